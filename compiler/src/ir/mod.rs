@@ -1,0 +1,403 @@
+//! Gen IR: scalar, typed instructions on untyped registers.
+//!
+//! One instruction of the IR says what one work-item (one SIMD lane) does. There are no vectors, structures
+//! or pointers: a vector load has many destinations, a pointer is an integer. Registers have a size but no
+//! type, and may be written more than once (the IR is not SSA; LLVM has done the SSA optimisations).
+//! There are no immediates or modifiers either: constants are made by [`Op::Immediate`] and selection merges
+//! them back.
+//!
+//! A function passes through two forms, and the validator knows which one holds:
+//! - *per lane* (as built): each block ends with `jump`, `branch` or `return`; a branch decides for each lane;
+//! - *linear* (after control flow is lowered): blocks run in layout order, lanes are masked by predicates,
+//!   and blocks end with `jump`, `vote` or `return`, which decide for the whole thread.
+
+use smallvec::SmallVec;
+
+/// Size class of a register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Family {
+    /// One truth value per lane: a flag bit. After lowering never alive across blocks.
+    Bool,
+    /// 8 bits.
+    Byte,
+    /// 16 bits.
+    Word,
+    /// 32 bits.
+    Dword,
+    /// 64 bits.
+    Qword,
+}
+
+/// The type in which an instruction works.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "signed, unsigned, float and a width in bits")]
+pub enum Type {
+    Bool,
+    S8,
+    U8,
+    S16,
+    U16,
+    S32,
+    U32,
+    S64,
+    U64,
+    F16,
+    F32,
+    F64,
+}
+
+/// A virtual register: an index into [`Function::registers`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Reg(pub u32);
+
+/// A block: an index into [`Function::blocks`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct BlockId(pub u32);
+
+/// What is known of a register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RegisterInfo {
+    /// Its size.
+    pub family: Family,
+    /// All lanes hold the same value whenever it is read: one scalar is enough.
+    /// Set by the uniformity analysis, false before.
+    pub uniform: bool,
+}
+
+/// Address spaces, and with them what an address is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Space {
+    /// `__global`: a Qword, the GPU virtual address.
+    Global,
+    /// `__constant` and the argument block: a Qword, the GPU virtual address; never written by a kernel.
+    Constant,
+    /// `__local`: a Dword, byte offset in the work-group's shared local memory.
+    Local,
+    /// Private: a Dword, byte offset in the work-item's own area of [`Function::private_size`] bytes.
+    Private,
+}
+
+/// Operations with one source. Results wrap; floats are IEEE unless said otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum UnaryOp {
+    /// Copy.
+    Mov,
+    /// Bitwise complement; of Bool: negation.
+    Not,
+    /// Arithmetic negation.
+    Neg,
+    /// Absolute value.
+    Abs,
+    /// Toward minus infinity.
+    Floor,
+    /// Toward plus infinity.
+    Ceil,
+    /// Toward zero.
+    Trunc,
+    /// To nearest, ties to even.
+    RoundEven,
+    /// 1/x of the MATH unit (1 ULP).
+    Rcp,
+    /// 1/sqrt(x) of the MATH unit.
+    Rsqrt,
+    /// sqrt(x) of the MATH unit.
+    Sqrt,
+    /// 2^x of the MATH unit.
+    Exp2,
+    /// log2(x) of the MATH unit.
+    Log2,
+    /// sin of the MATH unit, radians.
+    Sin,
+    /// cos of the MATH unit, radians.
+    Cos,
+    /// Number of leading zero bits; the width for 0.
+    LeadingZeros,
+    /// Number of trailing zero bits; the width for 0.
+    TrailingZeros,
+    /// Number of one bits.
+    PopCount,
+    /// Bits in reverse order.
+    BitReverse,
+    /// Float: flush denormals and quieten NaN.
+    Canonicalize,
+}
+
+/// Operations with two sources.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "arithmetic named as in LLVM; what differs is said")]
+pub enum BinaryOp {
+    Add,
+    Sub,
+    Mul,
+    /// The high half of the product.
+    MulHigh,
+    /// Integer division by zero gives an undefined value, not a fault.
+    Div,
+    Rem,
+    /// Shift amounts are taken modulo the width.
+    Shl,
+    /// Logical or arithmetic by the type's sign.
+    Shr,
+    And,
+    Or,
+    Xor,
+    /// Float: the other operand where one is NaN.
+    Min,
+    Max,
+    /// Saturating.
+    AddSat,
+    SubSat,
+    /// x^y of the MATH unit, `native_powr`.
+    Pow,
+    /// Rounded-half-up average of integers, `rhadd`.
+    Avg,
+    /// Approximate float quotient of the MATH unit, `native_divide`.
+    FastDiv,
+}
+
+/// Operations with three sources.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TernaryOp {
+    /// a * b + c. Float: rounded once.
+    Mad,
+    /// Bit select: bits of b where a has a one, else of c.
+    BitSelect,
+}
+
+/// Comparisons. The float forms are ordered (false with a NaN), but for `NotEqual`, which is unordered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "plain words")]
+pub enum Condition {
+    Equal,
+    NotEqual,
+    Less,
+    LessEqual,
+    Greater,
+    GreaterEqual,
+}
+
+/// How a conversion rounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Rounding {
+    /// To nearest even where the result is a float, toward zero where it is an integer.
+    Default,
+    /// `_rte`
+    NearestEven,
+    /// `_rtz`
+    TowardZero,
+    /// `_rtp`
+    Up,
+    /// `_rtn`
+    Down,
+}
+
+/// Atomic operations. All but `Load` return the value before, when they have a destination.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "named as in OpenCL")]
+pub enum AtomicOp {
+    Add,
+    Sub,
+    Inc,
+    Dec,
+    Xchg,
+    /// Sources: address, new value, comparand... in this order: address, comparand, new value.
+    CmpXchg,
+    And,
+    Or,
+    Xor,
+    /// Signed or unsigned by the type.
+    Min,
+    Max,
+}
+
+/// What the launch gives to a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Input {
+    /// Cross-thread constants: the push's size fits the destination's register family.
+    Push(gencl_program::PushSource),
+    /// `get_local_id`: a Word, one value per lane.
+    LocalId(u8),
+    /// `get_group_id`: a Dword, uniform.
+    GroupId(u8),
+    /// The lane's number in the thread, from 0: a Word.
+    LaneId,
+    /// `get_sub_group_id`: a Dword, uniform.
+    SubgroupId,
+}
+
+/// Which lanes' truth values decide about a jump of the whole thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Vote {
+    /// Jump when at least one lane holds true.
+    Any,
+    /// Jump when every lane of the dispatch holds true.
+    All,
+    /// Jump when no lane holds true.
+    None,
+}
+
+/// What an instruction does, with everything but its registers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Op {
+    /// dst = constant; its bits in the low bits, zero above.
+    Immediate {
+        /// Type.
+        ty: Type,
+        /// Value.
+        bits: u64,
+    },
+    /// dst = input
+    Input(Input),
+    /// dst = op src
+    Unary(UnaryOp, Type),
+    /// dst = src0 op src1
+    Binary(BinaryOp, Type),
+    /// dst = op(src0, src1, src2)
+    Ternary(TernaryOp, Type),
+    /// dst (Bool) = src0 ? src1
+    Compare(Condition, Type),
+    /// dst = src0 (Bool) ? src1 : src2
+    Select(Type),
+    /// dst = src converted
+    Convert {
+        /// Type of the result.
+        to: Type,
+        /// Type of the source. Bool: true is 1.
+        from: Type,
+        /// Rounding.
+        rounding: Rounding,
+        /// Clamp to the range of `to`; NaN gives 0.
+        saturate: bool,
+    },
+    /// dst0.. = consecutive elements of type `ty` at address src0
+    Load {
+        /// Where.
+        space: Space,
+        /// Type of one element.
+        ty: Type,
+        /// Known alignment of the address in bytes, a power of two.
+        align: u32,
+    },
+    /// consecutive elements of type `ty` at address src0 = src1..
+    Store {
+        /// Where.
+        space: Space,
+        /// Type of one element.
+        ty: Type,
+        /// Known alignment of the address in bytes, a power of two.
+        align: u32,
+    },
+    /// dst? = value before; memory at address src0 op= src1 (src2)
+    Atomic {
+        /// Operation.
+        op: AtomicOp,
+        /// Global or Local.
+        space: Space,
+        /// Type, 32 or 64 bits.
+        ty: Type,
+    },
+    /// Work-group barrier; memory of the named spaces is consistent after it.
+    Barrier {
+        /// `CLK_LOCAL_MEM_FENCE`
+        local: bool,
+        /// `CLK_GLOBAL_MEM_FENCE`
+        global: bool,
+    },
+    /// Memory fence of the work-item.
+    Fence {
+        /// `CLK_LOCAL_MEM_FENCE`
+        local: bool,
+        /// `CLK_GLOBAL_MEM_FENCE`
+        global: bool,
+    },
+    /// Terminator, both forms: go to a block.
+    Jump(BlockId),
+    /// Terminator, per-lane form: lanes with src0 (Bool) true go to one block, the others to another.
+    Branch {
+        /// Where lanes with true go.
+        then: BlockId,
+        /// Where the others go.
+        otherwise: BlockId,
+    },
+    /// Terminator, linear form: the thread jumps to `target` when the lanes' src0 (Bool) say so, else
+    /// goes on with `next`, which is the next block in layout order.
+    Vote {
+        /// Who decides.
+        vote: Vote,
+        /// Where to jump.
+        target: BlockId,
+        /// The next block in layout order.
+        next: BlockId,
+    },
+    /// Terminator: the end of the kernel. In the linear form once, in the last block.
+    Return,
+}
+
+/// Only lanes whose register is true (or false, when inverse) execute the instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Predicate {
+    /// A Bool.
+    pub reg: Reg,
+    /// Execute where it is false.
+    pub inverse: bool,
+}
+
+/// One instruction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Instruction {
+    /// Operation and attributes.
+    pub op: Op,
+    /// Linear form only: masking.
+    pub predicate: Option<Predicate>,
+    /// Registers written.
+    pub dsts: SmallVec<[Reg; 2]>,
+    /// Registers read (the predicate not among them).
+    pub srcs: SmallVec<[Reg; 4]>,
+}
+
+/// A basic block.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Block {
+    /// The last one is the terminator, and only the last one.
+    pub instructions: Vec<Instruction>,
+}
+
+/// Which of the two forms a function is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Branches decide for each lane.
+    PerLane,
+    /// Branches decide for the thread; layout order matters.
+    Linear,
+}
+
+/// A kernel (calls have been inlined).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Function {
+    /// Its name.
+    pub name: String,
+    /// Form.
+    pub form: Form,
+    /// Registers.
+    pub registers: Vec<RegisterInfo>,
+    /// Blocks. The first in `layout` is the entry.
+    pub blocks: Vec<Block>,
+    /// Order of the blocks in memory. A block that is not in it does not exist.
+    pub layout: Vec<BlockId>,
+    /// Bytes of private memory per work-item.
+    pub private_size: u32,
+    /// Bytes of static local memory per work-group.
+    pub local_size: u32,
+    /// Everything that the launch must know and that code generation does not change: name, arguments,
+    /// attributes. Code generation fills in the rest.
+    pub kernel: gencl_program::Kernel,
+}
+
+/// A program: kernels and constant data.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Unit {
+    /// Kernels in source order.
+    pub functions: Vec<Function>,
+    /// Program-scope constants, one image, addressed from `Input::Push(PushSource::ConstantBase)`.
+    pub constants: Vec<u8>,
+}

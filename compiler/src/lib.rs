@@ -1,0 +1,3 @@
+//! The compiler: OpenCL C to Gen machine code.
+
+pub mod ir;

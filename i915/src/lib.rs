@@ -1,0 +1,9 @@
+//! The i915 kernel interface as gencl uses it.
+//!
+//! [`RenderNode`] has one method for each request. Behind it stands either a real device file
+//! (module `kernel`, the ioctls of the kernel's `i915_drm.h`) or the simulator, in process. The
+//! runtime knows no difference. Errors are the kernel's `errno` values.
+
+mod node;
+
+pub use node::*;

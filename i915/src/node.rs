@@ -1,0 +1,171 @@
+//! The render node: requests, their arguments and results.
+
+use memmap2::MmapRaw;
+
+/// A kernel error number (`libc::EINVAL`, ...).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}", std::io::Error::from_raw_os_error(*.0))]
+pub struct Errno(pub i32);
+
+/// What a request returns.
+pub type Result<T> = std::result::Result<T, Errno>;
+
+/// A GEM buffer object's handle, never 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct GemHandle(pub u32);
+
+/// A hardware context, with its own address space (PPGTT).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ContextId(pub u32);
+
+/// `DRM_IOCTL_VERSION`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DriverVersion {
+    /// `i915` for devices that we can use.
+    pub name: String,
+    /// Major, minor, patch level.
+    pub version: (i32, i32, i32),
+}
+
+bitflags::bitflags! {
+    /// `EXEC_OBJECT_*`
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+    pub struct ObjectFlags: u64 {
+        /// The batch writes to the object.
+        const WRITE = 1 << 2;
+        /// The object may be placed above 4 GiB.
+        const SUPPORTS_48B_ADDRESS = 1 << 3;
+        /// The object is placed at `offset` exactly (softpin).
+        const PINNED = 1 << 4;
+        /// No implicit synchronisation for this object.
+        const ASYNC = 1 << 6;
+        /// Save the object's contents with an error state.
+        const CAPTURE = 1 << 7;
+    }
+    /// `I915_EXEC_*`, without the engine.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+    pub struct ExecFlags: u64 {
+        /// Presumed offsets are right, relocations may be skipped.
+        const NO_RELOC = 1 << 11;
+        /// Relocations name objects by their index.
+        const HANDLE_LUT = 1 << 12;
+        /// The batch buffer is the first object, not the last.
+        const BATCH_FIRST = 1 << 18;
+    }
+}
+
+/// `drm_i915_gem_relocation_entry`: at `offset` of the object that holds it, the GPU address of
+/// `target` plus `delta` is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Relocation {
+    /// Handle of the target, or its index with [`ExecFlags::HANDLE_LUT`].
+    pub target: u32,
+    /// Added to the target's address.
+    pub delta: u32,
+    /// Where in the object, in bytes.
+    pub offset: u64,
+    /// The address that was presumed.
+    pub presumed_offset: u64,
+    /// Cache domains that are read and written.
+    pub read_domains: u32,
+    /// See `read_domains`.
+    pub write_domain: u32,
+}
+
+/// `drm_i915_gem_exec_object2`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExecObject {
+    /// The buffer.
+    pub handle: GemHandle,
+    /// Its GPU address: asked for when pinned, else presumed; on return where it was.
+    pub offset: u64,
+    /// Alignment in bytes when not pinned, 0 for the default.
+    pub alignment: u64,
+    /// Placement and synchronisation.
+    pub flags: ObjectFlags,
+    /// Addresses to write into the buffer.
+    pub relocations: Vec<Relocation>,
+}
+
+/// Engines: values of `I915_EXEC_RING_MASK`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Engine {
+    /// Render command streamer, which also runs GPGPU work.
+    Render = 1,
+    /// Blitter.
+    Blit = 3,
+}
+
+/// `drm_i915_gem_execbuffer2`.
+#[derive(Debug)]
+pub struct ExecBuffer<'a> {
+    /// The context to run in.
+    pub context: ContextId,
+    /// Engine.
+    pub engine: Engine,
+    /// Options.
+    pub flags: ExecFlags,
+    /// All buffers that the batch uses, the batch last unless [`ExecFlags::BATCH_FIRST`].
+    pub objects: &'a mut [ExecObject],
+    /// Where in the batch buffer the commands begin, bytes, a multiple of 8.
+    pub batch_start: u32,
+    /// Their length in bytes, a multiple of 8; 0 for the whole buffer.
+    pub batch_length: u32,
+}
+
+/// `DRM_IOCTL_I915_GET_RESET_STATS`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct ResetStats {
+    /// Resets since boot.
+    pub reset_count: u32,
+    /// Batches of this context that were running when the GPU hung.
+    pub batch_active: u32,
+    /// Batches of this context that were waiting then.
+    pub batch_pending: u32,
+}
+
+/// A device file of i915, or something that behaves as one.
+///
+/// All methods may be called from any thread.
+pub trait RenderNode: Send + Sync {
+    /// `DRM_IOCTL_VERSION`
+    fn version(&self) -> Result<DriverVersion>;
+    /// `DRM_IOCTL_I915_GETPARAM`: `param` is an `I915_PARAM_*`. `EINVAL` for an unknown one.
+    fn get_param(&self, param: i32) -> Result<i32>;
+    /// `DRM_IOCTL_I915_QUERY`: one item, `DRM_I915_QUERY_*`, in the kernel's layout.
+    fn query(&self, id: u64) -> Result<Vec<u8>>;
+    /// `DRM_IOCTL_I915_REG_READ`: `offset` as the kernel's white list has it (timestamp 0x2358).
+    fn reg_read(&self, offset: u64) -> Result<u64>;
+    /// `DRM_IOCTL_I915_GEM_CONTEXT_CREATE`
+    fn context_create(&self) -> Result<ContextId>;
+    /// `DRM_IOCTL_I915_GEM_CONTEXT_DESTROY`
+    fn context_destroy(&self, context: ContextId) -> Result<()>;
+    /// `DRM_IOCTL_I915_GEM_CONTEXT_GETPARAM`: `I915_CONTEXT_PARAM_*`, for instance the size of the address space.
+    fn context_get_param(&self, context: ContextId, param: u64) -> Result<u64>;
+    /// `DRM_IOCTL_I915_GEM_CONTEXT_SETPARAM`
+    fn context_set_param(&self, context: ContextId, param: u64, value: u64) -> Result<()>;
+    /// `DRM_IOCTL_I915_GET_RESET_STATS`
+    fn reset_stats(&self, context: ContextId) -> Result<ResetStats>;
+    /// `DRM_IOCTL_I915_GEM_CREATE`: zeroed memory, `size` bytes rounded up to whole pages.
+    fn gem_create(&self, size: u64) -> Result<GemHandle>;
+    /// `DRM_IOCTL_I915_GEM_USERPTR`: the caller's own memory; page-aligned address and length.
+    ///
+    /// # Safety
+    /// The memory stays mapped until the handle is closed and the GPU is done with it.
+    unsafe fn gem_userptr(&self, address: *mut u8, length: usize) -> Result<GemHandle>;
+    /// `DRM_IOCTL_GEM_CLOSE`
+    fn gem_close(&self, handle: GemHandle) -> Result<()>;
+    /// Maps the whole buffer into the process, coherently (`DRM_IOCTL_I915_GEM_MMAP_OFFSET` and `mmap`).
+    /// The mapping outlives the handle. Not for userptr buffers (`ENODEV`).
+    fn gem_map(&self, handle: GemHandle) -> Result<MmapRaw>;
+    /// `DRM_IOCTL_I915_GEM_BUSY`: is a batch that uses the buffer still running?
+    fn gem_busy(&self, handle: GemHandle) -> Result<bool>;
+    /// `DRM_IOCTL_I915_GEM_WAIT`: until no batch uses the buffer; nanoseconds, negative for ever. `ETIME`.
+    fn gem_wait(&self, handle: GemHandle, timeout_ns: i64) -> Result<()>;
+    /// `DRM_IOCTL_I915_GEM_EXECBUFFER2`: queues a batch. Asynchronous: a later hang or fault of
+    /// the batch is seen in [`RenderNode::reset_stats`].
+    fn exec_buffer(&self, exec: &mut ExecBuffer<'_>) -> Result<()>;
+    /// What is known about the last hang or fault of a context, for people: of the kernel its
+    /// error state's head, of the simulator the fault with its place. `None` when there was none.
+    fn error_state(&self, context: ContextId) -> Option<String>;
+}

@@ -1,0 +1,1 @@
+//! The OpenCL C ABI: entry points, handles and the ICD dispatch table.

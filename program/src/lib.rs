@@ -1,0 +1,9 @@
+//! What a compiled program is.
+//!
+//! The compiler makes a [`Program`], the runtime launches it; this crate is all that they share:
+//! the kernel ABI (which data the hardware pushes into which registers), the ELF container and the
+//! protocol of the compile server.
+
+mod kernel;
+
+pub use kernel::*;

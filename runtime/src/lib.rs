@@ -1,0 +1,1 @@
+//! Contexts, queues, events, memory, programs and kernels, without C types.

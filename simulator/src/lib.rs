@@ -1,0 +1,1 @@
+//! A software i915 and Gen GPU.

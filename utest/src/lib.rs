@@ -1,0 +1,1 @@
+//! The test-suite: it loads the driver through the ICD loader, as any application does.
