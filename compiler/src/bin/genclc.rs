@@ -1,0 +1,3 @@
+//! `genclc`: the command-line compiler and the compile server.
+
+fn main() {}

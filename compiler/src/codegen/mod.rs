@@ -1,0 +1,1 @@
+//! Code generation: Gen IR to machine code.
