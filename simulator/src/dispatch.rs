@@ -1,0 +1,247 @@
+//! What a kernel launch is, and what a thread finds in its registers when it starts.
+//!
+//! The command streamer makes a [`Launch`] from MEDIA_VFE_STATE, the interface descriptor, the CURBE and
+//! GPGPU_WALKER; the EUs execute it work-group by work-group.
+
+use std::ops::AddAssign;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::device::Device;
+
+/// Bytes of a general register.
+pub const GRF_SIZE: usize = 32;
+
+/// Rounding modes in the encoding of the interface descriptor and of `cr0.0` bits 5:4.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Rounding {
+    /// To nearest or even.
+    #[default]
+    NearestEven,
+    /// Towards plus infinity.
+    Up,
+    /// Towards minus infinity.
+    Down,
+    /// Towards zero.
+    Zero,
+}
+
+/// Scratch memory of a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Scratch {
+    /// Where the scratch of thread slot 0 begins, relative to the General State Base Address; a
+    /// multiple of 1024. Slot `n` begins `n * per_thread` bytes further.
+    pub base: u64,
+    /// Bytes for each thread: a power of two from 1 KiB to 2 MiB.
+    pub per_thread: u32,
+}
+
+/// The base addresses that messages and pointers of the thread's header are relative to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Bases {
+    /// General State Base Address: scratch and A32 stateless messages.
+    pub general: u64,
+    /// Surface State Base Address: binding table and surface states.
+    pub surface: u64,
+    /// Dynamic State Base Address: sampler states.
+    pub dynamic: u64,
+    /// Indirect Object Base Address.
+    pub indirect: u64,
+    /// Instruction Base Address.
+    pub instruction: u64,
+    /// Bindless Surface State Base Address.
+    pub bindless: u64,
+}
+
+/// One kernel launch: all that a GPGPU_WALKER command and the state before it say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Launch {
+    /// GPU address of the kernel's first instruction.
+    pub kernel: u64,
+    /// Lanes of a thread: 8, 16 or 32.
+    pub simd_width: u32,
+    /// Threads of a work-group: columns, rows, layers. Threads are numbered columns first.
+    pub threads: [u32; 3],
+    /// First work-group id of each dimension.
+    pub first_group: [u32; 3],
+    /// End of the work-group ids of each dimension (exclusive).
+    pub end_group: [u32; 3],
+    /// Lanes of the threads of the last column.
+    pub right_mask: u32,
+    /// Lanes of the threads of the last row.
+    pub bottom_mask: u32,
+    /// Cross-thread constants, a multiple of 32 bytes: from `g1` on, the same for all threads.
+    pub cross_thread: Vec<u8>,
+    /// Per-thread constants of all threads one after the other, after the cross-thread constants.
+    pub per_thread: Vec<u8>,
+    /// Bytes of them for one thread, a multiple of 32.
+    pub per_thread_size: usize,
+    /// Shared local memory in bytes, 0 for none.
+    pub slm_size: u32,
+    /// May the threads use the work-group barrier?
+    pub barrier: bool,
+    /// Scratch memory, if there is any.
+    pub scratch: Option<Scratch>,
+    /// Base addresses.
+    pub bases: Bases,
+    /// Binding table, relative to the Surface State Base Address, a multiple of 32.
+    pub binding_table: u32,
+    /// Sampler states, relative to the Dynamic State Base Address, a multiple of 32.
+    pub samplers: u32,
+    /// Alternative floating-point mode (no NaNs and infinities) instead of IEEE-754.
+    pub alternate_float: bool,
+    /// Rounding mode that `cr0` starts with.
+    pub rounding: Rounding,
+    /// All channels run together: `cr0.0` bit 2.
+    pub single_program_flow: bool,
+}
+
+impl Launch {
+    /// Threads of one work-group.
+    pub fn threads_per_group(&self) -> u32 {
+        self.threads.iter().product()
+    }
+
+    /// Work-groups of each dimension.
+    pub fn groups(&self) -> [u64; 3] {
+        std::array::from_fn(|i| u64::from(self.end_group[i].saturating_sub(self.first_group[i])))
+    }
+
+    /// The dispatch mask of a thread: the lanes that run. The right mask applies to the last column, the bottom
+    /// mask to the last row, both to the thread that is in both (Volume 2a, GPGPU_WALKER).
+    pub fn dispatch_mask(&self, thread: u32) -> u32 {
+        let [columns, rows, _] = self.threads;
+        let mut mask = u32::MAX >> (32 - self.simd_width);
+        if thread % columns == columns - 1 {
+            mask &= self.right_mask;
+        }
+        if thread / columns % rows == rows - 1 {
+            mask &= self.bottom_mask;
+        }
+        mask
+    }
+
+    /// Registers that the payload fills, `g0` included.
+    pub fn payload_registers(&self) -> usize {
+        1 + (self.cross_thread.len() + self.per_thread_size) / GRF_SIZE
+    }
+
+    /// Writes a thread's payload to its registers from `g0` on: header, cross-thread constants, per-thread
+    /// constants. Writes the first [`Launch::payload_registers`] registers and nothing else.
+    ///
+    /// `slot` is the hardware thread that it runs on: below [`Device::total_threads`], distinct from the
+    /// slots of all threads that run at the same time; it selects the thread's scratch memory.
+    /// Panics when `registers` is too short or `thread` is not below [`Launch::threads_per_group`].
+    ///
+    /// The header's layout: Skylake manual, Volume 7 "3D-Media-GPGPU", "GPGPU Thread Payload", confirmed
+    /// by what Mesa (`brw_fs_visitor.cpp` for the barrier id, `brw_nir_lower_cs_intrinsics.c`) and
+    /// Beignet (`gen_reg_allocation.cpp`) read from it.
+    ///
+    /// | dword | bits | |
+    /// | --- | --- | --- |
+    /// | 0 | 27:24 | first 4 KiB block of the shared local memory (here always 0) |
+    /// | 1 | | work-group id x |
+    /// | 2 | 27:24, 31 | barrier id (here always 0) |
+    /// | 3 | 31:5 | sampler state pointer |
+    /// | 3 | 3:0 | per-thread scratch space: 2^n KiB |
+    /// | 4 | 31:5 | binding table pointer |
+    /// | 5 | 31:10 | scratch space pointer, relative to the General State Base Address |
+    /// | 5 | 9:0 | FFTID: the number of the hardware thread |
+    /// | 6 | | work-group id y |
+    /// | 7 | | work-group id z |
+    pub fn write_payload(&self, group: [u32; 3], thread: u32, slot: u32, registers: &mut [u8]) {
+        let (scratch_pointer, scratch_code) = match self.scratch {
+            Some(s) => (
+                s.base.wrapping_add(u64::from(slot) * u64::from(s.per_thread)) as u32 & !0x3ff,
+                s.per_thread.trailing_zeros() - 10,
+            ),
+            None => (0, 0),
+        };
+        let header = [
+            0,
+            group[0],
+            0,
+            self.samplers | scratch_code,
+            self.binding_table,
+            scratch_pointer | (slot & 0x3ff),
+            group[1],
+            group[2],
+        ];
+        let (head, rest) = registers.split_at_mut(GRF_SIZE);
+        for (bytes, dword) in head.chunks_exact_mut(4).zip(header) {
+            bytes.copy_from_slice(&dword.to_le_bytes());
+        }
+        let (cross, rest) = rest.split_at_mut(self.cross_thread.len());
+        cross.copy_from_slice(&self.cross_thread);
+        let first = thread as usize * self.per_thread_size;
+        rest[..self.per_thread_size].copy_from_slice(&self.per_thread[first..first + self.per_thread_size]);
+    }
+}
+
+/// Tells all threads of a batch to stop. The EUs look at it on every backward branch and barrier at least.
+#[derive(Debug, Default)]
+pub struct CancelFlag(AtomicBool);
+
+impl CancelFlag {
+    /// Must the batch stop?
+    #[inline]
+    pub fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// Stops the batch.
+    pub fn set(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// What executing one work-group, or many, took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GroupStatistics {
+    /// EU threads.
+    pub threads: u64,
+    /// Instructions executed, each once per thread.
+    pub instructions: u64,
+    /// Channels for which an instruction was executed.
+    pub lane_instructions: u64,
+    /// Message instructions among the instructions.
+    pub messages: u64,
+    /// EU clocks, summed over threads, by the cycle model.
+    pub cycles: u64,
+}
+
+impl AddAssign for GroupStatistics {
+    fn add_assign(&mut self, other: GroupStatistics) {
+        self.threads += other.threads;
+        self.instructions += other.instructions;
+        self.lane_instructions += other.lane_instructions;
+        self.messages += other.messages;
+        self.cycles += other.cycles;
+    }
+}
+
+/// Where a hardware thread is on the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HardwareThread {
+    /// Slice, then subslice within the slice, EU within the subslice, thread within the EU.
+    pub slice: u32,
+    /// See `slice`.
+    pub subslice: u32,
+    /// See `slice`.
+    pub eu: u32,
+    /// See `slice`.
+    pub thread: u32,
+}
+
+impl HardwareThread {
+    /// The place of a thread slot: consecutive slots fill a subslice's EUs one thread each before the next
+    /// thread of the first EU, then the next subslice.
+    pub fn of_slot(device: &Device, slot: u32) -> HardwareThread {
+        let (subslice, within) = (slot / device.subslice_threads(), slot % device.subslice_threads());
+        HardwareThread {
+            slice: subslice / device.subslices % device.slices,
+            subslice: subslice % device.subslices,
+            eu: within % device.eus,
+            thread: within / device.eus,
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! What stops a batch, with its place.
+
+use std::fmt;
+
+use crate::memory::PageFault;
+
+/// The reason why a batch was stopped.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Reason {
+    /// A memory access outside of the batch's buffers.
+    #[error(transparent)]
+    Page(#[from] PageFault),
+    /// Something that the hardware leaves undefined or forbids; the text names the rule.
+    #[error("{0}")]
+    Illegal(String),
+    /// A thing of the hardware that is not simulated; the text names it.
+    #[error("not simulated: {0}")]
+    Unsupported(String),
+    /// The batch ran longer than it may, or the device is being closed.
+    #[error("stopped after running too long")]
+    Cancelled,
+}
+
+/// A reason with what is known about the place. Who raises it fills in what it knows; callers add.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// Why.
+    pub reason: Reason,
+    /// Byte offset of the instruction from the kernel's first one.
+    pub kernel_offset: Option<u32>,
+    /// The instruction as text.
+    pub instruction: Option<String>,
+    /// Lane of the thread.
+    pub lane: Option<u32>,
+    /// Thread within its work-group.
+    pub thread: Option<u32>,
+    /// Work-group id.
+    pub group: Option<[u32; 3]>,
+    /// Name of the command.
+    pub command: Option<&'static str>,
+    /// GPU address of the command.
+    pub batch_address: Option<u64>,
+    /// Byte offset of the command in its batch buffer.
+    pub batch_offset: Option<u64>,
+}
+
+impl Fault {
+    /// A fault whose place is not known yet.
+    pub fn new(reason: Reason) -> Fault {
+        Fault {
+            reason,
+            kernel_offset: None,
+            instruction: None,
+            lane: None,
+            thread: None,
+            group: None,
+            command: None,
+            batch_address: None,
+            batch_offset: None,
+        }
+    }
+
+    /// Something undefined or forbidden.
+    pub fn illegal(text: impl Into<String>) -> Fault {
+        Fault::new(Reason::Illegal(text.into()))
+    }
+
+    /// Something that is not simulated.
+    pub fn unsupported(text: impl Into<String>) -> Fault {
+        Fault::new(Reason::Unsupported(text.into()))
+    }
+
+    /// Adds the lane.
+    pub fn in_lane(mut self, lane: u32) -> Fault {
+        self.lane = Some(lane);
+        self
+    }
+}
+
+impl From<PageFault> for Fault {
+    fn from(fault: PageFault) -> Fault {
+        Fault::new(fault.into())
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.reason)?;
+        if let Some(offset) = self.kernel_offset {
+            write!(f, "; kernel offset 0x{offset:x}")?;
+        }
+        if let Some(text) = &self.instruction {
+            write!(f, ": {text}")?;
+        }
+        if let Some(lane) = self.lane {
+            write!(f, "; lane {lane}")?;
+        }
+        if let Some(thread) = self.thread {
+            write!(f, "; thread {thread}")?;
+        }
+        if let Some([x, y, z]) = self.group {
+            write!(f, "; work-group ({x}, {y}, {z})")?;
+        }
+        if let Some(command) = self.command {
+            write!(f, "; command {command}")?;
+        }
+        if let Some(offset) = self.batch_offset {
+            write!(f, "; batch offset 0x{offset:x}")?;
+        }
+        if let Some(address) = self.batch_address {
+            write!(f, "; address 0x{address:x}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Fault {}

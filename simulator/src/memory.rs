@@ -1,0 +1,399 @@
+//! GPU memory: buffer objects and the address space in which a batch sees them.
+//!
+//! An [`AddressSpace`] is the PPGTT as one batch finds it: a sorted list of buffers with their GPU
+//! addresses. It never changes, so that the host threads that execute work-groups look addresses up
+//! without a lock. An address outside of all buffers is a [`PageFault`].
+//!
+//! Addresses are 48 bits wide and in canonical form (bit 47 repeated in bits 63:48), as in the
+//! messages and commands of Gen8 and later ("Volume 5: Memory Views", "Graphics Addresses").
+//!
+//! The bytes of a buffer are shared with the application's mappings and with all host threads that
+//! execute the batch, as a GPU's memory is. Races in the simulated program are therefore races here;
+//! aligned accesses up to eight bytes are relaxed host atomics, larger ones are copies that may see
+//! another thread's bytes half written, which is what the hardware gives too.
+
+use std::marker::PhantomData;
+use std::ptr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
+
+use memmap2::{MmapOptions, MmapRaw};
+
+/// Bytes of a page, the unit of buffer sizes and of placement.
+pub const PAGE_SIZE: u64 = 4096;
+
+/// What a memory access does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Loads, message payloads read from memory, state that the fixed functions read.
+    Read,
+    /// Stores.
+    Write,
+    /// Read-modify-write.
+    Atomic,
+    /// Instruction and command fetch.
+    Fetch,
+}
+
+impl std::fmt::Display for Access {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Access::Read => "read",
+            Access::Write => "write",
+            Access::Atomic => "atomic operation",
+            Access::Fetch => "fetch",
+        })
+    }
+}
+
+/// An access to an address where no buffer of the batch is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("page fault: {access} at 0x{address:x}")]
+pub struct PageFault {
+    /// First byte of the access that is in no buffer.
+    pub address: u64,
+    /// What was tried.
+    pub access: Access,
+}
+
+/// An address in canonical form: bit 47 repeated in the bits above.
+pub const fn canonical(address: u64) -> u64 {
+    ((address << 16) as i64 >> 16) as u64
+}
+
+/// The memory of a GEM buffer object.
+#[derive(Debug)]
+pub struct Object {
+    address: *mut u8,
+    size: u64,
+    backing: Backing,
+}
+
+#[derive(Debug)]
+enum Backing {
+    /// Memory of our own; a file, so that the application gets mappings that outlive the object.
+    File { file: std::fs::File, _map: MmapRaw },
+    /// The application's memory.
+    User,
+}
+
+// SAFETY: the pointer is to memory that stays mapped as long as the object lives (`File`: by its own
+// mapping; `User`: by the contract of `userptr`), and all accesses go through atomics or raw copies.
+unsafe impl Send for Object {}
+// SAFETY: as above.
+unsafe impl Sync for Object {}
+
+impl Object {
+    /// Zeroed memory of `size` bytes, a multiple of [`PAGE_SIZE`] and not 0. Pages come into
+    /// being when they are touched.
+    pub fn create(size: u64) -> std::io::Result<Arc<Object>> {
+        let file = memory_file(size)?;
+        let length = usize::try_from(size).map_err(std::io::Error::other)?;
+        let map = MmapOptions::new().len(length).map_raw(&file)?;
+        Ok(Arc::new(Object { address: map.as_mut_ptr(), size, backing: Backing::File { file, _map: map } }))
+    }
+
+    /// The caller's memory as an object. `address` and `size` are multiples of [`PAGE_SIZE`].
+    ///
+    /// # Safety
+    /// The memory must stay mapped, readable and writable until the object is dropped.
+    pub unsafe fn userptr(address: *mut u8, size: u64) -> Arc<Object> {
+        Arc::new(Object { address, size, backing: Backing::User })
+    }
+
+    /// Size in bytes.
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// Is it the application's own memory?
+    pub fn is_userptr(&self) -> bool {
+        matches!(self.backing, Backing::User)
+    }
+
+    /// A new mapping of the whole object, `None` for the application's own memory.
+    pub fn map(&self) -> Option<std::io::Result<MmapRaw>> {
+        match &self.backing {
+            Backing::File { file, .. } => Some(MmapOptions::new().len(self.size as usize).map_raw(file)),
+            Backing::User => None,
+        }
+    }
+}
+
+/// An anonymous file in memory.
+fn memory_file(size: u64) -> std::io::Result<std::fs::File> {
+    use std::os::fd::FromRawFd;
+    // SAFETY: the name is a C string; the result is checked.
+    let fd = unsafe { libc::memfd_create(c"gencl buffer".as_ptr(), libc::MFD_CLOEXEC) };
+    if fd < 0 {
+        return Err(std::io::Error::last_os_error());
+    }
+    // SAFETY: the descriptor is new and nobody else's.
+    let file = unsafe { std::fs::File::from_raw_fd(fd) };
+    file.set_len(size)?;
+    Ok(file)
+}
+
+/// A buffer at its GPU address.
+#[derive(Debug, Clone)]
+struct Binding {
+    /// First GPU address, canonical.
+    start: u64,
+    /// Bytes.
+    size: u64,
+    host: *mut u8,
+    /// Keeps the memory alive.
+    _object: Arc<Object>,
+}
+
+/// All buffers that a batch may use, at their GPU addresses.
+#[derive(Debug, Default)]
+pub struct AddressSpace {
+    /// Sorted by `start`, without overlap.
+    bindings: Vec<Binding>,
+}
+
+// SAFETY: `host` points into the binding's own object, see `Object`.
+unsafe impl Send for AddressSpace {}
+// SAFETY: as above.
+unsafe impl Sync for AddressSpace {}
+
+/// Remembers the buffer of the last access, so that the next access to the same buffer is one
+/// comparison. Cheap enough to keep one for each message instruction. Valid with any address
+/// space: a wrong memory costs time only.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Cursor(u32);
+
+impl AddressSpace {
+    /// An address space of buffers, each with its GPU address. `None` when two overlap.
+    pub fn new(buffers: impl IntoIterator<Item = (u64, Arc<Object>)>) -> Option<AddressSpace> {
+        let mut bindings: Vec<Binding> = buffers
+            .into_iter()
+            .map(|(address, object)| Binding {
+                start: canonical(address),
+                size: object.size,
+                host: object.address,
+                _object: object,
+            })
+            .collect();
+        bindings.sort_unstable_by_key(|b| b.start);
+        let apart = bindings.windows(2).all(|w| w[1].start - w[0].start >= w[0].size);
+        apart.then_some(AddressSpace { bindings })
+    }
+
+    /// The bytes from `address` (canonical) to the end of its buffer, or `None` outside of all.
+    #[inline]
+    fn rest(&self, cursor: &mut Cursor, address: u64) -> Option<(*mut u8, u64)> {
+        if let Some(b) = self.bindings.get(cursor.0 as usize) {
+            let offset = address.wrapping_sub(b.start);
+            if offset < b.size {
+                // SAFETY: the offset is within the object's memory.
+                return Some((unsafe { b.host.add(offset as usize) }, b.size - offset));
+            }
+        }
+        self.rest_searched(cursor, address)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn rest_searched(&self, cursor: &mut Cursor, address: u64) -> Option<(*mut u8, u64)> {
+        let index = self.bindings.partition_point(|b| b.start <= address).checked_sub(1)?;
+        let b = &self.bindings[index];
+        let offset = address - b.start;
+        if offset >= b.size {
+            return None;
+        }
+        cursor.0 = index as u32;
+        // SAFETY: the offset is within the object's memory.
+        Some((unsafe { b.host.add(offset as usize) }, b.size - offset))
+    }
+
+    /// The host memory of `length` bytes from `address` on when they lie in one buffer. `None` when they
+    /// do not; then single accesses tell whether and where the fault is (a range may cross from
+    /// one buffer into the next).
+    #[inline]
+    pub fn range(&self, cursor: &mut Cursor, address: u64, length: u64) -> Option<HostRange<'_>> {
+        let (host, rest) = self.rest(cursor, address)?;
+        (length <= rest).then_some(HostRange { host, length: length as usize, _space: PhantomData })
+    }
+
+    /// Are all bytes of a range in buffers? The first that is not is the fault's address.
+    pub fn check(&self, address: u64, length: u64, access: Access) -> Result<(), PageFault> {
+        let (mut at, mut left, mut cursor) = (address, length, Cursor::default());
+        while left > 0 {
+            let (_, rest) = self.rest(&mut cursor, at).ok_or(PageFault { address: at, access })?;
+            let step = rest.min(left);
+            at = at.wrapping_add(step);
+            left -= step;
+        }
+        Ok(())
+    }
+
+    /// Copies memory from `address` on into `out`.
+    #[inline]
+    pub fn read(&self, cursor: &mut Cursor, address: u64, out: &mut [u8]) -> Result<(), PageFault> {
+        self.read_for(cursor, address, out, Access::Read)
+    }
+
+    /// As [`AddressSpace::read`], with another kind of access in the fault.
+    pub fn read_for(
+        &self,
+        cursor: &mut Cursor,
+        mut address: u64,
+        mut out: &mut [u8],
+        access: Access,
+    ) -> Result<(), PageFault> {
+        while !out.is_empty() {
+            let (host, rest) = self.rest(cursor, address).ok_or(PageFault { address, access })?;
+            let step = rest.min(out.len() as u64) as usize;
+            let (now, later) = out.split_at_mut(step);
+            // SAFETY: `step` bytes are within the object; the destination is the caller's own.
+            unsafe { ptr::copy_nonoverlapping(host, now.as_mut_ptr(), step) };
+            out = later;
+            address = address.wrapping_add(step as u64);
+        }
+        Ok(())
+    }
+
+    /// Copies `data` to memory from `address` on. Bytes before a fault have been written.
+    #[inline]
+    pub fn write(&self, cursor: &mut Cursor, mut address: u64, mut data: &[u8]) -> Result<(), PageFault> {
+        while !data.is_empty() {
+            let fault = PageFault { address, access: Access::Write };
+            let (host, rest) = self.rest(cursor, address).ok_or(fault)?;
+            let step = rest.min(data.len() as u64) as usize;
+            let (now, later) = data.split_at(step);
+            // SAFETY: `step` bytes are within the object; the source is the caller's own.
+            unsafe { ptr::copy_nonoverlapping(now.as_ptr(), host, step) };
+            data = later;
+            address = address.wrapping_add(step as u64);
+        }
+        Ok(())
+    }
+
+    /// The host address of an aligned atomic operand.
+    fn atomic_operand(&self, cursor: &mut Cursor, address: u64, size: u64) -> Result<*mut u8, PageFault> {
+        let fault = PageFault { address, access: Access::Atomic };
+        match self.rest(cursor, address) {
+            Some((host, rest)) if rest >= size && address % size == 0 => Ok(host),
+            _ => Err(fault),
+        }
+    }
+
+    /// An aligned dword for atomic operations. The fault of an unaligned address is the address itself;
+    /// callers that want to say so check before.
+    #[inline]
+    pub fn atomic_u32(&self, cursor: &mut Cursor, address: u64) -> Result<&AtomicU32, PageFault> {
+        let host = self.atomic_operand(cursor, address, 4)?;
+        // SAFETY: inside of an object that lives as long as `self`, and aligned: buffers begin at page
+        // boundaries in both address spaces.
+        Ok(unsafe { AtomicU32::from_ptr(host.cast()) })
+    }
+
+    /// As [`AddressSpace::atomic_u32`] for a qword.
+    #[inline]
+    pub fn atomic_u64(&self, cursor: &mut Cursor, address: u64) -> Result<&AtomicU64, PageFault> {
+        let host = self.atomic_operand(cursor, address, 8)?;
+        // SAFETY: as in `atomic_u32`.
+        Ok(unsafe { AtomicU64::from_ptr(host.cast()) })
+    }
+}
+
+/// Typed accesses: relaxed atomics where aligned and within one buffer, else byte copies.
+macro_rules! typed {
+    ($($int:ident $atomic:ident $read:ident $write:ident;)*) => {
+        impl AddressSpace {$(
+            #[doc = concat!("Reads a `", stringify!($int), "`, little endian, at any alignment.")]
+            #[inline]
+            pub fn $read(&self, cursor: &mut Cursor, address: u64) -> Result<$int, PageFault> {
+                const SIZE: u64 = size_of::<$int>() as u64;
+                match self.rest(cursor, address) {
+                    Some((host, rest)) if rest >= SIZE && address % SIZE == 0 => {
+                        // SAFETY: within the object and aligned, see `atomic_u32`.
+                        Ok(unsafe { $atomic::from_ptr(host.cast()) }.load(Ordering::Relaxed).to_le())
+                    }
+                    _ => {
+                        let mut bytes = [0; size_of::<$int>()];
+                        self.read(cursor, address, &mut bytes)?;
+                        Ok($int::from_le_bytes(bytes))
+                    }
+                }
+            }
+
+            #[doc = concat!("Writes a `", stringify!($int), "`, little endian, at any alignment.")]
+            #[inline]
+            pub fn $write(&self, cursor: &mut Cursor, address: u64, value: $int) -> Result<(), PageFault> {
+                const SIZE: u64 = size_of::<$int>() as u64;
+                match self.rest(cursor, address) {
+                    Some((host, rest)) if rest >= SIZE && address % SIZE == 0 => {
+                        // SAFETY: within the object and aligned, see `atomic_u32`.
+                        unsafe { $atomic::from_ptr(host.cast()) }.store(value.to_le(), Ordering::Relaxed);
+                        Ok(())
+                    }
+                    _ => self.write(cursor, address, &value.to_le_bytes()),
+                }
+            }
+        )*}
+    };
+}
+
+typed! {
+    u8 AtomicU8 read_u8 write_u8;
+    u16 AtomicU16 read_u16 write_u16;
+    u32 AtomicU32 read_u32 write_u32;
+    u64 AtomicU64 read_u64 write_u64;
+}
+
+/// Checked host memory behind a range of GPU addresses: offsets within it need no further lookup.
+#[derive(Clone, Copy, Debug)]
+pub struct HostRange<'a> {
+    host: *mut u8,
+    length: usize,
+    _space: PhantomData<&'a AddressSpace>,
+}
+
+impl HostRange<'_> {
+    /// Bytes.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.length
+    }
+
+    /// Is it zero bytes long?
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+
+    /// Copies from `offset` on into `out`. Panics beyond the end.
+    #[inline]
+    pub fn read(&self, offset: usize, out: &mut [u8]) {
+        assert!(offset <= self.length && out.len() <= self.length - offset);
+        // SAFETY: checked above; the range was checked against its object.
+        unsafe { ptr::copy_nonoverlapping(self.host.add(offset), out.as_mut_ptr(), out.len()) }
+    }
+
+    /// Copies `data` to `offset`. Panics beyond the end.
+    #[inline]
+    pub fn write(&self, offset: usize, data: &[u8]) {
+        assert!(offset <= self.length && data.len() <= self.length - offset);
+        // SAFETY: checked above; the range was checked against its object.
+        unsafe { ptr::copy_nonoverlapping(data.as_ptr(), self.host.add(offset), data.len()) }
+    }
+
+    /// Copies dwords from the beginning into `out`, one per lane. Panics beyond the end.
+    #[inline]
+    pub fn read_dwords(&self, out: &mut [u32]) {
+        assert!(size_of_val(out) <= self.length);
+        // SAFETY: checked above; any bytes are a `u32` (of the host, which is little endian as the GPU).
+        unsafe { ptr::copy_nonoverlapping(self.host, out.as_mut_ptr().cast(), size_of_val(out)) }
+    }
+
+    /// Copies dwords to the beginning, one per lane. Panics beyond the end.
+    #[inline]
+    pub fn write_dwords(&self, data: &[u32]) {
+        assert!(size_of_val(data) <= self.length);
+        // SAFETY: checked above.
+        unsafe { ptr::copy_nonoverlapping(data.as_ptr().cast(), self.host, size_of_val(data)) }
+    }
+}
