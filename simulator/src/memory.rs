@@ -308,7 +308,7 @@ macro_rules! typed {
             pub fn $read(&self, cursor: &mut Cursor, address: u64) -> Result<$int, PageFault> {
                 const SIZE: u64 = size_of::<$int>() as u64;
                 match self.rest(cursor, address) {
-                    Some((host, rest)) if rest >= SIZE && address % SIZE == 0 => {
+                    Some((host, rest)) if rest >= SIZE && address & (SIZE - 1) == 0 => {
                         // SAFETY: within the object and aligned, see `atomic_u32`.
                         Ok(unsafe { $atomic::from_ptr(host.cast()) }.load(Ordering::Relaxed).to_le())
                     }
@@ -325,7 +325,7 @@ macro_rules! typed {
             pub fn $write(&self, cursor: &mut Cursor, address: u64, value: $int) -> Result<(), PageFault> {
                 const SIZE: u64 = size_of::<$int>() as u64;
                 match self.rest(cursor, address) {
-                    Some((host, rest)) if rest >= SIZE && address % SIZE == 0 => {
+                    Some((host, rest)) if rest >= SIZE && address & (SIZE - 1) == 0 => {
                         // SAFETY: within the object and aligned, see `atomic_u32`.
                         unsafe { $atomic::from_ptr(host.cast()) }.store(value.to_le(), Ordering::Relaxed);
                         Ok(())
