@@ -61,6 +61,11 @@ pub const fn canonical(address: u64) -> u64 {
     ((address << 16) as i64 >> 16) as u64
 }
 
+/// Is an address a multiple of a power of two?
+const fn aligned(address: u64, size: u64) -> bool {
+    address & (size - 1) == 0
+}
+
 /// The memory of a GEM buffer object.
 #[derive(Debug)]
 pub struct Object {
@@ -275,7 +280,7 @@ impl AddressSpace {
     fn atomic_operand(&self, cursor: &mut Cursor, address: u64, size: u64) -> Result<*mut u8, PageFault> {
         let fault = PageFault { address, access: Access::Atomic };
         match self.rest(cursor, address) {
-            Some((host, rest)) if rest >= size && address % size == 0 => Ok(host),
+            Some((host, rest)) if rest >= size && aligned(address, size) => Ok(host),
             _ => Err(fault),
         }
     }
@@ -308,7 +313,7 @@ macro_rules! typed {
             pub fn $read(&self, cursor: &mut Cursor, address: u64) -> Result<$int, PageFault> {
                 const SIZE: u64 = size_of::<$int>() as u64;
                 match self.rest(cursor, address) {
-                    Some((host, rest)) if rest >= SIZE && address & (SIZE - 1) == 0 => {
+                    Some((host, rest)) if rest >= SIZE && aligned(address, SIZE) => {
                         // SAFETY: within the object and aligned, see `atomic_u32`.
                         Ok(unsafe { $atomic::from_ptr(host.cast()) }.load(Ordering::Relaxed).to_le())
                     }
@@ -325,7 +330,7 @@ macro_rules! typed {
             pub fn $write(&self, cursor: &mut Cursor, address: u64, value: $int) -> Result<(), PageFault> {
                 const SIZE: u64 = size_of::<$int>() as u64;
                 match self.rest(cursor, address) {
-                    Some((host, rest)) if rest >= SIZE && address & (SIZE - 1) == 0 => {
+                    Some((host, rest)) if rest >= SIZE && aligned(address, SIZE) => {
                         // SAFETY: within the object and aligned, see `atomic_u32`.
                         unsafe { $atomic::from_ptr(host.cast()) }.store(value.to_le(), Ordering::Relaxed);
                         Ok(())
