@@ -248,6 +248,9 @@ pub enum Op {
     },
     /// dst = input
     Input(Input),
+    /// dsts = any value: what they held is no longer needed. Ends the life of a register before it is
+    /// written under a predicate; costs no machine instruction.
+    Undefined,
     /// dst = op src
     Unary(UnaryOp, Type),
     /// dst = src0 op src1
