@@ -1,0 +1,50 @@
+# make demo     build everything that is needed and render a picture with an unmodified OpenCL program
+# make test     all tests; make test T=compiler_switch: those of the test-suite whose names contain that
+# make bench    the measurements of docs/benchmarks.md
+# make install  PREFIX=/usr/local DESTDIR=
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+CARGO ?= cargo
+RELEASE := $(or $(CARGO_TARGET_DIR),$(CURDIR)/target)/release
+DRIVER := OCL_ICD_VENDORS=$(RELEASE)/gencl.icd GENCL_COMPILER=$(RELEASE)/genclc
+T ?=
+
+.PHONY: all demo test lint bench install clean dependencies test-dependencies build
+
+all: build
+
+dependencies:
+	@scripts/install-dependencies
+
+test-dependencies:
+	@scripts/install-dependencies --tests
+
+build: dependencies
+	$(CARGO) build --release -p gencl -p gencl-compiler
+
+$(RELEASE)/mandelbrot: examples/mandelbrot.c | build
+	$(CC) -O2 -Wall -Wextra -ffp-contract=off $< -o $@ -lOpenCL -lpng
+
+demo: build $(RELEASE)/mandelbrot
+	$(DRIVER) $(RELEASE)/mandelbrot
+
+test: test-dependencies build
+	CARGO='$(CARGO)' RELEASE='$(RELEASE)' scripts/test '$(T)'
+
+lint: dependencies
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets -- -D warnings
+
+bench: test-dependencies build
+	CARGO='$(CARGO)' RELEASE='$(RELEASE)' scripts/bench
+
+install: build
+	install -d '$(DESTDIR)$(PREFIX)/lib/gencl' '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)/etc/OpenCL/vendors'
+	install -m 755 $(RELEASE)/libgencl.so '$(DESTDIR)$(PREFIX)/lib/gencl/libgencl.so'
+	install -m 755 $(RELEASE)/genclc '$(DESTDIR)$(PREFIX)/bin/genclc'
+	ln -sf ../../bin/genclc '$(DESTDIR)$(PREFIX)/lib/gencl/genclc'
+	echo '$(PREFIX)/lib/gencl/libgencl.so' > '$(DESTDIR)/etc/OpenCL/vendors/gencl.icd'
+
+clean:
+	$(CARGO) clean
