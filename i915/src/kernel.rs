@@ -1,0 +1,352 @@
+//! Render nodes of the kernel: device files under `/dev/dri`.
+
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use drm::Device as _;
+use memmap2::{MmapOptions, MmapRaw};
+
+use crate::uapi::{self, ioctl};
+use crate::{ContextId, DriverVersion, Errno, ExecBuffer, GemHandle, RenderNode, ResetStats, Result};
+
+/// An open device file of the i915 driver.
+#[derive(Debug)]
+pub struct KernelNode {
+    file: File,
+    path: PathBuf,
+    /// Bytes of the buffers that were created here: the kernel does not tell the size of a handle.
+    sizes: Mutex<HashMap<GemHandle, usize>>,
+}
+
+impl AsFd for KernelNode {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+}
+
+impl drm::Device for KernelNode {}
+
+/// A device file that was found, and what it is or why it cannot be used.
+#[derive(Debug)]
+pub struct Found {
+    /// `/dev/dri/renderD128`
+    pub path: PathBuf,
+    /// The PCI device id of an i915 device, or the reason why there is none.
+    pub device: std::result::Result<u16, String>,
+}
+
+/// The render nodes of this machine in the order of their numbers, usable or not. Empty when there is
+/// no `/dev/dri`.
+pub fn find() -> Vec<Found> {
+    find_in(Path::new("/dev/dri"))
+}
+
+fn find_in(folder: &Path) -> Vec<Found> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let number = |name: &OsStr| name.to_str()?.strip_prefix("renderD")?.parse::<u32>().ok();
+    let mut nodes: Vec<(u32, PathBuf)> =
+        entries.filter_map(|e| e.ok()).filter_map(|e| Some((number(&e.file_name())?, e.path()))).collect();
+    nodes.sort();
+    let probe = |path: PathBuf| {
+        let device = KernelNode::open(&path)
+            .and_then(|node| node.get_param(uapi::param::CHIPSET_ID).map_err(|e| e.to_string()))
+            .map(|id| id as u16);
+        Found { path, device }
+    };
+    nodes.into_iter().map(|(_, path)| probe(path)).collect()
+}
+
+/// An `errno` of an I/O error.
+fn errno(error: &io::Error) -> Errno {
+    Errno(error.raw_os_error().unwrap_or(libc::EIO))
+}
+
+impl KernelNode {
+    /// Opens a device file. The error says why it cannot be used: no permission, another driver.
+    pub fn open(path: &Path) -> std::result::Result<KernelNode, String> {
+        let file = OpenOptions::new().read(true).write(true).open(path).map_err(|e| e.to_string())?;
+        let node = KernelNode { file, path: path.to_owned(), sizes: Mutex::default() };
+        let name = node.version().map_err(|e| format!("not a DRM device: {e}"))?.name;
+        if name != "i915" {
+            return Err(format!("driven by {name}, not by i915"));
+        }
+        Ok(node)
+    }
+
+    /// The device file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn sizes(&self) -> MutexGuard<'_, HashMap<GemHandle, usize>> {
+        self.sizes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The text of the card's last error state, for which one has to be root on most machines.
+    fn error_file(&self) -> Option<String> {
+        let cards = Path::new("/sys/class/drm").join(self.path.file_name()?).join("device/drm");
+        let is_card =
+            |path: &PathBuf| path.file_name().is_some_and(|n| n.as_encoded_bytes().starts_with(b"card"));
+        let card = std::fs::read_dir(cards).ok()?.filter_map(|e| Some(e.ok()?.path())).find(is_card)?;
+        std::fs::read_to_string(card.join("error")).ok()
+    }
+
+    /// One request, repeated while it is interrupted.
+    ///
+    /// # Safety
+    /// `request` must be a request whose argument is a `T`, and pointers within the argument
+    /// must be valid for what the request does with them.
+    unsafe fn request<T>(&self, request: u32, argument: &mut T) -> Result<()> {
+        loop {
+            // SAFETY: the argument is what the request takes (contract of this function).
+            let result = unsafe {
+                libc::ioctl(self.file.as_raw_fd(), libc::c_ulong::from(request) as _, &raw mut *argument)
+            };
+            if result != -1 {
+                return Ok(());
+            }
+            let error = io::Error::last_os_error();
+            // EAGAIN too, as libdrm's drmIoctl.
+            if !matches!(error.raw_os_error(), Some(libc::EINTR | libc::EAGAIN)) {
+                return Err(errno(&error));
+            }
+        }
+    }
+}
+
+impl RenderNode for KernelNode {
+    fn version(&self) -> Result<DriverVersion> {
+        let driver = self.get_driver().map_err(|e| errno(&e))?;
+        Ok(DriverVersion { name: driver.name().to_string_lossy().into_owned(), version: driver.version })
+    }
+
+    fn get_param(&self, param: i32) -> Result<i32> {
+        let mut value = 0i32;
+        let mut args = uapi::GetParam { param, pad: 0, value: &raw mut value as u64 };
+        // SAFETY: `value` is an `i32` that outlives the call.
+        unsafe { self.request(ioctl::GETPARAM, &mut args) }?;
+        Ok(value)
+    }
+
+    fn query(&self, id: u64) -> Result<Vec<u8>> {
+        let mut item = uapi::QueryItem { query_id: id, ..Default::default() };
+        let mut args = uapi::Query { num_items: 1, flags: 0, items_ptr: &raw mut item as u64 };
+        // SAFETY: one item that outlives the call; with length 0 the kernel only gives the length.
+        unsafe { self.request(ioctl::QUERY, &mut args) }?;
+        // The kernel reports an item's error as a negative length.
+        let length = usize::try_from(item.length).map_err(|_| Errno(-item.length))?;
+        let mut data = vec![0u8; length];
+        item.data_ptr = data.as_mut_ptr() as u64;
+        // SAFETY: as above; `data` has `length` bytes.
+        unsafe { self.request(ioctl::QUERY, &mut args) }?;
+        if item.length < 0 {
+            return Err(Errno(-item.length));
+        }
+        data.truncate(item.length as usize);
+        Ok(data)
+    }
+
+    fn reg_read(&self, offset: u64) -> Result<u64> {
+        let mut args = uapi::RegRead { offset, val: 0 };
+        // SAFETY: no pointers.
+        unsafe { self.request(ioctl::REG_READ, &mut args) }?;
+        Ok(args.val)
+    }
+
+    fn context_create(&self) -> Result<ContextId> {
+        let mut args = uapi::ContextCreate::default();
+        // SAFETY: no pointers.
+        unsafe { self.request(ioctl::GEM_CONTEXT_CREATE, &mut args) }?;
+        Ok(ContextId(args.ctx_id))
+    }
+
+    fn context_destroy(&self, context: ContextId) -> Result<()> {
+        let mut args = uapi::ContextDestroy { ctx_id: context.0, pad: 0 };
+        // SAFETY: no pointers.
+        unsafe { self.request(ioctl::GEM_CONTEXT_DESTROY, &mut args) }
+    }
+
+    fn context_get_param(&self, context: ContextId, param: u64) -> Result<u64> {
+        let mut args = uapi::ContextParam { ctx_id: context.0, param, ..Default::default() };
+        // SAFETY: size 0, so the value is no pointer.
+        unsafe { self.request(ioctl::GEM_CONTEXT_GETPARAM, &mut args) }?;
+        Ok(args.value)
+    }
+
+    fn context_set_param(&self, context: ContextId, param: u64, value: u64) -> Result<()> {
+        let mut args = uapi::ContextParam { ctx_id: context.0, size: 0, param, value };
+        // SAFETY: size 0, so the value is no pointer.
+        unsafe { self.request(ioctl::GEM_CONTEXT_SETPARAM, &mut args) }
+    }
+
+    fn reset_stats(&self, context: ContextId) -> Result<ResetStats> {
+        let mut args = uapi::ResetStats { ctx_id: context.0, ..Default::default() };
+        // SAFETY: no pointers.
+        unsafe { self.request(ioctl::GET_RESET_STATS, &mut args) }?;
+        Ok(ResetStats {
+            reset_count: args.reset_count,
+            batch_active: args.batch_active,
+            batch_pending: args.batch_pending,
+        })
+    }
+
+    fn gem_create(&self, size: u64) -> Result<GemHandle> {
+        let mut args = uapi::GemCreate { size, ..Default::default() };
+        // SAFETY: no pointers.
+        unsafe { self.request(ioctl::GEM_CREATE, &mut args) }?;
+        // The kernel writes the rounded size back.
+        self.sizes().insert(GemHandle(args.handle), args.size as usize);
+        Ok(GemHandle(args.handle))
+    }
+
+    unsafe fn gem_userptr(&self, address: *mut u8, length: usize) -> Result<GemHandle> {
+        let mut args =
+            uapi::GemUserptr { user_ptr: address as u64, user_size: length as u64, ..Default::default() };
+        // SAFETY: the memory stays mapped (contract of this method).
+        unsafe { self.request(ioctl::GEM_USERPTR, &mut args) }?;
+        Ok(GemHandle(args.handle))
+    }
+
+    fn gem_close(&self, handle: GemHandle) -> Result<()> {
+        let mut args = uapi::GemClose { handle: handle.0, pad: 0 };
+        // Forgotten first: afterwards another thread may get the same handle for a new buffer.
+        self.sizes().remove(&handle);
+        // SAFETY: no pointers.
+        unsafe { self.request(ioctl::GEM_CLOSE, &mut args) }
+    }
+
+    fn gem_map(&self, handle: GemHandle) -> Result<MmapRaw> {
+        let length = self.sizes().get(&handle).copied().ok_or(Errno(libc::ENODEV))?;
+        let mut args =
+            uapi::GemMmapOffset { handle: handle.0, flags: uapi::MMAP_OFFSET_WB, ..Default::default() };
+        // SAFETY: no pointers.
+        unsafe { self.request(ioctl::GEM_MMAP_OFFSET, &mut args) }?;
+        MmapOptions::new().offset(args.offset).len(length).map_raw(&self.file).map_err(|e| errno(&e))
+    }
+
+    fn gem_busy(&self, handle: GemHandle) -> Result<bool> {
+        let mut args = uapi::GemBusy { handle: handle.0, busy: 0 };
+        // SAFETY: no pointers.
+        unsafe { self.request(ioctl::GEM_BUSY, &mut args) }?;
+        Ok(args.busy != 0)
+    }
+
+    fn gem_wait(&self, handle: GemHandle, timeout_ns: i64) -> Result<()> {
+        let mut args = uapi::GemWait { handle: handle.0, flags: 0, timeout_ns };
+        // SAFETY: no pointers.
+        unsafe { self.request(ioctl::GEM_WAIT, &mut args) }
+    }
+
+    fn exec_buffer(&self, exec: &mut ExecBuffer<'_>) -> Result<()> {
+        let mut entries: Vec<Vec<uapi::RelocationEntry>> = exec
+            .objects
+            .iter()
+            .map(|object| {
+                let entry = |r: &crate::Relocation| uapi::RelocationEntry {
+                    target_handle: r.target,
+                    delta: r.delta,
+                    offset: r.offset,
+                    presumed_offset: r.presumed_offset,
+                    read_domains: r.read_domains,
+                    write_domain: r.write_domain,
+                };
+                object.relocations.iter().map(entry).collect()
+            })
+            .collect();
+        let mut objects: Vec<uapi::ExecObject2> = exec
+            .objects
+            .iter()
+            .zip(&mut entries)
+            .map(|(object, entries)| uapi::ExecObject2 {
+                handle: object.handle.0,
+                relocation_count: entries.len() as u32,
+                relocs_ptr: entries.as_mut_ptr() as u64,
+                alignment: object.alignment,
+                offset: object.offset,
+                flags: object.flags.bits(),
+                pad_to_size: 0,
+                rsvd2: 0,
+            })
+            .collect();
+        let mut args = uapi::ExecBuffer2 {
+            buffers_ptr: objects.as_mut_ptr() as u64,
+            buffer_count: objects.len() as u32,
+            batch_start_offset: exec.batch_start,
+            batch_len: exec.batch_length,
+            flags: exec.engine as u64 | exec.flags.bits(),
+            rsvd1: u64::from(exec.context.0),
+            ..Default::default()
+        };
+        // SAFETY: the pointers are to arrays of the counts given, which outlive the call. The kernel writes to
+        // both (presumed offsets of relocations too), and nothing else refers to them.
+        let result = unsafe { self.request(ioctl::GEM_EXECBUFFER2, &mut args) };
+        for (object, now) in exec.objects.iter_mut().zip(&objects) {
+            object.offset = now.offset;
+        }
+        result
+    }
+
+    fn error_state(&self, context: ContextId) -> Option<String> {
+        let stats = self.reset_stats(context).ok()?;
+        if stats.batch_active == 0 && stats.batch_pending == 0 {
+            return None;
+        }
+        let counters =
+            format!("GPU hang: {} batches running, {} waiting", stats.batch_active, stats.batch_pending);
+        let head = self.error_file().map(|text| text.lines().take(40).collect::<Vec<_>>().join("\n"));
+        Some(head.map_or(counters.clone(), |head| format!("{counters}\n{head}")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nodes_are_found_by_number_and_say_why_they_are_unusable() {
+        let folder = std::env::temp_dir().join(format!("gencl-i915-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        for name in ["renderD129", "renderD128", "card0", "renderDxyz", "by-path"] {
+            std::fs::write(folder.join(name), b"").unwrap();
+        }
+        let found = find_in(&folder);
+        std::fs::remove_dir_all(&folder).unwrap();
+        let names: Vec<_> = found.iter().map(|f| f.path.file_name().unwrap().to_str().unwrap()).collect();
+        assert_eq!(names, ["renderD128", "renderD129"]);
+        for node in found {
+            let reason = node.device.unwrap_err();
+            assert!(reason.contains("not a DRM device"), "{reason}");
+        }
+    }
+
+    #[test]
+    fn no_folder_is_no_nodes() {
+        assert!(find_in(Path::new("/nonexistent/dri")).is_empty());
+    }
+
+    #[test]
+    fn requests_on_a_plain_file_fail_with_enotty() {
+        let file = File::open("/dev/null").unwrap();
+        let node = KernelNode { file, path: "/dev/null".into(), sizes: Mutex::default() };
+        let enotty = Errno(libc::ENOTTY);
+        assert_eq!(node.get_param(uapi::param::CHIPSET_ID), Err(enotty));
+        assert_eq!(node.query(uapi::query::TOPOLOGY_INFO), Err(enotty));
+        assert_eq!(node.gem_create(4096), Err(enotty));
+        assert_eq!(node.gem_wait(GemHandle(1), 0), Err(enotty));
+        assert_eq!(node.gem_map(GemHandle(1)).unwrap_err(), Errno(libc::ENODEV));
+        let mut exec = ExecBuffer {
+            context: ContextId(0),
+            engine: crate::Engine::Render,
+            flags: crate::ExecFlags::empty(),
+            objects: &mut [],
+            batch_start: 0,
+            batch_length: 0,
+        };
+        assert_eq!(node.exec_buffer(&mut exec), Err(enotty));
+    }
+}
