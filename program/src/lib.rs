@@ -4,6 +4,9 @@
 //! the kernel ABI (which data the hardware pushes into which registers), the ELF container and the
 //! protocol of the compile server.
 
+pub mod debug;
+pub mod elf;
 mod kernel;
+pub mod protocol;
 
 pub use kernel::*;

@@ -1,0 +1,199 @@
+//! The compile server's protocol.
+//!
+//! `genclc --serve` reads [`ToServer`] messages from its standard input and writes [`FromServer`] messages to
+//! its standard output. A message is a frame: its length in bytes as a little-endian `u32`, then the message
+//! itself in `postcard` encoding. Each side greets first with its [`VERSION`]; a side that does not know the
+//! other's version ends the conversation. Requests are answered in order, one [`FromServer::Result`] each,
+//! with any number of [`FromServer::Progress`] before it.
+//!
+//! New variants are added at the end of the enumerations, and any change of a variant raises [`VERSION`].
+
+use std::io::{self, Read, Write};
+
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+/// The version of the protocol that this crate speaks.
+pub const VERSION: u32 = 1;
+
+/// The longest frame that is accepted, in bytes: far above any program, far below what a garbled length says.
+pub const MAX_FRAME: u32 = 256 << 20;
+
+/// What the runtime says to the compile server.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ToServer {
+    /// The first message.
+    Hello {
+        /// The client's [`VERSION`].
+        version: u32,
+    },
+    /// Compile and link one source.
+    Compile(CompileRequest),
+}
+
+/// A build from source.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CompileRequest {
+    /// OpenCL C.
+    pub source: Vec<u8>,
+    /// Build options as the application gave them.
+    pub options: String,
+    /// Files that `#include` finds before those on disk.
+    pub headers: Vec<Header>,
+    /// The target's name as `genclc --target` takes it: `skl`.
+    pub target: String,
+}
+
+/// A header that is only in memory.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Header {
+    /// As it stands between the quotes of `#include`.
+    pub name: String,
+    /// Its text.
+    pub source: Vec<u8>,
+}
+
+/// What the compile server says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum FromServer {
+    /// The first message.
+    Hello {
+        /// The server's [`VERSION`].
+        version: u32,
+        /// Changes whenever the same source might compile to something else: part of the cache's key.
+        compiler: String,
+    },
+    /// The server is about to run a pass. Should it die there, the client knows where.
+    Progress {
+        /// The kernel it works on; empty when it works on the whole program.
+        kernel: String,
+        /// The pass.
+        pass: String,
+    },
+    /// The end of a request.
+    Result(BuildResult),
+}
+
+/// How a request ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BuildResult {
+    /// How it went.
+    pub status: Status,
+    /// The build log: errors and warnings with line and column.
+    pub log: String,
+    /// The program as ELF file when `status` is [`Status::Success`], else empty.
+    pub binary: Vec<u8>,
+}
+
+/// How a build went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Status {
+    /// There is a binary.
+    Success,
+    /// `CL_BUILD_PROGRAM_FAILURE`: an error in the source, or something the device cannot do.
+    Failure,
+    /// `CL_INVALID_BUILD_OPTIONS`
+    InvalidOptions,
+    /// The target is not known to this compiler.
+    InvalidTarget,
+}
+
+/// Writes one message and flushes.
+///
+/// # Errors
+/// Those of the stream; [`io::ErrorKind::InvalidData`] when the message is longer than [`MAX_FRAME`].
+pub fn write_message<T: Serialize>(stream: &mut impl Write, message: &T) -> io::Result<()> {
+    let bytes = postcard::to_stdvec(message).map_err(|e| io::Error::new(io::ErrorKind::InvalidData, e))?;
+    let length = u32::try_from(bytes.len())
+        .ok()
+        .filter(|&length| length <= MAX_FRAME)
+        .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "message too long"))?;
+    stream.write_all(&length.to_le_bytes())?;
+    stream.write_all(&bytes)?;
+    stream.flush()
+}
+
+/// Reads one message; `None` when the stream ends where a message could begin.
+///
+/// # Errors
+/// Those of the stream, [`io::ErrorKind::UnexpectedEof`] for an end inside a message, and
+/// [`io::ErrorKind::InvalidData`] for what is not a message.
+pub fn read_message<T: DeserializeOwned>(stream: &mut impl Read) -> io::Result<Option<T>> {
+    let mut length = [0; 4];
+    let mut have = 0;
+    while have < length.len() {
+        match stream.read(&mut length[have..]) {
+            Ok(0) if have == 0 => return Ok(None),
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(n) => have += n,
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(e),
+        }
+    }
+    let length = u32::from_le_bytes(length);
+    if length > MAX_FRAME {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, format!("frame of {length} bytes")));
+    }
+    // Grows with what really arrives: a garbled length does not reserve memory.
+    let mut bytes = Vec::new();
+    stream.take(u64::from(length)).read_to_end(&mut bytes)?;
+    if bytes.len() < length as usize {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    match postcard::take_from_bytes(&bytes) {
+        Ok((message, [])) => Ok(Some(message)),
+        Ok(_) => Err(io::Error::new(io::ErrorKind::InvalidData, "bytes after the message")),
+        Err(e) => Err(io::Error::new(io::ErrorKind::InvalidData, e)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn compile() -> ToServer {
+        ToServer::Compile(CompileRequest {
+            source: b"kernel void k() {}".to_vec(),
+            options: "-w".into(),
+            headers: vec![Header { name: "a.h".into(), source: b"int a;".to_vec() }],
+            target: "skl".into(),
+        })
+    }
+
+    #[test]
+    fn messages_come_back_in_order() {
+        let mut stream = Vec::new();
+        write_message(&mut stream, &ToServer::Hello { version: VERSION }).unwrap();
+        write_message(&mut stream, &compile()).unwrap();
+        let mut read = stream.as_slice();
+        assert_eq!(read_message(&mut read).unwrap(), Some(ToServer::Hello { version: VERSION }));
+        assert_eq!(read_message(&mut read).unwrap(), Some(compile()));
+        assert_eq!(read_message::<ToServer>(&mut read).unwrap(), None);
+    }
+
+    #[test]
+    fn every_cut_is_noticed() {
+        let mut stream = Vec::new();
+        write_message(&mut stream, &compile()).unwrap();
+        for cut in 1..stream.len() {
+            let error = read_message::<ToServer>(&mut &stream[..cut]).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof, "cut at {cut}");
+        }
+    }
+
+    #[test]
+    fn a_garbled_length_is_refused() {
+        let stream = [0xff; 64];
+        let error = read_message::<ToServer>(&mut stream.as_slice()).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::InvalidData);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn garbage_never_panics(bytes in proptest::collection::vec(proptest::num::u8::ANY, 0..256)) {
+            let mut stream = (bytes.len() as u32).to_le_bytes().to_vec();
+            stream.extend(&bytes);
+            let _ = read_message::<ToServer>(&mut stream.as_slice());
+            let _ = read_message::<FromServer>(&mut stream.as_slice());
+        }
+    }
+}
