@@ -45,6 +45,7 @@ options! {
     NO_CACHE "no-cache" "" "Neither read nor write the kernel cache.";
     BATCH "batch" "" "Print batch buffers before they are executed.";
     DEVICE "device" "" "Say how devices are looked for.";
+    LOG "log" "error|warn|info|debug|trace" "Print messages; debug adds OpenCL calls that fail, trace all of them.";
 }
 
 /// Debug options that were set.
