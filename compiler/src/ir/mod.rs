@@ -11,6 +11,15 @@
 //! - *linear* (after control flow is lowered): blocks run in layout order, lanes are masked by predicates,
 //!   and blocks end with `jump`, `vote` or `return`, which decide for the whole thread.
 
+pub mod analysis;
+mod build;
+pub mod passes;
+mod query;
+pub mod signature;
+pub mod validate;
+
+pub use build::Builder;
+
 use smallvec::SmallVec;
 
 /// Size class of a register.

@@ -1,0 +1,88 @@
+//! The control-flow graph: predecessors, reachability, orders.
+
+use crate::ir::{BlockId, Function};
+use fixedbitset::FixedBitSet;
+use smallvec::SmallVec;
+
+/// Edges of a function's blocks, indexed by block id. Parallel edges are kept once.
+#[derive(Clone, Debug)]
+pub struct Cfg {
+    entry: BlockId,
+    successors: Vec<SmallVec<[BlockId; 2]>>,
+    predecessors: Vec<SmallVec<[BlockId; 4]>>,
+}
+
+impl Cfg {
+    /// The graph of the blocks in the layout.
+    pub fn new(function: &Function) -> Cfg {
+        let count = function.blocks.len();
+        let mut successors = vec![SmallVec::new(); count];
+        let mut predecessors: Vec<SmallVec<[BlockId; 4]>> = vec![SmallVec::new(); count];
+        for (id, block) in function.blocks_in_layout() {
+            let mut targets = block.successors();
+            if targets.len() == 2 && targets[0] == targets[1] {
+                targets.pop();
+            }
+            for target in &targets {
+                predecessors[target.0 as usize].push(id);
+            }
+            successors[id.0 as usize] = targets;
+        }
+        Cfg { entry: function.entry(), successors, predecessors }
+    }
+
+    /// The first block.
+    pub fn entry(&self) -> BlockId {
+        self.entry
+    }
+
+    /// Number of block ids, those that are not in the layout among them.
+    pub fn len(&self) -> usize {
+        self.successors.len()
+    }
+
+    /// Is there no block? Never so for a valid function.
+    pub fn is_empty(&self) -> bool {
+        self.successors.is_empty()
+    }
+
+    /// Blocks that control may go to from `block`.
+    pub fn successors(&self, block: BlockId) -> &[BlockId] {
+        &self.successors[block.0 as usize]
+    }
+
+    /// Blocks that control may come from.
+    pub fn predecessors(&self, block: BlockId) -> &[BlockId] {
+        &self.predecessors[block.0 as usize]
+    }
+
+    /// The blocks that the entry reaches, each after all that it reaches first: depth-first post-order.
+    pub fn post_order(&self) -> Vec<BlockId> {
+        let mut order = Vec::with_capacity(self.len());
+        let mut seen = FixedBitSet::with_capacity(self.len());
+        let mut stack = vec![(self.entry, 0)];
+        seen.insert(self.entry.0 as usize);
+        while let Some((block, next)) = stack.last_mut() {
+            match self.successors[block.0 as usize].get(*next) {
+                Some(&successor) => {
+                    *next += 1;
+                    if !seen.put(successor.0 as usize) {
+                        stack.push((successor, 0));
+                    }
+                }
+                None => {
+                    order.push(*block);
+                    stack.pop();
+                }
+            }
+        }
+        order
+    }
+
+    /// The blocks that the entry reaches in reverse post-order.
+    pub fn reverse_post_order(&self) -> Vec<BlockId> {
+        let mut order = self.post_order();
+        order.reverse();
+        order
+    }
+}

@@ -1,0 +1,6 @@
+//! Analyses: computed from a function when asked for, never kept across a change of it.
+
+pub mod cfg;
+pub mod liveness;
+pub mod parking;
+pub mod uniformity;

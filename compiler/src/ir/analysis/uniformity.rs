@@ -1,0 +1,109 @@
+//! Which registers hold the same value in all lanes whenever they are read.
+//!
+//! Such a register can be one scalar, and a branch on it does not part lanes. The analysis begins with everything
+//! uniform and takes back what is not, until nothing changes:
+//!
+//! - what differs by nature: local ids, lane numbers, private memory, results of atomics;
+//! - what is computed from that;
+//! - a register that is written while lanes are parked that will read its former value
+//!   ([`Parking`]): values merged where lanes of different paths meet, and values of a loop read
+//!   after it by lanes that left it in different rounds.
+//!
+//! A load from one address by all active lanes gives one value in all memories but the private one, as it is one access.
+//! The answer holds for the layout of the blocks at that time.
+
+use super::cfg::Cfg;
+use super::liveness::Liveness;
+use super::parking::Parking;
+use crate::ir::{Function, Input, Op, Reg, Space};
+use fixedbitset::FixedBitSet;
+
+/// The set of uniform registers of a function in per-lane form.
+pub fn uniform_registers(function: &Function) -> FixedBitSet {
+    let count = function.registers.len();
+    let cfg = Cfg::new(function);
+    let liveness = Liveness::new(function, &cfg);
+    let mut scratch = function.clone();
+    let mut uniform = FixedBitSet::with_capacity(count);
+    uniform.insert_range(..);
+    loop {
+        for (index, info) in scratch.registers.iter_mut().enumerate() {
+            info.uniform = uniform.contains(index);
+        }
+        let parking = Parking::new(&scratch, &cfg);
+        let before = uniform.count_ones(..);
+        for &block in &function.layout {
+            let kept = parking.kept(block, &liveness, count);
+            for dst in function.block(block).instructions.iter().flat_map(|i| &i.dsts) {
+                if kept.contains(dst.0 as usize) {
+                    uniform.set(dst.0 as usize, false);
+                }
+            }
+        }
+        spread(function, &mut uniform);
+        if uniform.count_ones(..) == before {
+            return uniform;
+        }
+    }
+}
+
+/// Takes back what is computed from registers that are not uniform.
+fn spread(function: &Function, uniform: &mut FixedBitSet) {
+    let mut readers: Vec<Vec<&[Reg]>> = vec![Vec::new(); function.registers.len()];
+    let mut work = Vec::new();
+    for instruction in function.instructions() {
+        if !gives_uniform(&instruction.op) {
+            for dst in &instruction.dsts {
+                uniform.set(dst.0 as usize, false);
+            }
+        }
+        for src in &instruction.srcs {
+            readers[src.0 as usize].push(&instruction.dsts);
+        }
+        // One message writes all destinations of a load: as scalars or as vectors.
+        if instruction.dsts.len() > 1 && !matches!(instruction.op, Op::Undefined) {
+            for dst in &instruction.dsts {
+                readers[dst.0 as usize].push(&instruction.dsts);
+            }
+        }
+    }
+    work.extend((0..function.registers.len()).filter(|&r| !uniform.contains(r)));
+    while let Some(reg) = work.pop() {
+        for dst in readers[reg].iter().copied().flatten() {
+            if uniform.contains(dst.0 as usize) {
+                uniform.set(dst.0 as usize, false);
+                work.push(dst.0 as usize);
+            }
+        }
+    }
+}
+
+/// Does the operation give the same to all lanes when it gets the same from all?
+pub fn gives_uniform(op: &Op) -> bool {
+    match op {
+        Op::Input(input) => match input {
+            Input::Push(_) | Input::GroupId(_) | Input::SubgroupId => true,
+            Input::LocalId(_) | Input::LaneId => false,
+        },
+        Op::Load { space, .. } => match space {
+            Space::Global | Space::Constant | Space::Local => true,
+            Space::Private => false,
+        },
+        Op::Atomic { .. } => false,
+        Op::Immediate { .. }
+        | Op::Undefined
+        | Op::Unary(..)
+        | Op::Binary(..)
+        | Op::Ternary(..)
+        | Op::Compare(..)
+        | Op::Select(_)
+        | Op::Convert { .. }
+        | Op::Store { .. }
+        | Op::Barrier { .. }
+        | Op::Fence { .. }
+        | Op::Jump(_)
+        | Op::Branch { .. }
+        | Op::Vote { .. }
+        | Op::Return => true,
+    }
+}

@@ -1,0 +1,418 @@
+//! From the per-lane to the linear form: control flow of any shape by block IPs (seed "unstructured branches").
+//!
+//! A Word register holds for each lane the number of the block that it has to run next. The thread runs the
+//! blocks in layout order; at a block where lanes may be parked elsewhere ([`Parking`]) the lanes whose block IP is at most
+//! the block's number are active, the others masked off. At most, not equal: then a lane that falls through
+//! into a block, or goes forward past nothing that is parked, needs no new block IP - it has a lower one already.
+//! That is right as long as every lane that is to wait has a number above all blocks that run
+//! before its own: lanes that part from others at a branch get the number of their target whatever it is.
+//!
+//! - A block where nothing is parked runs unmasked; block IPs are not even kept there. A branch that
+//!   parts all lanes writes all block IPs anew, and a way from such a block into a masked one writes 0.
+//! - In a masked block an instruction gets the predicate only if it touches memory or writes a register that
+//!   a parked lane will read. All else may write garbage into the other lanes.
+//! - A JOIN point, the head of a masked block that may be reached with no lane for it, compares and jumps on
+//!   to the next block that may have lanes. Where a way into the block brings lanes for certain, it goes
+//!   around the head. So a block's body never runs without an active lane: a Barrier is executed once by a thread,
+//!   and uniform loads need no predicate.
+//! - A backward branch is a vote: if any lane goes back, the thread does.
+//! - A branch on a uniform register sends all active lanes the same way and is a vote, or nothing, if that way is past
+//!   parked lanes.
+//!
+//! **Contract with code generation.** Lanes that the hardware has not dispatched (the end of a work-group) must hold false in every
+//! Bool wherever it is voted on or used as a predicate. Comparisons write flag bits of enabled channels only, so it is
+//! enough to clear the flag registers at the start of the thread and to keep `not` of a Bool from setting bits of
+//! disabled channels. The lowering makes votes `Any` and `None` only, never `All`.
+//! Instructions without predicate run with all dispatched lanes. A write without predicate to a uniform
+//! register is one scalar write, also if some lanes are masked off.
+
+use crate::ir::analysis::cfg::Cfg;
+use crate::ir::analysis::liveness::Liveness;
+use crate::ir::analysis::parking::Parking;
+use crate::ir::{
+    BlockId, Builder, Condition, Family, Form, Function, Instruction, Op, Predicate, Reg, Type, Vote,
+};
+use fixedbitset::FixedBitSet;
+
+/// Lowers a function in per-lane form. Expects what [`super::lower_returns`], [`super::lower_crossing_bools`],
+/// [`super::arrange_blocks`] and [`super::mark_uniform`] leave.
+pub fn lower_block_ips(function: &mut Function) {
+    let cfg = Cfg::new(function);
+    let liveness = Liveness::new(function, &cfg);
+    let parking = Parking::new(function, &cfg);
+    let old_layout = function.layout.clone();
+    let block_ip = function.new_register(Family::Word);
+    // A function of 65,535 blocks and more needs wider numbers.
+    let ip_type = if old_layout.len() < usize::from(u16::MAX) { Type::U16 } else { Type::U32 };
+    function.registers[block_ip.0 as usize].family = ip_type.family();
+    let mut lowering = Lowering {
+        function,
+        parking,
+        liveness,
+        block_ip,
+        ip_type,
+        heads: vec![None; old_layout.len()],
+        trampolines: vec![None; old_layout.len()],
+        alive: Vec::new(),
+    };
+    lowering.run(&old_layout);
+}
+
+/// Where the thread goes on: a block, and whether lanes are there for certain.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Way {
+    block: BlockId,
+    certain: bool,
+}
+
+struct Lowering<'f> {
+    function: &'f mut Function,
+    parking: Parking,
+    /// Of the per-lane form.
+    liveness: Liveness,
+    block_ip: Reg,
+    ip_type: Type,
+    /// By place: the JOIN point before the block, once something goes to it.
+    heads: Vec<Option<BlockId>>,
+    /// By place: the jump after a vote whose other side is not the next block.
+    trampolines: Vec<Option<(BlockId, Way)>>,
+    /// By block id: registers that some lane, active or parked, will read.
+    alive: Vec<FixedBitSet>,
+}
+
+impl Lowering<'_> {
+    fn run(&mut self, old_layout: &[BlockId]) {
+        self.alive = vec![FixedBitSet::new(); self.function.blocks.len()];
+        for &block in old_layout {
+            self.lower(block);
+        }
+        // Heads lead to later heads only, so one round in layout order makes them all. The layout is settled by then.
+        for &block in old_layout {
+            self.fill_head(block);
+        }
+        for place in 0..old_layout.len() {
+            if let Some((trampoline, way)) = self.trampolines[place] {
+                let target = self.entry_of(way);
+                Builder::new(self.function, trampoline).jump(target);
+            }
+        }
+        let mut layout = Vec::with_capacity(old_layout.len() * 2);
+        for (place, &block) in old_layout.iter().enumerate() {
+            layout.extend(self.heads[place]);
+            layout.push(block);
+            layout.extend(self.trampolines[place].map(|(block, _)| block));
+        }
+        self.function.layout = layout;
+        self.function.form = Form::Linear;
+        self.end_lives();
+    }
+
+    /// Number of a block in block IPs; 0 is before all blocks.
+    fn ip(&self, block: BlockId) -> u64 {
+        self.parking.place(block) as u64 + 1
+    }
+
+    fn is_masked(&self, block: BlockId) -> bool {
+        !self.parking.is_convergent(block)
+    }
+
+    /// The block to jump to for a way; makes the head when it is needed.
+    fn entry_of(&mut self, way: Way) -> BlockId {
+        if way.certain || !self.is_masked(way.block) {
+            return way.block;
+        }
+        let place = self.parking.place(way.block);
+        if let Some(head) = self.heads[place] {
+            return head;
+        }
+        let head = self.new_block(self.alive_in(way.block));
+        self.heads[place] = Some(head);
+        head
+    }
+
+    fn new_block(&mut self, alive: FixedBitSet) -> BlockId {
+        self.alive.push(alive);
+        self.function.new_block()
+    }
+
+    fn alive_in(&self, block: BlockId) -> FixedBitSet {
+        let mut alive = self.kept(block);
+        alive.union_with(self.liveness.live_in(block));
+        alive
+    }
+
+    fn kept(&self, block: BlockId) -> FixedBitSet {
+        self.parking.kept(block, &self.liveness, self.function.registers.len())
+    }
+
+    /// Rewrites one block in place.
+    fn lower(&mut self, block: BlockId) {
+        let kept = self.kept(block);
+        self.alive[block.0 as usize] = self.alive_in(block);
+        let mut old = std::mem::take(&mut self.function.block_mut(block).instructions);
+        let Some(terminator) = old.pop() else { return };
+        let mut mask = None;
+        for mut instruction in old {
+            if self.is_masked(block) {
+                if matches!(instruction.op, Op::Undefined) {
+                    instruction.dsts.retain(|dst| !kept.contains(dst.0 as usize));
+                    if instruction.dsts.is_empty() {
+                        continue;
+                    }
+                } else {
+                    self.mask(block, &mut mask, &kept, &mut instruction);
+                }
+            }
+            self.function.block_mut(block).instructions.push(instruction);
+        }
+        self.lower_terminator(block, &mut mask, &terminator);
+    }
+
+    /// Gives an instruction of a masked block its predicate.
+    fn mask(
+        &mut self,
+        block: BlockId,
+        mask: &mut Option<Reg>,
+        kept: &FixedBitSet,
+        instruction: &mut Instruction,
+    ) {
+        let is_kept = |dst: &Reg| kept.contains(dst.0 as usize);
+        let uniform = |reg: &Reg| self.function.register(*reg).uniform;
+        let is_uniform_load =
+            matches!(instruction.op, Op::Load { .. }) && instruction.dsts.iter().all(uniform);
+        let touches = instruction.op.touches_memory() && !is_uniform_load;
+        if !touches && !instruction.dsts.iter().any(is_kept) {
+            return;
+        }
+        debug_assert!(!instruction.dsts.iter().any(uniform), "a uniform register is written under a mask");
+        let free: Vec<Reg> = instruction.dsts.iter().copied().filter(|dst| !is_kept(dst)).collect();
+        instruction.predicate = Some(Predicate { reg: self.active(block, mask), inverse: false });
+        if !free.is_empty() && !instruction.srcs.iter().any(|src| free.contains(src)) {
+            let undefined = Instruction::new(Op::Undefined, free, []);
+            self.function.block_mut(block).instructions.push(undefined);
+        }
+    }
+
+    /// The Bool of the active lanes of a masked block, computed where it is first asked for.
+    fn active(&mut self, block: BlockId, mask: &mut Option<Reg>) -> Reg {
+        *mask.get_or_insert_with(|| self.lanes_up_to(block, block))
+    }
+
+    /// Lanes whose block IP is at most that of `limit`, computed at the end of `block`.
+    fn lanes_up_to(&mut self, block: BlockId, limit: BlockId) -> Reg {
+        let ip = self.ip(limit);
+        let mut builder = Builder::new(self.function, block);
+        let ip = builder.immediate(self.ip_type, ip);
+        builder.function.registers[ip.0 as usize].uniform = true;
+        builder.compare(Condition::LessEqual, self.ip_type, self.block_ip, ip)
+    }
+
+    /// Where the thread goes from `block` when all active lanes go to `target`.
+    fn way_to(&self, block: BlockId, target: BlockId) -> Way {
+        if self.parking.place(target) <= self.parking.place(block) {
+            return Way { block: target, certain: true };
+        }
+        match self.parking.parked(block).next() {
+            Some(first) if self.parking.place(first) < self.parking.place(target) => {
+                Way { block: first, certain: false }
+            }
+            _ => Way { block: target, certain: true },
+        }
+    }
+
+    /// Must the block IPs of active lanes be set when all of them go to `target`?
+    fn needs_ip(&self, block: BlockId, target: BlockId) -> bool {
+        if !self.is_masked(block) {
+            return self.is_masked(target);
+        }
+        let backward = self.parking.place(target) <= self.parking.place(block);
+        backward || self.way_to(block, target).block != target
+    }
+
+    /// Sets the block IPs of the active lanes to `bits`, or all when nothing is parked.
+    fn set_ip(&mut self, block: BlockId, mask: &mut Option<Reg>, bits: u64) {
+        let predicate = self.predicate(block, mask);
+        let ty = self.ip_type;
+        let block_ip = self.block_ip;
+        let mut builder = Builder::new(self.function, block);
+        builder.predicate = predicate;
+        builder.emit(Op::Immediate { ty, bits }, &[block_ip], &[]);
+    }
+
+    /// Sets the block IPs of the active lanes by a branch's condition.
+    fn set_ip_by(
+        &mut self,
+        block: BlockId,
+        mask: &mut Option<Reg>,
+        condition: Reg,
+        then: u64,
+        otherwise: u64,
+    ) {
+        let predicate = self.predicate(block, mask);
+        let ty = self.ip_type;
+        let block_ip = self.block_ip;
+        let mut builder = Builder::new(self.function, block);
+        let then = builder.immediate(ty, then);
+        let otherwise = builder.immediate(ty, otherwise);
+        for reg in [then, otherwise] {
+            builder.function.registers[reg.0 as usize].uniform = true;
+        }
+        builder.predicate = predicate;
+        builder.emit(Op::Select(ty), &[block_ip], &[condition, then, otherwise]);
+    }
+
+    fn predicate(&mut self, block: BlockId, mask: &mut Option<Reg>) -> Option<Predicate> {
+        self.is_masked(block).then(|| Predicate { reg: self.active(block, mask), inverse: false })
+    }
+
+    fn lower_terminator(&mut self, block: BlockId, mask: &mut Option<Reg>, terminator: &Instruction) {
+        match terminator.op {
+            Op::Branch { then, otherwise } if then == otherwise => self.lower_jump(block, mask, then),
+            Op::Branch { then, otherwise } => {
+                let condition = terminator.srcs[0];
+                if self.function.register(condition).uniform {
+                    self.lower_uniform_branch(block, mask, condition, then, otherwise);
+                } else {
+                    self.lower_branch(block, mask, condition, then, otherwise);
+                }
+            }
+            Op::Jump(target) => self.lower_jump(block, mask, target),
+            // The last block: all lanes have arrived.
+            _ => self.function.block_mut(block).instructions.push(terminator.clone()),
+        }
+    }
+
+    fn lower_jump(&mut self, block: BlockId, mask: &mut Option<Reg>, target: BlockId) {
+        if self.needs_ip(block, target) {
+            let ip = if self.is_masked(block) { self.ip(target) } else { 0 };
+            self.set_ip(block, mask, ip);
+        }
+        let entry = self.entry_of(self.way_to(block, target));
+        Builder::new(self.function, block).jump(entry);
+    }
+
+    fn lower_uniform_branch(
+        &mut self,
+        block: BlockId,
+        mask: &mut Option<Reg>,
+        condition: Reg,
+        then: BlockId,
+        otherwise: BlockId,
+    ) {
+        if self.needs_ip(block, then) || self.needs_ip(block, otherwise) {
+            if self.is_masked(block) {
+                self.set_ip_by(block, mask, condition, self.ip(then), self.ip(otherwise));
+            } else {
+                self.set_ip(block, mask, 0);
+            }
+        }
+        let then = self.way_to(block, then);
+        let otherwise = self.way_to(block, otherwise);
+        if then == otherwise {
+            let entry = self.entry_of(then);
+            Builder::new(self.function, block).jump(entry);
+        } else if self.parking.place(then.block) == self.parking.place(block) + 1 {
+            self.vote(block, Vote::None, condition, otherwise, then);
+        } else {
+            self.vote(block, Vote::Any, condition, then, otherwise);
+        }
+    }
+
+    /// A branch where lanes may part.
+    fn lower_branch(
+        &mut self,
+        block: BlockId,
+        mask: &mut Option<Reg>,
+        condition: Reg,
+        then: BlockId,
+        otherwise: BlockId,
+    ) {
+        self.set_ip_by(block, mask, condition, self.ip(then), self.ip(otherwise));
+        let place = self.parking.place(block);
+        let goes_back = |target| self.parking.place(target) <= place;
+        let first_parked = self.parking.parked(block).next();
+        match (goes_back(then), goes_back(otherwise)) {
+            (true, true) | (false, false) => {
+                let near =
+                    if self.parking.place(then) < self.parking.place(otherwise) { then } else { otherwise };
+                let next = match first_parked {
+                    Some(parked) if self.parking.place(parked) < self.parking.place(near) => parked,
+                    _ => near,
+                };
+                let entry = self.entry_of(Way { block: next, certain: false });
+                Builder::new(self.function, block).jump(entry);
+            }
+            (then_back, _) => {
+                let (back, onward) = if then_back { (then, otherwise) } else { (otherwise, then) };
+                let voters = if then_back && !self.is_masked(block) {
+                    condition
+                } else {
+                    self.lanes_up_to(block, block)
+                };
+                let onward = self.way_to(block, onward);
+                self.vote(block, Vote::Any, voters, Way { block: back, certain: true }, onward);
+            }
+        }
+    }
+
+    /// Ends the block with a vote; when the other way is not the next block, a jump to it comes between.
+    fn vote(&mut self, block: BlockId, vote: Vote, voters: Reg, target: Way, next: Way) {
+        let alive = {
+            let mut alive = self.kept(block);
+            alive.union_with(self.liveness.live_out(block));
+            alive
+        };
+        let target = self.entry_of(target);
+        let place = self.parking.place(block);
+        // Whether a head will stand before the next block is not known yet; the jump that proves needless is merged away.
+        let trampoline = self.new_block(alive);
+        self.trampolines[place] = Some((trampoline, next));
+        self.entry_of(next);
+        Builder::new(self.function, block).vote(vote, voters, target, trampoline);
+    }
+
+    /// The JOIN point before a block: on to the next place that may have lanes when there is none here.
+    fn fill_head(&mut self, block: BlockId) {
+        let Some(head) = self.heads[self.parking.place(block)] else { return };
+        let mut parked = self.parking.parked(block);
+        let first = parked.next();
+        let certain = parked.next().is_none();
+        drop(parked);
+        // Something is always parked elsewhere when a block is masked.
+        let Some(first) = first else { return };
+        let entry = self.entry_of(Way { block: first, certain });
+        let lanes = self.lanes_up_to(head, block);
+        Builder::new(self.function, head).vote(Vote::None, lanes, entry, block);
+    }
+
+    /// Ends lives that predicated writes would draw out: where the plain equations find a register alive into a block in
+    /// which no lane, active or parked, will read what it holds, and the need arises behind that block,
+    /// `undefined` says so.
+    fn end_lives(&mut self) {
+        let cfg = Cfg::new(self.function);
+        let linear = Liveness::new(self.function, &cfg);
+        let needed = |alive: &FixedBitSet, reg: usize| reg == self.block_ip.0 as usize || alive.contains(reg);
+        let mut ends = Vec::new();
+        for &block in &self.function.layout {
+            let alive = &self.alive[block.0 as usize];
+            let dead: Vec<Reg> = linear
+                .live_in(block)
+                .ones()
+                .filter(|&reg| !needed(alive, reg))
+                .filter(|&reg| {
+                    cfg.successors(block)
+                        .iter()
+                        .any(|s| linear.live_in(*s).contains(reg) && needed(&self.alive[s.0 as usize], reg))
+                })
+                .map(|reg| Reg(reg as u32))
+                .collect();
+            if !dead.is_empty() {
+                ends.push((block, dead));
+            }
+        }
+        for (block, dead) in ends {
+            let instructions = &mut self.function.block_mut(block).instructions;
+            instructions.insert(instructions.len() - 1, Instruction::new(Op::Undefined, dead, []));
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Passes: each changes a function and is named by its verb.
+//!
+//! [`run_pass`] is the only way to run one: it takes the time, tells the observer, and validates always.
+
+mod arrange_blocks;
+mod lower_block_ips;
+mod lower_crossing_bools;
+mod lower_returns;
+mod mark_uniform;
+mod opt_merge_blocks;
+
+use super::validate::{Fault, validate};
+use super::{Function, Unit};
+use std::time::{Duration, Instant};
+
+pub use arrange_blocks::arrange_blocks;
+pub use lower_block_ips::lower_block_ips;
+pub use lower_crossing_bools::lower_crossing_bools;
+pub use lower_returns::lower_returns;
+pub use mark_uniform::mark_uniform;
+pub use opt_merge_blocks::opt_merge_blocks;
+
+/// A pass: a name, and a function that changes a function.
+#[derive(Clone, Copy, Debug)]
+pub struct Pass {
+    /// As debug switches and dumps name it.
+    pub name: &'static str,
+    run: fn(&mut Function),
+}
+
+macro_rules! passes {
+    ($($name:ident),* $(,)?) => {
+        /// All passes, by name.
+        pub const PASSES: &[Pass] = &[$(Pass { name: stringify!($name), run: $name }),*];
+    };
+}
+
+passes!(lower_returns, opt_merge_blocks, lower_crossing_bools, arrange_blocks, mark_uniform, lower_block_ips,);
+
+/// The order in which [`standard`] runs them.
+const STANDARD: &[&str] = &[
+    "opt_merge_blocks",
+    "lower_returns",
+    "lower_crossing_bools",
+    "arrange_blocks",
+    "mark_uniform",
+    "lower_block_ips",
+    "opt_merge_blocks",
+];
+
+/// Watches passes: dumps, timings, statistics.
+pub trait Observer {
+    /// Called after each pass, before its result is validated, so that what is wrong can be looked at.
+    fn after_pass(&mut self, pass: &'static str, function: &Function, time: Duration);
+}
+
+/// Watches nothing.
+pub struct Unobserved;
+
+impl Observer for Unobserved {
+    fn after_pass(&mut self, _: &'static str, _: &Function, _: Duration) {}
+}
+
+/// A pass left a function that breaks the rules: a fault of the compiler.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{pass} broke kernel {function}: {}", faults.first().map(ToString::to_string).unwrap_or_default())]
+pub struct PassError {
+    /// The pass, or `input` when the function was wrong before the first.
+    pub pass: &'static str,
+    /// The function's name.
+    pub function: String,
+    /// What is wrong.
+    pub faults: Vec<Fault>,
+}
+
+/// Finds a pass by its name.
+pub fn find_pass(name: &str) -> Option<Pass> {
+    PASSES.iter().find(|pass| pass.name == name).copied()
+}
+
+/// Runs one pass on one function.
+///
+/// # Errors
+/// When the result is not valid.
+pub fn run_pass(pass: Pass, function: &mut Function, observer: &mut dyn Observer) -> Result<(), PassError> {
+    let begin = Instant::now();
+    (pass.run)(function);
+    let time = begin.elapsed();
+    tracing::trace!(pass = pass.name, function = function.name, ?time, "pass");
+    observer.after_pass(pass.name, function, time);
+    check(pass.name, function)
+}
+
+fn check(pass: &'static str, function: &Function) -> Result<(), PassError> {
+    validate(function).map_err(|faults| PassError { pass, function: function.name.clone(), faults })
+}
+
+/// Brings all functions of a unit from the form in which they were built to what code generation takes: the linear form.
+///
+/// # Errors
+/// When a function is not valid as it comes, or is not after a pass.
+pub fn standard(unit: &mut Unit, observer: &mut dyn Observer) -> Result<(), PassError> {
+    for function in &mut unit.functions {
+        check("input", function)?;
+        for pass in STANDARD.iter().filter_map(|name| find_pass(name)) {
+            run_pass(pass, function, observer)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,297 @@
+//! Structural queries: sizes of types, operands, terminators and successors.
+
+use super::{Block, BlockId, Family, Function, Instruction, Op, Reg, RegisterInfo, Space, Type, UnaryOp};
+use smallvec::{SmallVec, smallvec};
+
+impl Family {
+    /// Bytes of one lane's value; 0 for a truth value, which is a flag bit.
+    pub fn bytes(self) -> u32 {
+        match self {
+            Family::Bool => 0,
+            Family::Byte => 1,
+            Family::Word => 2,
+            Family::Dword => 4,
+            Family::Qword => 8,
+        }
+    }
+}
+
+impl Type {
+    /// The family of registers that hold a value of this type.
+    pub fn family(self) -> Family {
+        match self {
+            Type::Bool => Family::Bool,
+            Type::S8 | Type::U8 => Family::Byte,
+            Type::S16 | Type::U16 | Type::F16 => Family::Word,
+            Type::S32 | Type::U32 | Type::F32 => Family::Dword,
+            Type::S64 | Type::U64 | Type::F64 => Family::Qword,
+        }
+    }
+
+    /// Width in bits; 1 for a truth value.
+    pub fn bits(self) -> u32 {
+        match self.family() {
+            Family::Bool => 1,
+            family => family.bytes() * 8,
+        }
+    }
+
+    /// A float type?
+    pub fn is_float(self) -> bool {
+        matches!(self, Type::F16 | Type::F32 | Type::F64)
+    }
+
+    /// A signed integer type?
+    pub fn is_signed(self) -> bool {
+        matches!(self, Type::S8 | Type::S16 | Type::S32 | Type::S64)
+    }
+
+    /// An integer type, signed or not?
+    pub fn is_integer(self) -> bool {
+        !self.is_float() && self != Type::Bool
+    }
+
+    /// The bits that a value of this type can have, as a mask of the low bits.
+    pub fn mask(self) -> u64 {
+        u64::MAX >> (64 - self.bits())
+    }
+}
+
+impl Space {
+    /// The family of registers that hold an address of this space.
+    pub fn address_family(self) -> Family {
+        match self {
+            Space::Global | Space::Constant => Family::Qword,
+            Space::Local | Space::Private => Family::Dword,
+        }
+    }
+}
+
+impl Op {
+    /// Does it end a block?
+    pub fn is_terminator(&self) -> bool {
+        match self {
+            Op::Jump(_) | Op::Branch { .. } | Op::Vote { .. } | Op::Return => true,
+            Op::Immediate { .. }
+            | Op::Input(_)
+            | Op::Undefined
+            | Op::Unary(..)
+            | Op::Binary(..)
+            | Op::Ternary(..)
+            | Op::Compare(..)
+            | Op::Select(_)
+            | Op::Convert { .. }
+            | Op::Load { .. }
+            | Op::Store { .. }
+            | Op::Atomic { .. }
+            | Op::Barrier { .. }
+            | Op::Fence { .. } => false,
+        }
+    }
+
+    /// Does it do anything besides writing its destinations? Such an instruction must not be removed, repeated
+    /// or moved over another of the kind.
+    pub fn has_effect(&self) -> bool {
+        match self {
+            Op::Store { .. }
+            | Op::Atomic { .. }
+            | Op::Barrier { .. }
+            | Op::Fence { .. }
+            | Op::Jump(_)
+            | Op::Branch { .. }
+            | Op::Vote { .. }
+            | Op::Return => true,
+            Op::Immediate { .. }
+            | Op::Input(_)
+            | Op::Undefined
+            | Op::Unary(..)
+            | Op::Binary(..)
+            | Op::Ternary(..)
+            | Op::Compare(..)
+            | Op::Select(_)
+            | Op::Convert { .. }
+            | Op::Load { .. } => false,
+        }
+    }
+
+    /// Does it read or write memory? In the linear form only lanes that are active may do so.
+    pub fn touches_memory(&self) -> bool {
+        matches!(self, Op::Load { .. } | Op::Store { .. } | Op::Atomic { .. })
+    }
+
+    /// Is its result a function of its sources alone: no memory, no launch?
+    pub fn is_pure(&self) -> bool {
+        match self {
+            Op::Immediate { .. }
+            | Op::Unary(..)
+            | Op::Binary(..)
+            | Op::Ternary(..)
+            | Op::Compare(..)
+            | Op::Select(_)
+            | Op::Convert { .. } => true,
+            Op::Input(_)
+            | Op::Undefined
+            | Op::Load { .. }
+            | Op::Store { .. }
+            | Op::Atomic { .. }
+            | Op::Barrier { .. }
+            | Op::Fence { .. }
+            | Op::Jump(_)
+            | Op::Branch { .. }
+            | Op::Vote { .. }
+            | Op::Return => false,
+        }
+    }
+
+    /// Where control may go after a terminator: of a branch the true side first, of a vote the jump first. The same
+    /// block may stand there twice. Empty for all other operations.
+    pub fn targets(&self) -> SmallVec<[BlockId; 2]> {
+        match *self {
+            Op::Jump(target) => smallvec![target],
+            Op::Branch { then, otherwise } => smallvec![then, otherwise],
+            Op::Vote { target, next, .. } => smallvec![target, next],
+            Op::Immediate { .. }
+            | Op::Input(_)
+            | Op::Undefined
+            | Op::Unary(..)
+            | Op::Binary(..)
+            | Op::Ternary(..)
+            | Op::Compare(..)
+            | Op::Select(_)
+            | Op::Convert { .. }
+            | Op::Load { .. }
+            | Op::Store { .. }
+            | Op::Atomic { .. }
+            | Op::Barrier { .. }
+            | Op::Fence { .. }
+            | Op::Return => SmallVec::new(),
+        }
+    }
+
+    /// The same, to be changed.
+    pub fn targets_mut(&mut self) -> SmallVec<[&mut BlockId; 2]> {
+        match self {
+            Op::Jump(target) => smallvec![target],
+            Op::Branch { then, otherwise } => smallvec![then, otherwise],
+            Op::Vote { target, next, .. } => smallvec![target, next],
+            Op::Immediate { .. }
+            | Op::Input(_)
+            | Op::Undefined
+            | Op::Unary(..)
+            | Op::Binary(..)
+            | Op::Ternary(..)
+            | Op::Compare(..)
+            | Op::Select(_)
+            | Op::Convert { .. }
+            | Op::Load { .. }
+            | Op::Store { .. }
+            | Op::Atomic { .. }
+            | Op::Barrier { .. }
+            | Op::Fence { .. }
+            | Op::Return => SmallVec::new(),
+        }
+    }
+}
+
+impl Instruction {
+    /// An instruction without predicate.
+    pub fn new(op: Op, dsts: impl IntoIterator<Item = Reg>, srcs: impl IntoIterator<Item = Reg>) -> Self {
+        Instruction {
+            op,
+            predicate: None,
+            dsts: dsts.into_iter().collect(),
+            srcs: srcs.into_iter().collect(),
+        }
+    }
+
+    /// All registers that it reads, the predicate's among them.
+    pub fn reads(&self) -> impl Iterator<Item = Reg> + '_ {
+        self.srcs.iter().copied().chain(self.predicate.iter().map(|p| p.reg))
+    }
+
+    /// A plain copy: `Some((destination, source))`.
+    pub fn as_move(&self) -> Option<(Reg, Reg)> {
+        match self.op {
+            Op::Unary(UnaryOp::Mov, _) if self.predicate.is_none() => Some((self.dsts[0], self.srcs[0])),
+            _ => None,
+        }
+    }
+}
+
+impl Block {
+    /// The last instruction. None only while the block is being built.
+    pub fn terminator(&self) -> Option<&Instruction> {
+        self.instructions.last().filter(|i| i.op.is_terminator())
+    }
+
+    /// Everything but the terminator.
+    pub fn body(&self) -> &[Instruction] {
+        match self.terminator() {
+            Some(_) => &self.instructions[..self.instructions.len() - 1],
+            None => &self.instructions,
+        }
+    }
+
+    /// Where control goes from here; see [`Op::targets`].
+    pub fn successors(&self) -> SmallVec<[BlockId; 2]> {
+        self.terminator().map(|t| t.op.targets()).unwrap_or_default()
+    }
+}
+
+impl Function {
+    /// The first block.
+    ///
+    /// # Panics
+    /// When the layout is empty, which the validator refuses.
+    pub fn entry(&self) -> BlockId {
+        self.layout[0]
+    }
+
+    /// A block by its id.
+    pub fn block(&self, id: BlockId) -> &Block {
+        &self.blocks[id.0 as usize]
+    }
+
+    /// A block by its id, to be changed.
+    pub fn block_mut(&mut self, id: BlockId) -> &mut Block {
+        &mut self.blocks[id.0 as usize]
+    }
+
+    /// What is known of a register.
+    pub fn register(&self, reg: Reg) -> RegisterInfo {
+        self.registers[reg.0 as usize]
+    }
+
+    /// A new register, not uniform.
+    pub fn new_register(&mut self, family: Family) -> Reg {
+        self.registers.push(RegisterInfo { family, uniform: false });
+        Reg(self.registers.len() as u32 - 1)
+    }
+
+    /// A new empty block, not yet in the layout.
+    pub fn new_block(&mut self) -> BlockId {
+        self.blocks.push(Block::default());
+        BlockId(self.blocks.len() as u32 - 1)
+    }
+
+    /// The blocks in layout order.
+    pub fn blocks_in_layout(&self) -> impl Iterator<Item = (BlockId, &Block)> {
+        self.layout.iter().map(|&id| (id, self.block(id)))
+    }
+
+    /// The instructions of all blocks in layout order.
+    pub fn instructions(&self) -> impl Iterator<Item = &Instruction> {
+        self.blocks_in_layout().flat_map(|(_, block)| &block.instructions)
+    }
+
+    /// Empties the blocks that are not in the layout, so that nothing of them remains.
+    pub fn clear_unused_blocks(&mut self) {
+        let mut used = fixedbitset::FixedBitSet::with_capacity(self.blocks.len());
+        used.extend(self.layout.iter().map(|b| b.0 as usize));
+        for (index, block) in self.blocks.iter_mut().enumerate() {
+            if !used.contains(index) {
+                block.instructions = Vec::new();
+            }
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! The validator: what must hold of a function in either form. It runs after every pass.
+
+use super::analysis::cfg::Cfg;
+use super::analysis::uniformity::gives_uniform;
+use super::signature::{Operands, check_attributes, signature};
+use super::{BlockId, Family, Form, Function, Instruction, Op, Reg};
+use fixedbitset::FixedBitSet;
+use std::fmt;
+
+/// A rule that a function breaks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// In which block, when it is one block's fault.
+    pub block: Option<BlockId>,
+    /// Which instruction of the block.
+    pub instruction: Option<usize>,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(block) = self.block {
+            write!(f, "@{}", block.0)?;
+            if let Some(instruction) = self.instruction {
+                write!(f, " instruction {instruction}")?;
+            }
+            write!(f, ": ")?;
+        }
+        f.write_str(&self.message)
+    }
+}
+
+/// Checks a function against all rules.
+///
+/// # Errors
+/// All faults of structure and typing; when there are none of these, all faults of data flow.
+pub fn validate(function: &Function) -> Result<(), Vec<Fault>> {
+    let mut checker = Checker { function, faults: Vec::new() };
+    checker.check_layout();
+    if checker.faults.is_empty() {
+        checker.check_blocks();
+    }
+    if checker.faults.is_empty() {
+        checker.check_definitions();
+    }
+    if checker.faults.is_empty() { Ok(()) } else { Err(checker.faults) }
+}
+
+struct Checker<'f> {
+    function: &'f Function,
+    faults: Vec<Fault>,
+}
+
+impl Checker<'_> {
+    fn fault(&mut self, block: BlockId, instruction: Option<usize>, message: impl Into<String>) {
+        self.faults.push(Fault { block: Some(block), instruction, message: message.into() });
+    }
+
+    fn check_layout(&mut self) {
+        let whole = |message: &str| Fault { block: None, instruction: None, message: message.to_owned() };
+        if self.function.layout.is_empty() {
+            self.faults.push(whole("the layout has no block"));
+        }
+        let mut seen = FixedBitSet::with_capacity(self.function.blocks.len());
+        for &block in &self.function.layout {
+            if block.0 as usize >= self.function.blocks.len() {
+                self.fault(block, None, "the layout names a block that does not exist");
+            } else if seen.put(block.0 as usize) {
+                self.fault(block, None, "the block is in the layout twice");
+            }
+        }
+        for (index, block) in self.function.blocks.iter().enumerate() {
+            if !seen.contains(index) && !block.instructions.is_empty() {
+                self.fault(
+                    BlockId(index as u32),
+                    None,
+                    "the block has instructions but no place in the layout",
+                );
+            }
+        }
+    }
+
+    fn check_blocks(&mut self) {
+        for (place, &block) in self.function.layout.iter().enumerate() {
+            let instructions = &self.function.block(block).instructions;
+            if instructions.is_empty() {
+                self.fault(block, None, "the block is empty");
+            }
+            for (index, instruction) in instructions.iter().enumerate() {
+                let last = index + 1 == instructions.len();
+                if last != instruction.op.is_terminator() {
+                    self.fault(
+                        block,
+                        Some(index),
+                        if last {
+                            "the block does not end with a terminator"
+                        } else {
+                            "a terminator before the end"
+                        },
+                    );
+                }
+                let problems = self.problems(instruction, place);
+                for message in problems {
+                    self.fault(block, Some(index), message);
+                }
+            }
+        }
+    }
+
+    /// What is wrong with one instruction by itself.
+    fn problems(&self, instruction: &Instruction, place: usize) -> Vec<String> {
+        let mut problems = Vec::new();
+        let registers = instruction.dsts.iter().copied().chain(instruction.reads());
+        for reg in registers {
+            if reg.0 as usize >= self.function.registers.len() {
+                problems.push(format!("%{} does not exist", reg.0));
+            }
+        }
+        for target in instruction.op.targets() {
+            if !self.function.layout.contains(&target) {
+                problems.push(format!("@{} is not in the layout", target.0));
+            }
+        }
+        if !problems.is_empty() {
+            return problems;
+        }
+        if let Err(reason) = check_attributes(&instruction.op) {
+            problems.push(reason.to_owned());
+        }
+        let signature = signature(&instruction.op);
+        self.check_operands("destination", &signature.dsts, &instruction.dsts, &mut problems);
+        self.check_operands("source", &signature.srcs, &instruction.srcs, &mut problems);
+        for (index, dst) in instruction.dsts.iter().enumerate() {
+            if instruction.dsts[..index].contains(dst) {
+                problems.push(format!("%{} is written twice", dst.0));
+            }
+        }
+        self.check_form(instruction, place, &mut problems);
+        self.check_uniform(instruction, &mut problems);
+        problems
+    }
+
+    fn check_operands(&self, what: &str, expected: &Operands, found: &[Reg], problems: &mut Vec<String>) {
+        if found.len() < expected.min() || found.len() > expected.max() {
+            problems.push(match (expected.min(), expected.max()) {
+                (min, max) if min == max => format!("{} {what}s instead of {min}", found.len()),
+                (min, usize::MAX) => format!("{} {what}s instead of at least {min}", found.len()),
+                (min, max) => format!("{} {what}s instead of {min} to {max}", found.len()),
+            });
+            return;
+        }
+        for (index, &reg) in found.iter().enumerate() {
+            let family = self.function.register(reg).family;
+            if !expected.families(index).contains(family) {
+                problems.push(format!("{what} %{} is a {family:?}", reg.0));
+            }
+        }
+    }
+
+    fn check_form(&self, instruction: &Instruction, place: usize, problems: &mut Vec<String>) {
+        let function = self.function;
+        if let Some(predicate) = instruction.predicate {
+            if function.form == Form::PerLane {
+                problems.push("a predicate in the per-lane form".to_owned());
+            }
+            if function.register(predicate.reg).family != Family::Bool {
+                problems.push(format!("predicate %{} is not a Bool", predicate.reg.0));
+            }
+            if matches!(instruction.op, Op::Barrier { .. } | Op::Undefined) || instruction.op.is_terminator()
+            {
+                problems.push("this operation takes no predicate".to_owned());
+            }
+        }
+        let last = place + 1 == function.layout.len();
+        match (function.form, instruction.op) {
+            (Form::PerLane, Op::Vote { .. }) => problems.push("a vote in the per-lane form".to_owned()),
+            (Form::Linear, Op::Branch { .. }) => problems.push("a branch in the linear form".to_owned()),
+            (Form::Linear, Op::Return) if !last => {
+                problems.push("a return before the last block of the linear form".to_owned());
+            }
+            (Form::Linear, Op::Vote { next, .. }) if function.layout.get(place + 1) != Some(&next) => {
+                problems.push(format!("@{} is not the next block in layout order", next.0));
+            }
+            (Form::Linear, op) if last && op.is_terminator() && op != Op::Return => {
+                problems.push("the last block of the linear form does not return".to_owned());
+            }
+            _ => {}
+        }
+    }
+
+    fn check_uniform(&self, instruction: &Instruction, problems: &mut Vec<String>) {
+        let uniform = |reg: &Reg| self.function.register(*reg).uniform;
+        let Some(dst) = instruction.dsts.iter().find(|dst| uniform(dst)) else { return };
+        if matches!(instruction.op, Op::Undefined) {
+            return;
+        }
+        if instruction.predicate.is_some() {
+            problems.push(format!("uniform %{} is written under a predicate", dst.0));
+        }
+        if !gives_uniform(&instruction.op) {
+            problems.push(format!("uniform %{} gets a different value in each lane", dst.0));
+        }
+        if let Some(src) = instruction.srcs.iter().find(|src| !uniform(src)) {
+            problems.push(format!("uniform %{} is computed from %{}, which is not", dst.0, src.0));
+        }
+        if !instruction.dsts.iter().all(uniform) {
+            problems.push("some destinations are uniform and some are not".to_owned());
+        }
+    }
+
+    /// Definitions reach uses: in the per-lane form on all paths. In the linear form a thread may pass through a block
+    /// whose reads only matter to lanes that came another way, so there one path is enough - but for Bools, which must
+    /// be written in the block that reads them.
+    fn check_definitions(&mut self) {
+        let function = self.function;
+        let cfg = Cfg::new(function);
+        let all_paths = function.form == Form::PerLane;
+        let registers = function.registers.len();
+        let mut defined_out: Vec<Option<FixedBitSet>> = vec![None; function.blocks.len()];
+        let order = cfg.reverse_post_order();
+        let defined_in = |block: BlockId, defined_out: &[Option<FixedBitSet>]| {
+            let mut defined: Option<FixedBitSet> = None;
+            for predecessor in cfg.predecessors(block) {
+                let Some(out) = &defined_out[predecessor.0 as usize] else { continue };
+                match &mut defined {
+                    None => defined = Some(out.clone()),
+                    Some(defined) if all_paths => defined.intersect_with(out),
+                    Some(defined) => defined.union_with(out),
+                }
+            }
+            match defined {
+                Some(defined) if block != function.entry() || !all_paths => defined,
+                _ => FixedBitSet::with_capacity(registers),
+            }
+        };
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for &block in &order {
+                let mut defined = defined_in(block, &defined_out);
+                for instruction in &function.block(block).instructions {
+                    defined.extend(instruction.dsts.iter().map(|r| r.0 as usize));
+                }
+                let out = &mut defined_out[block.0 as usize];
+                if out.as_ref() != Some(&defined) {
+                    *out = Some(defined);
+                    changed = true;
+                }
+            }
+        }
+        for &block in &order {
+            let mut defined = defined_in(block, &defined_out);
+            if function.form == Form::Linear {
+                for reg in defined.clone().ones() {
+                    if function.registers[reg].family == Family::Bool {
+                        defined.set(reg, false);
+                    }
+                }
+            }
+            for (index, instruction) in function.block(block).instructions.iter().enumerate() {
+                for reg in instruction.reads() {
+                    if !defined.contains(reg.0 as usize) {
+                        self.fault(block, Some(index), format!("%{} is read before it is written", reg.0));
+                    }
+                }
+                defined.extend(instruction.dsts.iter().map(|r| r.0 as usize));
+            }
+        }
+    }
+}
