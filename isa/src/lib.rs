@@ -7,6 +7,19 @@
 //! chapters "EU Overview" and "Instruction Set Reference" (Skylake), and the same chapters of the
 //! manuals for Ivy Bridge, Haswell and Broadwell.
 
+mod codec;
+mod codes;
+mod encoding;
+mod field;
+mod generation;
 mod instruction;
+mod layout;
+mod opcode;
+mod register;
 
+pub use codec::{DecodeError, EncodeError};
+pub use encoding::{decode, decode_first, decode_stream, encode};
+pub use field::{Bits, FIELDS, Field, FieldGroup, FieldInfo};
+pub use generation::Capabilities;
 pub use instruction::*;
+pub use opcode::{Allows, BranchShape, Format, Implied, OPCODES, OpcodeInfo};

@@ -1,0 +1,91 @@
+//! What a generation can do, as data.
+
+use crate::Generation;
+
+/// How many generations the tables have columns for.
+pub(crate) const COLUMNS: usize = 4;
+
+/// Properties of a generation that are not a matter of one opcode, field or message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Capabilities {
+    /// The generation's name in text files and on command lines.
+    pub name: &'static str,
+    /// What `iga64 -p=` calls it; `None` where that tool does not know it.
+    pub iga_platform: Option<&'static str>,
+    /// Bytes that one step of a branch offset stands for.
+    pub branch_unit: i32,
+    /// Branches carry their offset as the immediate of source 0 (later: both offsets are 32 bits
+    /// wide) instead of as two 16-bit halves in the place of source 1.
+    pub wide_branch_offsets: bool,
+    /// `negate` on the sources of logic instructions means complement.
+    pub logic_negate_is_complement: bool,
+    /// Words in the address register.
+    pub address_words: u8,
+    /// 64-bit immediates.
+    pub wide_immediates: bool,
+}
+
+const CAPABILITIES: [Capabilities; COLUMNS] = [
+    Capabilities {
+        name: "gen7",
+        iga_platform: None,
+        branch_unit: 8,
+        wide_branch_offsets: false,
+        logic_negate_is_complement: false,
+        address_words: 8,
+        wide_immediates: false,
+    },
+    Capabilities {
+        name: "gen7.5",
+        iga_platform: Some("7p5"),
+        branch_unit: 8,
+        wide_branch_offsets: false,
+        logic_negate_is_complement: false,
+        address_words: 8,
+        wide_immediates: false,
+    },
+    Capabilities {
+        name: "gen8",
+        iga_platform: Some("8"),
+        branch_unit: 1,
+        wide_branch_offsets: true,
+        logic_negate_is_complement: true,
+        address_words: 16,
+        wide_immediates: true,
+    },
+    Capabilities {
+        name: "gen9",
+        iga_platform: Some("9"),
+        branch_unit: 1,
+        wide_branch_offsets: true,
+        logic_negate_is_complement: true,
+        address_words: 16,
+        wide_immediates: true,
+    },
+];
+
+impl Generation {
+    /// All generations, oldest first.
+    pub const ALL: [Generation; COLUMNS] =
+        [Generation::Gen7, Generation::Gen75, Generation::Gen8, Generation::Gen9];
+
+    /// The generation's column in every table.
+    pub(crate) const fn column(self) -> usize {
+        match self {
+            Generation::Gen7 => 0,
+            Generation::Gen75 => 1,
+            Generation::Gen8 => 2,
+            Generation::Gen9 => 3,
+        }
+    }
+
+    /// What it can do.
+    pub const fn capabilities(self) -> &'static Capabilities {
+        &CAPABILITIES[self.column()]
+    }
+
+    /// The generation of a name (`gen7`, `gen7.5`, `gen8`, `gen9`).
+    pub fn from_name(name: &str) -> Option<Generation> {
+        Generation::ALL.into_iter().find(|g| g.capabilities().name == name)
+    }
+}

@@ -1,0 +1,195 @@
+//! Branches.
+
+use super::operand::{Slot, destination, source, type_beside_immediate};
+use crate::codec::Codec;
+use crate::codes::{self, File};
+use crate::field::Field;
+use crate::opcode::{BranchShape, Implied};
+use crate::{
+    AccessMode, Arf, Branch, Destination, Extra, Instruction, Operand, Region, Register, Source, Type,
+};
+
+/// Sets the destination's fields to what is always there.
+fn implied_destination<C: Codec>(c: &mut C, mode: AccessMode, implied: &Implied) -> Result<(), C::Error> {
+    if !C::ENCODES {
+        return Ok(());
+    }
+    let mut d = Destination { hstride: implied.hstride, ..Destination::new(implied.register, 0, implied.ty) };
+    destination(c, mode, &mut d)
+}
+
+/// Sets source 0's fields to what is always there.
+fn implied_source<C: Codec>(c: &mut C, mode: AccessMode, implied: &Implied) -> Result<(), C::Error> {
+    if !C::ENCODES {
+        return Ok(());
+    }
+    let region = match mode {
+        AccessMode::Align1 => implied.region,
+        // The vertical stride of a row of four.
+        AccessMode::Align16 => Region { vstride: implied.region.vstride.min(4), ..implied.region },
+    };
+    let s = Source::new(implied.register, 0, region, implied.ty);
+    source(c, Slot::Source0, mode, false, &mut Operand::Register(s))
+}
+
+fn no_operands<C: Codec>(c: &C, i: &Instruction) -> Result<(), C::Error> {
+    c.require(i.sources == [Operand::None; 3], "a branch with offsets has no operands")
+}
+
+fn branch_of<C: Codec>(c: &C, i: &Instruction) -> Result<Branch, C::Error> {
+    match i.extra {
+        Extra::Branch(branch) => Ok(branch),
+        _ => {
+            c.require(!C::ENCODES, "a branch without its offsets")?;
+            Ok(Branch::default())
+        }
+    }
+}
+
+/// An offset in bytes, whatever the field's unit.
+fn offset<C: Codec>(c: &mut C, field: Field, bytes: &mut i32) -> Result<(), C::Error> {
+    let unit = c.generation().capabilities().branch_unit;
+    c.require(*bytes % unit == 0, "a branch offset is not aligned")?;
+    let steps = *bytes / unit;
+    let width = field.info().width(c.generation());
+    let shift = 32u32.saturating_sub(width);
+    c.require((steps << shift) >> shift == steps, "a branch offset is too large")?;
+    let mut bits = u64::from((steps as u32) << shift >> shift);
+    c.number(field, &mut bits)?;
+    *bytes = (((bits as u32) << shift) as i32 >> shift).wrapping_mul(unit);
+    Ok(())
+}
+
+/// The immediate whose place the offsets take, in a source slot.
+fn offset_immediate<C: Codec>(c: &mut C, slot: Slot, ty: Type) -> Result<(), C::Error> {
+    if !C::ENCODES {
+        return Ok(());
+    }
+    source(c, slot, AccessMode::Align1, false, &mut Operand::Immediate { bits: 0, ty })
+}
+
+/// `if`, `else`, `endif`, `while`, `break`, `cont`, `halt`, `goto`, `join`.
+pub(super) fn offsets<C: Codec>(c: &mut C, shape: &BranchShape, i: &mut Instruction) -> Result<(), C::Error> {
+    no_operands(c, i)?;
+    let mut branch = branch_of(c, i)?;
+    let generation = c.generation();
+    implied_destination(c, i.access_mode, shape.destination(generation))?;
+    let has_uip = shape.has_uip(generation);
+    if generation.capabilities().wide_branch_offsets {
+        offset_immediate(c, Slot::Source0, Type::D)?;
+        offset(c, Field::JipWide, &mut branch.jip)?;
+        if has_uip {
+            offset(c, Field::UipWide, &mut branch.uip)?;
+            // The high bits of the offset would be source 1's type otherwise.
+        } else {
+            type_beside_immediate(c, Type::D)?;
+        }
+    } else {
+        implied_source(c, i.access_mode, &shape.source)?;
+        offset_immediate(c, Slot::Source1, shape.immediate)?;
+        offset(c, Field::JipNarrow, &mut branch.jip)?;
+        if has_uip {
+            offset(c, Field::UipNarrow, &mut branch.uip)?;
+        }
+    }
+    c.require(has_uip || branch.uip == 0, "the branch has no UIP")?;
+    i.extra = Extra::Branch(branch);
+    Ok(())
+}
+
+/// Which slot holds offset or register of `brd`, `brc`, and is it a register?
+fn in_register<C: Codec>(c: &mut C, i: &Instruction) -> Result<(Slot, bool), C::Error> {
+    let (slot, field) = if c.generation().capabilities().wide_branch_offsets {
+        (Slot::Source0, Field::Src0File)
+    } else {
+        (Slot::Source1, Field::Src1File)
+    };
+    let mut file = match i.sources[0] {
+        Operand::Register(s) => s.register.file(),
+        _ => File::Immediate,
+    };
+    c.coded(field, codes::FILES, &mut file)?;
+    Ok((slot, file != File::Immediate))
+}
+
+/// `brd`, `brc`.
+pub(super) fn register_branch<C: Codec>(
+    c: &mut C,
+    shape: &BranchShape,
+    i: &mut Instruction,
+) -> Result<(), C::Error> {
+    let (slot, register) = in_register(c, i)?;
+    if !register {
+        return offsets(c, shape, i);
+    }
+    c.require(matches!(i.extra, Extra::None), "a branch to a register has no offsets")?;
+    implied_destination(c, i.access_mode, shape.destination(c.generation()))?;
+    if slot == Slot::Source1 {
+        implied_source(c, i.access_mode, &shape.source)?;
+    }
+    source(c, slot, i.access_mode, false, &mut i.sources[0])
+}
+
+/// The instruction pointer, as `jmpi` wants it as destination and source 0.
+const IP: Implied =
+    Implied { register: Register::Arf(Arf::Ip), region: Region::SCALAR, ty: Type::UD, hstride: 1 };
+
+/// `jmpi`: destination and source 0 are the instruction pointer.
+pub(super) fn jump<C: Codec>(c: &mut C, i: &mut Instruction) -> Result<(), C::Error> {
+    implied_destination(c, i.access_mode, &IP)?;
+    implied_source(c, i.access_mode, &IP)?;
+    let mut file = match (&i.sources[0], &i.extra) {
+        (Operand::Register(s), Extra::None) => s.register.file(),
+        (Operand::None, _) => File::Immediate,
+        _ => {
+            c.require(false, "jmpi has either an offset or a register")?;
+            File::Immediate
+        }
+    };
+    c.coded(Field::Src1File, codes::FILES, &mut file)?;
+    if file != File::Immediate {
+        return source(c, Slot::Source1, i.access_mode, false, &mut i.sources[0]);
+    }
+    let mut branch = branch_of(c, i)?;
+    c.require(branch.uip == 0, "the branch has no UIP")?;
+    offset_immediate(c, Slot::Source1, Type::D)?;
+    offset(c, Field::Immediate32, &mut branch.jip)?;
+    i.extra = Extra::Branch(branch);
+    Ok(())
+}
+
+/// `call`, `calla`: the destination gets the return address.
+pub(super) fn call<C: Codec>(c: &mut C, i: &mut Instruction) -> Result<(), C::Error> {
+    destination(c, i.access_mode, &mut i.destination)?;
+    let wide = c.generation().capabilities().wide_branch_offsets;
+    let (slot, field) =
+        if wide { (Slot::Source0, Field::Src0File) } else { (Slot::Source1, Field::Src1File) };
+    let mut file = match &i.sources[0] {
+        Operand::Register(s) => s.register.file(),
+        _ => File::Immediate,
+    };
+    c.coded(field, codes::FILES, &mut file)?;
+    if file != File::Immediate {
+        return source(c, slot, i.access_mode, false, &mut i.sources[0]);
+    }
+    no_operands(c, i)?;
+    let mut branch = branch_of(c, i)?;
+    c.require(branch.uip == 0, "the branch has no UIP")?;
+    offset_immediate(c, slot, Type::D)?;
+    if wide {
+        type_beside_immediate(c, Type::D)?;
+    }
+    offset(c, Field::Immediate32, &mut branch.jip)?;
+    i.extra = Extra::Branch(branch);
+    Ok(())
+}
+
+/// `ret`: source 0 is what `call` wrote.
+pub(super) fn ret<C: Codec>(c: &mut C, i: &mut Instruction) -> Result<(), C::Error> {
+    implied_destination(
+        c,
+        i.access_mode,
+        &Implied { register: Register::NULL, region: Region::SCALAR, ty: Type::UD, hstride: 1 },
+    )?;
+    source(c, Slot::Source0, i.access_mode, false, &mut i.sources[0])
+}

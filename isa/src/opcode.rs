@@ -1,0 +1,294 @@
+//! One row per opcode.
+//!
+//! Source: "EU Overview", "Opcode Encoding" of the manuals for Ivy Bridge (Volume 4 Part 3),
+//! Haswell, Broadwell and Skylake (Volume 7).
+
+use crate::generation::COLUMNS;
+use crate::{Arf, Generation, Opcode, Region, Register, Type};
+
+/// Which layout an instruction has, and how it is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Destination and one or two sources.
+    Basic,
+    /// Destination and three sources, align16.
+    Ternary,
+    /// Two sources; the function stands where others have the conditional modifier.
+    Math,
+    /// One payload and a message descriptor.
+    Send,
+    /// Two payloads and a message descriptor.
+    SplitSend,
+    /// A branch with offsets.
+    Branch(BranchShape),
+    /// `jmpi`: the offset, immediate or register, is source 1.
+    Jump,
+    /// `call`, `calla`: the return address goes to the destination.
+    Call,
+    /// `ret`: source 0 is what `call` left.
+    Return,
+    /// `brd`, `brc`: offsets, or a register with them.
+    RegisterBranch(BranchShape),
+    /// `wait`: destination and source are the same notification register.
+    Wait,
+    /// Nothing but the opcode.
+    Bare,
+}
+
+/// A register operand that is always the same and therefore is no part of an `Instruction`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Implied {
+    pub(crate) register: Register,
+    pub(crate) region: Region,
+    pub(crate) ty: Type,
+    /// Horizontal stride, where it is the destination.
+    pub(crate) hstride: u8,
+}
+
+/// Where a branch has its offsets and what fills the operand fields around them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BranchShape {
+    /// 1: `JIP`. 2: `JIP` and `UIP`. By generation.
+    offsets: [u8; COLUMNS],
+    destination: [Implied; COLUMNS],
+    /// Source 0 where the offsets stand in the place of source 1.
+    pub(crate) source: Implied,
+    /// Type of the immediate that stands for the offsets in the place of source 1.
+    pub(crate) immediate: Type,
+}
+
+impl BranchShape {
+    /// Does the branch have an `UIP`?
+    pub const fn has_uip(&self, generation: Generation) -> bool {
+        self.offsets[generation.column()] == 2
+    }
+
+    /// What stands in the destination's fields.
+    pub(crate) const fn destination(&self, generation: Generation) -> &Implied {
+        &self.destination[generation.column()]
+    }
+}
+
+bitflags::bitflags! {
+    /// What may be said about an instruction beside its operands.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Allows: u16 {
+        /// Conditional modifier.
+        const CONDITION = 1;
+        /// Saturation.
+        const SATURATE = 2;
+        /// Source modifiers (negate, absolute).
+        const MODIFIERS = 4;
+        /// The conditional modifier selects and does not write a flag register.
+        const CONDITION_WITHOUT_FLAG = 8;
+        /// A logic operation: `negate` is complement on Gen8+.
+        const LOGIC = 16;
+        /// The conditional modifier is required.
+        const CONDITION_REQUIRED = 32;
+        /// The immediate is 64 bits wide whatever its type (`dim`).
+        const WIDE_IMMEDIATE = 64;
+        /// `BranchCtrl` in the place of accumulator write, Gen8+.
+        const BRANCH_CONTROL = 128;
+        /// No predication.
+        const NO_PREDICATE = 256;
+    }
+}
+
+/// A row of the opcode table.
+#[derive(Clone, Copy, Debug)]
+pub struct OpcodeInfo {
+    /// The operation.
+    pub opcode: Opcode,
+    /// How it is written.
+    pub mnemonic: &'static str,
+    /// Bits 6:0 by generation; `None` where it does not exist.
+    code: [Option<u8>; COLUMNS],
+    /// Number of sources that are operands in the text.
+    pub sources: u8,
+    /// Its layout.
+    pub format: Format,
+    /// What it allows.
+    pub allows: Allows,
+}
+
+impl OpcodeInfo {
+    /// Bits 6:0, `None` where the generation does not have the opcode.
+    pub const fn code(&self, generation: Generation) -> Option<u8> {
+        self.code[generation.column()]
+    }
+}
+
+const fn all(code: u8) -> [Option<u8>; COLUMNS] {
+    [Some(code); COLUMNS]
+}
+/// Gen7 and Gen7.5 only.
+const fn until75(code: u8) -> [Option<u8>; COLUMNS] {
+    [Some(code), Some(code), None, None]
+}
+const fn only75(code: u8) -> [Option<u8>; COLUMNS] {
+    [None, Some(code), None, None]
+}
+const fn from75(code: u8) -> [Option<u8>; COLUMNS] {
+    [None, Some(code), Some(code), Some(code)]
+}
+const fn from8(code: u8) -> [Option<u8>; COLUMNS] {
+    [None, None, Some(code), Some(code)]
+}
+const fn from9(code: u8) -> [Option<u8>; COLUMNS] {
+    [None, None, None, Some(code)]
+}
+
+const NULL_D: Implied =
+    Implied { register: Register::NULL, region: Region::new(8, 8, 1), ty: Type::D, hstride: 1 };
+const NULL_SCALAR_D: Implied = Implied { region: Region::SCALAR, ..NULL_D };
+/// All fields zero.
+const NULL_ZERO: Implied =
+    Implied { register: Register::NULL, region: Region::SCALAR, ty: Type::UD, hstride: 0 };
+const IP: Implied =
+    Implied { register: Register::Arf(Arf::Ip), region: Region::new(4, 1, 0), ty: Type::UD, hstride: 1 };
+
+const fn branch(
+    offsets: [u8; COLUMNS],
+    destination: [Implied; COLUMNS],
+    source: Implied,
+    immediate: Type,
+) -> BranchShape {
+    BranchShape { offsets, destination, source, immediate }
+}
+
+const ALU: Allows = Allows::CONDITION.union(Allows::SATURATE).union(Allows::MODIFIERS);
+const LOGIC: Allows = Allows::CONDITION.union(Allows::MODIFIERS).union(Allows::LOGIC);
+const COUNT: Allows = Allows::CONDITION;
+const NONE: Allows = Allows::empty();
+
+const fn row(
+    opcode: Opcode,
+    mnemonic: &'static str,
+    code: [Option<u8>; COLUMNS],
+    sources: u8,
+    format: Format,
+    allows: Allows,
+) -> OpcodeInfo {
+    OpcodeInfo { opcode, mnemonic, code, sources, format, allows }
+}
+
+/// All opcodes, in the order of the enumeration.
+#[rustfmt::skip]
+pub const OPCODES: &[OpcodeInfo] = &[
+    row(Opcode::Illegal, "illegal", all(0), 0, Format::Bare, NONE),
+    row(Opcode::Mov, "mov", all(1), 1, Format::Basic, ALU),
+    row(Opcode::Sel, "sel", all(2), 2, Format::Basic, ALU.union(Allows::CONDITION_WITHOUT_FLAG)),
+    row(Opcode::Movi, "movi", all(3), 1, Format::Basic, Allows::SATURATE),
+    row(Opcode::Not, "not", all(4), 1, Format::Basic, LOGIC),
+    row(Opcode::And, "and", all(5), 2, Format::Basic, LOGIC),
+    row(Opcode::Or, "or", all(6), 2, Format::Basic, LOGIC),
+    row(Opcode::Xor, "xor", all(7), 2, Format::Basic, LOGIC),
+    row(Opcode::Shr, "shr", all(8), 2, Format::Basic, ALU),
+    row(Opcode::Shl, "shl", all(9), 2, Format::Basic, ALU),
+    row(Opcode::Smov, "smov", from8(10), 2, Format::Basic, NONE),
+    row(Opcode::Asr, "asr", all(12), 2, Format::Basic, ALU),
+    row(Opcode::Cmp, "cmp", all(16), 2, Format::Basic, Allows::CONDITION.union(Allows::MODIFIERS).union(Allows::CONDITION_REQUIRED)),
+    row(Opcode::Cmpn, "cmpn", all(17), 2, Format::Basic, Allows::CONDITION.union(Allows::MODIFIERS).union(Allows::CONDITION_REQUIRED)),
+    row(Opcode::Csel, "csel", from8(18), 3, Format::Ternary, ALU.union(Allows::CONDITION_WITHOUT_FLAG).union(Allows::CONDITION_REQUIRED)),
+    row(Opcode::F32To16, "f32to16", until75(19), 1, Format::Basic, ALU),
+    row(Opcode::F16To32, "f16to32", until75(20), 1, Format::Basic, ALU),
+    row(Opcode::Bfrev, "bfrev", all(23), 1, Format::Basic, COUNT),
+    row(Opcode::Bfe, "bfe", all(24), 3, Format::Ternary, NONE),
+    row(Opcode::Bfi1, "bfi1", all(25), 2, Format::Basic, NONE),
+    row(Opcode::Bfi2, "bfi2", all(26), 3, Format::Ternary, NONE),
+    row(Opcode::Dim, "dim", only75(10), 1, Format::Basic, Allows::WIDE_IMMEDIATE),
+    row(Opcode::Jmpi, "jmpi", all(32), 1, Format::Jump, NONE),
+    row(Opcode::Brd, "brd", all(33), 0, Format::RegisterBranch(branch([1, 1, 1, 1], [IP; COLUMNS], NULL_SCALAR_D, Type::W)), NONE),
+    row(Opcode::If, "if", all(34), 0, Format::Branch(branch([2, 2, 2, 2], [NULL_D; COLUMNS], NULL_SCALAR_D, Type::W)), Allows::BRANCH_CONTROL),
+    row(Opcode::Brc, "brc", all(35), 0, Format::RegisterBranch(branch([2, 2, 2, 2], [IP; COLUMNS], NULL_SCALAR_D, Type::D)), NONE),
+    row(Opcode::Else, "else", all(36), 0, Format::Branch(branch([1, 1, 2, 2], [NULL_D; COLUMNS], NULL_D, Type::W)), Allows::BRANCH_CONTROL.union(Allows::NO_PREDICATE)),
+    row(Opcode::Endif, "endif", all(37), 0, Format::Branch(branch([1, 1, 1, 1], [NULL_D, NULL_D, NULL_ZERO, NULL_ZERO], NULL_D, Type::W)), NONE),
+    row(Opcode::While, "while", all(39), 0, Format::Branch(branch([1, 1, 1, 1], [NULL_D; COLUMNS], NULL_D, Type::W)), NONE),
+    row(Opcode::Break, "break", all(40), 0, Format::Branch(branch([2, 2, 2, 2], [NULL_D; COLUMNS], NULL_D, Type::D)), NONE),
+    row(Opcode::Cont, "cont", all(41), 0, Format::Branch(branch([2, 2, 2, 2], [IP; COLUMNS], IP, Type::D)), NONE),
+    row(Opcode::Halt, "halt", all(42), 0, Format::Branch(branch([2, 2, 2, 2], [NULL_D; COLUMNS], NULL_D, Type::D)), NONE),
+    row(Opcode::Calla, "calla", from75(43), 0, Format::Call, NONE),
+    row(Opcode::Call, "call", all(44), 0, Format::Call, NONE),
+    row(Opcode::Ret, "ret", all(45), 1, Format::Return, NONE),
+    row(Opcode::Goto, "goto", from8(46), 0, Format::Branch(branch([2, 2, 2, 2], [NULL_D; COLUMNS], NULL_D, Type::D)), Allows::BRANCH_CONTROL),
+    row(Opcode::Join, "join", from8(47), 0, Format::Branch(branch([1, 1, 1, 1], [NULL_D; COLUMNS], NULL_D, Type::D)), NONE),
+    row(Opcode::Wait, "wait", all(48), 0, Format::Wait, NONE),
+    row(Opcode::Send, "send", all(49), 1, Format::Send, NONE),
+    row(Opcode::Sendc, "sendc", all(50), 1, Format::Send, NONE),
+    row(Opcode::Sends, "sends", from9(51), 2, Format::SplitSend, NONE),
+    row(Opcode::Sendsc, "sendsc", from9(52), 2, Format::SplitSend, NONE),
+    row(Opcode::Math, "math", all(56), 2, Format::Math, Allows::SATURATE.union(Allows::MODIFIERS)),
+    row(Opcode::Add, "add", all(64), 2, Format::Basic, ALU),
+    row(Opcode::Mul, "mul", all(65), 2, Format::Basic, ALU),
+    row(Opcode::Avg, "avg", all(66), 2, Format::Basic, ALU),
+    row(Opcode::Frc, "frc", all(67), 1, Format::Basic, ALU),
+    row(Opcode::Rndu, "rndu", all(68), 1, Format::Basic, ALU),
+    row(Opcode::Rndd, "rndd", all(69), 1, Format::Basic, ALU),
+    row(Opcode::Rnde, "rnde", all(70), 1, Format::Basic, ALU),
+    row(Opcode::Rndz, "rndz", all(71), 1, Format::Basic, ALU),
+    row(Opcode::Mac, "mac", all(72), 2, Format::Basic, ALU),
+    row(Opcode::Mach, "mach", all(73), 2, Format::Basic, ALU),
+    row(Opcode::Lzd, "lzd", all(74), 1, Format::Basic, ALU),
+    row(Opcode::Fbh, "fbh", all(75), 1, Format::Basic, NONE),
+    row(Opcode::Fbl, "fbl", all(76), 1, Format::Basic, NONE),
+    row(Opcode::Cbit, "cbit", all(77), 1, Format::Basic, COUNT),
+    row(Opcode::Addc, "addc", all(78), 2, Format::Basic, ALU),
+    row(Opcode::Subb, "subb", all(79), 2, Format::Basic, ALU),
+    row(Opcode::Sad2, "sad2", all(80), 2, Format::Basic, ALU),
+    row(Opcode::Sada2, "sada2", all(81), 2, Format::Basic, ALU),
+    row(Opcode::Dp4, "dp4", all(84), 2, Format::Basic, ALU),
+    row(Opcode::Dph, "dph", all(85), 2, Format::Basic, ALU),
+    row(Opcode::Dp3, "dp3", all(86), 2, Format::Basic, ALU),
+    row(Opcode::Dp2, "dp2", all(87), 2, Format::Basic, ALU),
+    row(Opcode::Line, "line", all(89), 2, Format::Basic, ALU),
+    row(Opcode::Pln, "pln", all(90), 2, Format::Basic, ALU),
+    row(Opcode::Mad, "mad", all(91), 3, Format::Ternary, ALU),
+    row(Opcode::Lrp, "lrp", all(92), 3, Format::Ternary, ALU),
+    row(Opcode::Madm, "madm", from8(93), 3, Format::Ternary, ALU),
+    row(Opcode::Nop, "nop", all(126), 0, Format::Bare, NONE),
+];
+
+impl Opcode {
+    /// The opcode's row. Every opcode has one: a test walks the enumeration.
+    pub fn info(self) -> &'static OpcodeInfo {
+        &OPCODES[self as usize]
+    }
+
+    /// The row of a number in bits 6:0.
+    pub fn from_code(generation: Generation, code: u8) -> Option<&'static OpcodeInfo> {
+        OPCODES.iter().find(|row| row.code(generation) == Some(code))
+    }
+
+    /// The row of a mnemonic.
+    pub fn from_mnemonic(mnemonic: &str) -> Option<&'static OpcodeInfo> {
+        OPCODES.iter().find(|row| row.mnemonic == mnemonic)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_stand_in_the_order_of_the_enumeration() {
+        for (index, row) in OPCODES.iter().enumerate() {
+            assert_eq!(row.opcode as usize, index, "{}", row.mnemonic);
+        }
+        assert_eq!(OPCODES.len(), Opcode::Nop as usize + 1);
+    }
+
+    #[test]
+    fn codes_and_mnemonics_are_unique() {
+        for generation in Generation::ALL {
+            for row in OPCODES {
+                if let Some(code) = row.code(generation) {
+                    assert!(code < 128);
+                    assert_eq!(Opcode::from_code(generation, code).unwrap().opcode, row.opcode);
+                }
+            }
+        }
+        for row in OPCODES {
+            assert_eq!(Opcode::from_mnemonic(row.mnemonic).unwrap().opcode, row.opcode);
+        }
+    }
+}
