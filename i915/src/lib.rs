@@ -5,7 +5,9 @@
 //! runtime knows no difference. Errors are the kernel's `errno` values.
 
 pub mod kernel;
+mod memory;
 mod node;
 pub mod uapi;
 
+pub use memory::{GemBuffer, HostMemory};
 pub use node::*;
