@@ -13,9 +13,11 @@
 
 pub mod analysis;
 mod build;
+mod names;
 pub mod passes;
 mod query;
 pub mod signature;
+pub mod text;
 pub mod validate;
 
 pub use build::Builder;

@@ -1,0 +1,54 @@
+//! Names of everything that has one in the text form. The printer, the parser and messages read them here.
+
+use super::{AtomicOp, BinaryOp, Condition, Family, Form, Rounding, Space, TernaryOp, Type, UnaryOp, Vote};
+
+macro_rules! names {
+    ($($type:ident { $($variant:ident = $name:literal),* $(,)? })*) => {$(
+        impl $type {
+            /// All values.
+            pub const ALL: &'static [$type] = &[$($type::$variant),*];
+
+            /// Its name in the text form.
+            pub fn name(self) -> &'static str {
+                match self { $($type::$variant => $name),* }
+            }
+
+            /// The value of a name.
+            pub fn from_name(name: &str) -> Option<$type> {
+                match name { $($name => Some($type::$variant),)* _ => None }
+            }
+        }
+    )*};
+}
+
+names! {
+    Family { Bool = "bool", Byte = "byte", Word = "word", Dword = "dword", Qword = "qword" }
+    Type {
+        Bool = "bool", S8 = "s8", U8 = "u8", S16 = "s16", U16 = "u16", S32 = "s32", U32 = "u32", S64 = "s64",
+        U64 = "u64", F16 = "f16", F32 = "f32", F64 = "f64",
+    }
+    Space { Global = "global", Constant = "constant", Local = "local", Private = "private" }
+    UnaryOp {
+        Mov = "mov", Not = "not", Neg = "neg", Abs = "abs", Floor = "floor", Ceil = "ceil", Trunc = "trunc",
+        RoundEven = "round_even", Rcp = "rcp", Rsqrt = "rsqrt", Sqrt = "sqrt", Exp2 = "exp2", Log2 = "log2",
+        Sin = "sin", Cos = "cos", LeadingZeros = "leading_zeros", TrailingZeros = "trailing_zeros",
+        PopCount = "pop_count", BitReverse = "bit_reverse", Canonicalize = "canonicalize",
+    }
+    BinaryOp {
+        Add = "add", Sub = "sub", Mul = "mul", MulHigh = "mul_high", Div = "div", Rem = "rem", Shl = "shl",
+        Shr = "shr", And = "and", Or = "or", Xor = "xor", Min = "min", Max = "max", AddSat = "add_sat",
+        SubSat = "sub_sat", Pow = "pow", Avg = "avg", FastDiv = "fast_div",
+    }
+    TernaryOp { Mad = "mad", BitSelect = "bit_select" }
+    Condition {
+        Equal = "equal", NotEqual = "not_equal", Less = "less", LessEqual = "less_equal", Greater = "greater",
+        GreaterEqual = "greater_equal",
+    }
+    Rounding { Default = "default", NearestEven = "rte", TowardZero = "rtz", Up = "rtp", Down = "rtn" }
+    AtomicOp {
+        Add = "add", Sub = "sub", Inc = "inc", Dec = "dec", Xchg = "xchg", CmpXchg = "cmp_xchg", And = "and",
+        Or = "or", Xor = "xor", Min = "min", Max = "max",
+    }
+    Vote { Any = "any", All = "all", None = "none" }
+    Form { PerLane = "per_lane", Linear = "linear" }
+}
