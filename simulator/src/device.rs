@@ -2,8 +2,10 @@
 
 use gencl_isa::Generation;
 
+use crate::streamer::{Command, GEN9_COMMANDS};
+
 /// A device: one row of the table. What differs between devices and generations is a column.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Device {
     /// The name that targets have too.
     pub name: &'static str,
@@ -29,16 +31,19 @@ pub struct Device {
     pub clock_frequency: u64,
     /// Bits of the PPGTT's addresses.
     pub address_bits: u32,
+    /// What the command streamer understands.
+    pub commands: &'static [Command],
 }
 
 /// All devices. Figures: Mesa's `intel_device_info.c` and Intel's "The Compute Architecture of Intel
 /// Processor Graphics Gen9"; the clock is the boost clock of the first product with the id.
 #[rustfmt::skip]
-const DEVICES: &[Device] = &[
+static DEVICES: &[Device] = &[
     Device {
         name: "skl", pci_id: 0x1912, revision: 6, generation: Generation::Gen9,
         slices: 1, subslices: 3, eus: 8, threads: 7, slm_size: 64 << 10,
         timestamp_frequency: 12_000_000, clock_frequency: 1_150_000_000, address_bits: 48,
+        commands: GEN9_COMMANDS,
     },
 ];
 

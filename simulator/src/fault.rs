@@ -1,6 +1,7 @@
 //! What stops a batch, with its place.
 
 use std::fmt;
+use std::ops::{Deref, DerefMut};
 
 use crate::memory::PageFault;
 
@@ -21,9 +22,14 @@ pub enum Reason {
     Cancelled,
 }
 
-/// A reason with what is known about the place. Who raises it fills in what it knows; callers add.
+/// A reason with what is known about the place (the fields of [`Details`]). Who raises it fills in what it
+/// knows; callers add.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
+pub struct Fault(Box<Details>);
+
+/// See [`Fault`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Details {
     /// Why.
     pub reason: Reason,
     /// Byte offset of the instruction from the kernel's first one.
@@ -47,7 +53,7 @@ pub struct Fault {
 impl Fault {
     /// A fault whose place is not known yet.
     pub fn new(reason: Reason) -> Fault {
-        Fault {
+        Fault(Box::new(Details {
             reason,
             kernel_offset: None,
             instruction: None,
@@ -57,7 +63,7 @@ impl Fault {
             command: None,
             batch_address: None,
             batch_offset: None,
-        }
+        }))
     }
 
     /// Something undefined or forbidden.
@@ -74,6 +80,19 @@ impl Fault {
     pub fn in_lane(mut self, lane: u32) -> Fault {
         self.lane = Some(lane);
         self
+    }
+}
+
+impl Deref for Fault {
+    type Target = Details;
+    fn deref(&self) -> &Details {
+        &self.0
+    }
+}
+
+impl DerefMut for Fault {
+    fn deref_mut(&mut self) -> &mut Details {
+        &mut self.0
     }
 }
 

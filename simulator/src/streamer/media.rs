@@ -1,0 +1,338 @@
+//! The media pipeline's state and GPGPU_WALKER: from commands to a launch.
+
+use super::Streamer;
+use super::command::Flow;
+use super::layouts::{
+    gpgpu_walker as walk, interface_descriptor_data as descriptor, media_curbe_load,
+    media_interface_descriptor_load, media_vfe_state as vfe,
+};
+use super::state::{Pipeline, Vfe};
+use crate::dispatch::{GRF_SIZE, Launch, Rounding, Scratch};
+use crate::fault::Fault;
+use crate::memory::{Access, canonical};
+
+/// Bytes of an interface descriptor.
+const DESCRIPTOR_SIZE: u64 = 32;
+/// Descriptors that an offset of 6 bits can name.
+const MAX_DESCRIPTORS: u64 = 64;
+/// General registers of a thread.
+const REGISTERS: usize = 128;
+
+pub fn vfe_state(streamer: &mut Streamer<'_>, dwords: &[u32]) -> Result<Flow, Fault> {
+    streamer.rule_stalled("MEDIA_VFE_STATE")?;
+    let scratch_code = vfe::PER_THREAD_SCRATCH.get32(dwords);
+    if scratch_code > 11 {
+        return Err(Fault::illegal(format!(
+            "MEDIA_VFE_STATE: Per Thread Scratch Space {scratch_code} is more than 2 MiB"
+        )));
+    }
+    if vfe::STACK_SIZE.get(dwords) != 0 {
+        return Err(Fault::unsupported("MEDIA_VFE_STATE with a Stack Size"));
+    }
+    if vfe::SCOREBOARD_ENABLE.is_set(dwords) {
+        return Err(Fault::unsupported("the scoreboard"));
+    }
+    let max_threads = vfe::MAX_THREADS.get32(dwords) + 1;
+    let of_device = streamer.device.total_threads();
+    streamer.rule(max_threads <= of_device, || {
+        format!("MEDIA_VFE_STATE: Maximum Number of Threads is {max_threads}, the device has {of_device}")
+    })?;
+    streamer.rule(vfe::URB_ENTRIES.get(dwords) > 0 && vfe::URB_ENTRY_SIZE.get(dwords) > 0, || {
+        "MEDIA_VFE_STATE: no URB entries".into()
+    })?;
+    streamer.state.vfe = Some(Vfe {
+        scratch_base: vfe::SCRATCH_BASE.address(dwords),
+        scratch_per_thread: 1024 << scratch_code,
+        max_threads,
+        curbe_size: vfe::CURBE_SIZE.get32(dwords) * GRF_SIZE as u32,
+    });
+    // New URB allocation: what was in it is gone.
+    streamer.state.curbe.clear();
+    Ok(Flow::Next)
+}
+
+pub fn curbe_load(streamer: &mut Streamer<'_>, dwords: &[u32]) -> Result<Flow, Fault> {
+    let length = media_curbe_load::LENGTH.get(dwords);
+    let offset = media_curbe_load::ADDRESS.get(dwords);
+    let Some(state) = streamer.state.vfe else {
+        return Err(Fault::illegal("MEDIA_CURBE_LOAD without MEDIA_VFE_STATE"));
+    };
+    streamer.rule(length > 0 && length % GRF_SIZE as u64 == 0, || {
+        format!("MEDIA_CURBE_LOAD: CURBE Total Data Length {length} is not a multiple of 32")
+    })?;
+    streamer.rule(offset % 64 == 0, || {
+        format!("MEDIA_CURBE_LOAD: CURBE Data Start Address 0x{offset:x} is not a multiple of 64")
+    })?;
+    streamer.rule(length <= u64::from(state.curbe_size), || {
+        format!(
+            "MEDIA_CURBE_LOAD: {length} bytes are more than MEDIA_VFE_STATE's CURBE Allocation Size of {}",
+            state.curbe_size
+        )
+    })?;
+    let data = streamer.read_dynamic("MEDIA_CURBE_LOAD", offset, length)?;
+    streamer.state.curbe = data;
+    Ok(Flow::Next)
+}
+
+pub fn descriptor_load(streamer: &mut Streamer<'_>, dwords: &[u32]) -> Result<Flow, Fault> {
+    let length = media_interface_descriptor_load::LENGTH.get(dwords);
+    let offset = media_interface_descriptor_load::ADDRESS.get(dwords);
+    streamer.rule(!streamer.state.descriptors_in_use, || {
+        "MEDIA_INTERFACE_DESCRIPTOR_LOAD needs a MEDIA_STATE_FLUSH after GPGPU_WALKER".into()
+    })?;
+    if length == 0 || length % DESCRIPTOR_SIZE != 0 || length > MAX_DESCRIPTORS * DESCRIPTOR_SIZE {
+        return Err(Fault::illegal(format!(
+            "MEDIA_INTERFACE_DESCRIPTOR_LOAD: Interface Descriptor Total Length {length}"
+        )));
+    }
+    streamer.rule(offset % 64 == 0, || {
+        format!(
+            "MEDIA_INTERFACE_DESCRIPTOR_LOAD: Interface Descriptor Data Start Address 0x{offset:x} is not a \
+             multiple of 64"
+        )
+    })?;
+    let data = streamer.read_dynamic("MEDIA_INTERFACE_DESCRIPTOR_LOAD", offset, length)?;
+    let dword = |bytes: &[u8]| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+    streamer.state.descriptors = data
+        .chunks_exact(DESCRIPTOR_SIZE as usize)
+        .map(|bytes| std::array::from_fn(|i| dword(&bytes[4 * i..])))
+        .collect();
+    Ok(Flow::Next)
+}
+
+pub fn state_flush(streamer: &mut Streamer<'_>, _: &[u32]) -> Result<Flow, Fault> {
+    streamer.state.descriptors_in_use = false;
+    Ok(Flow::Next)
+}
+
+pub fn walker(streamer: &mut Streamer<'_>, dwords: &[u32]) -> Result<Flow, Fault> {
+    if walk::PREDICATE.is_set(dwords) && !streamer.state.registers.predicate() {
+        return Ok(Flow::Next);
+    }
+    let launch = streamer.launch(dwords)?;
+    streamer.state.threads_active = true;
+    streamer.state.descriptors_in_use = true;
+    let groups = launch.groups();
+    if groups.contains(&0) {
+        return Ok(Flow::Next);
+    }
+    streamer.executor.launch(&launch, streamer.memory, streamer.running)?;
+    let lanes: u64 =
+        (0..launch.threads_per_group()).map(|t| u64::from(launch.dispatch_mask(t).count_ones())).sum();
+    let invocations = groups.iter().fold(lanes, |product, n| product.saturating_mul(*n));
+    streamer.state.registers.add_invocations(invocations);
+    Ok(Flow::Next)
+}
+
+/// The bytes of shared local memory that a descriptor's code stands for (Volume 2d, INTERFACE_DESCRIPTOR_DATA).
+fn slm_size(code: u32) -> Option<u32> {
+    match code {
+        0 => Some(0),
+        1..=7 => Some(512 << code),
+        _ => None,
+    }
+}
+
+impl Streamer<'_> {
+    /// Reads state relative to the Dynamic State Base Address.
+    fn read_dynamic(&mut self, command: &str, offset: u64, length: u64) -> Result<Vec<u8>, Fault> {
+        let size = self.state.sizes.dynamic;
+        self.rule(offset + length <= size, || {
+            format!("{command}: 0x{:x} is beyond the Dynamic State Buffer Size", offset + length)
+        })?;
+        self.read_state(self.state.bases.dynamic.wrapping_add(offset), length)
+    }
+
+    fn read_state(&mut self, address: u64, length: u64) -> Result<Vec<u8>, Fault> {
+        let address = canonical(address);
+        self.memory.check(address, length, Access::Read)?;
+        let mut data = vec![0; length as usize];
+        self.memory.read(&mut self.cursor, address, &mut data)?;
+        Ok(data)
+    }
+
+    /// The launch that a GPGPU_WALKER command and the state before it describe.
+    fn launch(&mut self, dwords: &[u32]) -> Result<Launch, Fault> {
+        if self.state.pipeline != Pipeline::Gpgpu {
+            return Err(Fault::illegal("GPGPU_WALKER without PIPELINE_SELECT of the GPGPU pipeline"));
+        }
+        let Some(state) = self.state.vfe else {
+            return Err(Fault::illegal("GPGPU_WALKER without MEDIA_VFE_STATE"));
+        };
+        let index = walk::DESCRIPTOR.get(dwords) as usize;
+        let Some(&desc) = self.state.descriptors.get(index) else {
+            return Err(Fault::illegal(format!(
+                "GPGPU_WALKER: interface descriptor {index}, but {} were loaded",
+                self.state.descriptors.len()
+            )));
+        };
+        let simd_width = match walk::SIMD_SIZE.get(dwords) {
+            0 => 8,
+            1 => 16,
+            2 => 32,
+            _ => return Err(Fault::illegal("GPGPU_WALKER: SIMD Size 3 is reserved")),
+        };
+        let threads = [walk::WIDTH, walk::HEIGHT, walk::DEPTH].map(|field| field.get32(dwords) + 1);
+        self.check_threads(threads, &desc, &state)?;
+        let end_group = if walk::INDIRECT.is_set(dwords) {
+            self.state.registers.dispatch_dimensions()
+        } else {
+            [walk::END_X, walk::END_Y, walk::END_Z].map(|field| field.get32(dwords))
+        };
+        let (cross_thread, per_thread, per_thread_size) =
+            self.constants(dwords, &desc, threads.iter().product::<u32>() as usize)?;
+        let launch = Launch {
+            kernel: self.kernel(&desc)?,
+            simd_width,
+            threads,
+            first_group: [walk::FIRST_X, walk::FIRST_Y, walk::FIRST_Z].map(|field| field.get32(dwords)),
+            end_group,
+            right_mask: walk::RIGHT_MASK.get32(dwords),
+            bottom_mask: walk::BOTTOM_MASK.get32(dwords),
+            cross_thread,
+            per_thread,
+            per_thread_size,
+            slm_size: self.slm(&desc)?,
+            barrier: descriptor::BARRIER.is_set(&desc),
+            scratch: self.scratch(&state)?,
+            bases: self.state.bases,
+            binding_table: descriptor::BINDING_TABLE.address(&desc) as u32,
+            samplers: descriptor::SAMPLERS.address(&desc) as u32,
+            alternate_float: descriptor::FLOAT_MODE.is_set(&desc),
+            rounding: match descriptor::ROUNDING.get(&desc) {
+                0 => Rounding::NearestEven,
+                1 => Rounding::Up,
+                2 => Rounding::Down,
+                _ => Rounding::Zero,
+            },
+            single_program_flow: descriptor::SINGLE_PROGRAM_FLOW.is_set(&desc),
+        };
+        for thread in 0..launch.threads_per_group() {
+            self.rule(launch.dispatch_mask(thread) != 0, || {
+                format!("GPGPU_WALKER: the execution masks leave no lane of thread {thread}")
+            })?;
+        }
+        Ok(launch)
+    }
+
+    /// The number of threads of a work-group is said twice and limited by the hardware.
+    fn check_threads(&self, threads: [u32; 3], desc: &[u32; 8], state: &Vfe) -> Result<(), Fault> {
+        let count: u32 = threads.iter().product();
+        let said = descriptor::THREADS.get32(desc);
+        if said != count {
+            return Err(Fault::illegal(format!(
+                "GPGPU_WALKER dispatches {count} threads per work-group, the interface descriptor says {said}"
+            )));
+        }
+        let subslice = self.device.subslice_threads();
+        if count > subslice {
+            return Err(Fault::illegal(format!(
+                "GPGPU_WALKER: {count} threads per work-group, a subslice has {subslice}"
+            )));
+        }
+        if count > state.max_threads {
+            return Err(Fault::illegal(format!(
+                "GPGPU_WALKER: {count} threads per work-group, MEDIA_VFE_STATE allows {}",
+                state.max_threads
+            )));
+        }
+        for (field, name) in [
+            (descriptor::SOFTWARE_EXCEPTION, "software exceptions"),
+            (descriptor::MASK_STACK_EXCEPTION, "mask stack exceptions"),
+            (descriptor::ILLEGAL_OPCODE_EXCEPTION, "illegal opcode exceptions"),
+            (descriptor::GLOBAL_BARRIER, "the global barrier"),
+        ] {
+            if field.is_set(desc) {
+                return Err(Fault::unsupported(name));
+            }
+        }
+        // Volume 2d leaves the descriptor's reserved bits at zero as the commands do.
+        for (index, dword) in desc.iter().enumerate() {
+            let meaning = descriptor::FIELDS.iter().fold(0, |bits, field| bits | field.mask(index as u32));
+            self.rule(dword & !meaning == 0, || {
+                format!("interface descriptor: reserved bits of dword {index} are set (0x{dword:08x})")
+            })?;
+        }
+        Ok(())
+    }
+
+    /// The GPU address of the kernel, which must lie in a buffer.
+    fn kernel(&self, desc: &[u32; 8]) -> Result<u64, Fault> {
+        let offset = descriptor::KERNEL.address(desc);
+        self.rule(offset < self.state.sizes.instruction, || {
+            format!("Kernel Start Pointer 0x{offset:x} is beyond the Instruction Buffer Size")
+        })?;
+        let address = canonical(self.state.bases.instruction.wrapping_add(offset));
+        self.memory.check(address, 8, Access::Fetch)?;
+        Ok(address)
+    }
+
+    /// Cross-thread constants, per-thread constants and bytes of the latter for one thread.
+    ///
+    /// They come from the walker's indirect data when it has some, else from the CURBE, in the same layout
+    /// (Volume 7, "GPGPU Thread Payload": cross-thread data first, then each thread's).
+    fn constants(
+        &mut self,
+        dwords: &[u32],
+        desc: &[u32; 8],
+        threads: usize,
+    ) -> Result<(Vec<u8>, Vec<u8>, usize), Fault> {
+        let cross = descriptor::CROSS_THREAD_LENGTH.get(desc) as usize * GRF_SIZE;
+        let each = descriptor::CONSTANT_LENGTH.get(desc) as usize * GRF_SIZE;
+        let first = descriptor::CONSTANT_OFFSET.get(desc) as usize * GRF_SIZE;
+        if GRF_SIZE + cross + each > REGISTERS * GRF_SIZE {
+            return Err(Fault::illegal(format!(
+                "{cross} bytes of cross-thread and {each} bytes of per-thread constants exceed the registers"
+            )));
+        }
+        let length = walk::DATA_LENGTH.get(dwords);
+        let data = if length > 0 {
+            let address = self.state.bases.indirect.wrapping_add(walk::DATA_ADDRESS.address(dwords));
+            self.read_state(address, length)?
+        } else {
+            self.state.curbe.clone()
+        };
+        let end = first + cross + each * threads;
+        if data.len() < end {
+            return Err(Fault::illegal(format!(
+                "the interface descriptor reads {end} bytes of constants, {} were loaded",
+                data.len()
+            )));
+        }
+        let per_thread = first + cross;
+        Ok((data[first..per_thread].to_vec(), data[per_thread..end].to_vec(), each))
+    }
+
+    /// Bytes of shared local memory.
+    fn slm(&self, desc: &[u32; 8]) -> Result<u32, Fault> {
+        let code = descriptor::SLM_SIZE.get32(desc);
+        let Some(size) = slm_size(code).filter(|size| *size <= self.device.slm_size) else {
+            return Err(Fault::illegal(format!(
+                "Shared Local Memory Size {code} is more than the device has"
+            )));
+        };
+        // Without its part of the L3 cache there is no memory behind it (Volume 2c, L3CNTLREG).
+        self.rule(size == 0 || self.state.registers.slm_enabled(), || {
+            "shared local memory is used while SLM Enable of L3CNTLREG (0x7034) is 0".into()
+        })?;
+        Ok(size)
+    }
+
+    /// Scratch memory. The smallest size without a base stands for none.
+    fn scratch(&self, state: &Vfe) -> Result<Option<Scratch>, Fault> {
+        if state.scratch_base == 0 && state.scratch_per_thread == 1024 {
+            return Ok(None);
+        }
+        // Every hardware thread has its part, whether it will run or not.
+        let size = u64::from(state.max_threads) * u64::from(state.scratch_per_thread);
+        self.rule(state.scratch_base + size <= 1 << 32, || {
+            format!(
+                "scratch space at 0x{:x} is beyond the 32 bits of the thread's pointer",
+                state.scratch_base
+            )
+        })?;
+        let address = canonical(self.state.bases.general.wrapping_add(state.scratch_base));
+        self.memory.check(address, size, Access::Write)?;
+        Ok(Some(Scratch { base: state.scratch_base, per_thread: state.scratch_per_thread }))
+    }
+}

@@ -1,0 +1,166 @@
+//! The command streamer: reads a batch and executes its commands one after the other.
+//!
+//! Written from the Skylake manual (Volume 2a "Command Reference: Instructions", Volume 7 "3D-Media-GPGPU") and
+//! Mesa's `gen9.xml`, not from what the runtime emits. Whatever is not understood stops the batch: an
+//! unknown command or register, a reserved bit that is set, state that is missing.
+
+mod command;
+mod field;
+mod gen9;
+mod layouts;
+mod math;
+mod media;
+mod mi;
+mod names;
+mod pipe_control;
+mod registers;
+mod state;
+
+pub use command::Command;
+pub use gen9::COMMANDS as GEN9_COMMANDS;
+pub use state::ContextState;
+
+use command::{Engines, Flow};
+use gencl_i915::Engine;
+
+use crate::device::Device;
+use crate::dispatch::{GroupStatistics, Launch};
+use crate::fault::{Fault, Reason};
+use crate::memory::{Access, AddressSpace, Cursor, canonical};
+use crate::running::Running;
+use crate::settings::Settings;
+
+/// What executes kernel launches.
+pub trait Executor: Sync {
+    /// Executes all work-groups of a launch and returns when they are done.
+    fn launch(
+        &self,
+        launch: &Launch,
+        memory: &AddressSpace,
+        running: &Running,
+    ) -> Result<GroupStatistics, Fault>;
+}
+
+/// The command streamer during one batch.
+pub struct Streamer<'a> {
+    device: &'static Device,
+    settings: &'a Settings,
+    executor: &'a dyn Executor,
+    memory: &'a AddressSpace,
+    running: &'a Running,
+    /// State of the context, which lives from batch to batch.
+    state: &'a mut ContextState,
+    engine: Engine,
+    cursor: Cursor,
+    /// Where a second-level batch returns to: the address, and where that batch began.
+    caller: Option<(u64, u64)>,
+}
+
+/// Commands between two looks at the cancel flag.
+const CANCEL_INTERVAL: u32 = 64;
+
+impl<'a> Streamer<'a> {
+    /// A streamer for one batch of a context.
+    pub fn new(
+        device: &'static Device,
+        settings: &'a Settings,
+        executor: &'a dyn Executor,
+        memory: &'a AddressSpace,
+        running: &'a Running,
+        state: &'a mut ContextState,
+        engine: Engine,
+    ) -> Streamer<'a> {
+        let (cursor, caller) = (Cursor::default(), None);
+        Streamer { device, settings, executor, memory, running, state, engine, cursor, caller }
+    }
+
+    /// Executes the batch at a GPU address up to its end.
+    pub fn run(&mut self, batch: u64) -> Result<(), Fault> {
+        let (mut begin, mut at) = (canonical(batch), canonical(batch));
+        let mut dwords = Vec::with_capacity(32);
+        let mut commands = 0u32;
+        loop {
+            commands = commands.wrapping_add(1);
+            if commands % CANCEL_INTERVAL == 0 && self.running.cancel.is_set() {
+                return Err(placed(Fault::new(Reason::Cancelled), None, begin, at));
+            }
+            let command = self.fetch(at, &mut dwords).map_err(|f| placed(f, None, begin, at))?;
+            let flow = self.execute(command, &dwords).map_err(|f| placed(f, Some(command), begin, at))?;
+            let next = at.wrapping_add(4 * dwords.len() as u64);
+            match flow {
+                Flow::Next => at = next,
+                Flow::Jump(address) => (begin, at) = (address, address),
+                Flow::Call(address) => {
+                    self.caller = Some((next, begin));
+                    (begin, at) = (address, address);
+                }
+                Flow::End => match self.caller.take() {
+                    Some((address, first)) => (at, begin) = (address, first),
+                    None => return Ok(()),
+                },
+            }
+        }
+    }
+
+    /// Reads the command at an address into `dwords` and finds its row.
+    fn fetch(&mut self, at: u64, dwords: &mut Vec<u32>) -> Result<&'static Command, Fault> {
+        let header = self.fetch_dword(at)?;
+        let row = self.device.commands.iter().find(|row| header & row.mask == row.opcode);
+        let Some(row) = row else {
+            return Err(match names::not_simulated(header) {
+                Some(name) => Fault::unsupported(format!("command {name}")),
+                None => Fault::illegal(format!("unknown command 0x{header:08x}")),
+            });
+        };
+        let length = row.dwords(header)?;
+        dwords.clear();
+        dwords.push(header);
+        for index in 1..length {
+            dwords.push(self.fetch_dword(at.wrapping_add(4 * u64::from(index)))?);
+        }
+        Ok(row)
+    }
+
+    fn fetch_dword(&mut self, address: u64) -> Result<u32, Fault> {
+        let mut bytes = [0; 4];
+        self.memory.read_for(&mut self.cursor, address, &mut bytes, Access::Fetch)?;
+        Ok(u32::from_le_bytes(bytes))
+    }
+
+    fn execute(&mut self, command: &Command, dwords: &[u32]) -> Result<Flow, Fault> {
+        let here = match command.engines {
+            Engines::All => true,
+            Engines::Render => self.engine == Engine::Render,
+            Engines::NotRender => self.engine != Engine::Render,
+        };
+        if !here {
+            return Err(Fault::illegal(format!("{} does not exist on this engine", command.name)));
+        }
+        command.check_reserved(dwords)?;
+        (command.run)(self, dwords)
+    }
+
+    /// A rule of strict mode: what breaks it is undefined on hardware.
+    fn rule(&self, kept: bool, text: impl FnOnce() -> String) -> Result<(), Fault> {
+        if kept || !self.settings.strict {
+            return Ok(());
+        }
+        Err(Fault::illegal(text()))
+    }
+}
+
+/// Adds a command's place to a fault.
+fn placed(mut fault: Fault, command: Option<&Command>, begin: u64, at: u64) -> Fault {
+    fault.command = command.map(|c| c.name);
+    fault.batch_address = Some(at);
+    fault.batch_offset = Some(at.wrapping_sub(begin));
+    fault
+}
+
+/// Commands that name memory of the global GTT are for the kernel only.
+fn not_global(global: bool) -> Result<(), Fault> {
+    if global {
+        return Err(Fault::illegal("the global GTT is not accessible to user batches"));
+    }
+    Ok(())
+}

@@ -1,0 +1,278 @@
+//! Registers that batches may read and write, and the commands that do.
+
+use super::command::Flow;
+use super::layouts::{
+    mi_load_register_imm as load_imm_fields, mi_load_register_mem as load_mem_fields,
+    mi_load_register_reg as load_reg_fields, mi_predicate as predicate_fields,
+    mi_store_register_mem as store_mem_fields,
+};
+use super::{Streamer, math, not_global};
+use crate::clock;
+use crate::device::Device;
+use crate::fault::Fault;
+use crate::memory::canonical;
+
+/// What a register does with a value that is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// Keeps it.
+    Plain,
+    /// Keeps the low bits whose mask bits, 16 higher, are set.
+    Masked,
+    /// Cannot be written.
+    ReadOnly,
+}
+
+/// One row of the register table: `count` registers of 4 bytes each.
+struct Row {
+    name: &'static str,
+    offset: u32,
+    count: u32,
+    kind: Kind,
+}
+
+/// The engine's registers: offsets on the render engine; the blitter has those below 0x2800 at 0x20000 more.
+///
+/// Offsets: Skylake manual, Volume 2c "Command Reference: Registers", and Mesa's `gen9.xml`. Those that can
+/// be written are the ones that unprivileged batches may write: the list in Volume 2a,
+/// MI_LOAD_REGISTER_IMM, and the white list of i915 (`intel_workarounds.c`).
+#[rustfmt::skip]
+const REGISTERS: &[Row] = &[
+    Row { name: "CS_DEBUG_MODE2",             offset: 0x20d8, count: 1,  kind: Kind::Masked },
+    Row { name: "MI_PREDICATE_RESULT_2",      offset: 0x2214, count: 1,  kind: Kind::ReadOnly },
+    Row { name: "CS_INVOCATION_COUNT",        offset: 0x2290, count: 2,  kind: Kind::Plain },
+    Row { name: "TIMESTAMP",                  offset: 0x2358, count: 2,  kind: Kind::ReadOnly },
+    Row { name: "MI_PREDICATE_SRC0",          offset: 0x2400, count: 2,  kind: Kind::Plain },
+    Row { name: "MI_PREDICATE_SRC1",          offset: 0x2408, count: 2,  kind: Kind::Plain },
+    Row { name: "MI_PREDICATE_DATA",          offset: 0x2410, count: 2,  kind: Kind::Plain },
+    Row { name: "MI_PREDICATE_RESULT",        offset: 0x2418, count: 1,  kind: Kind::Plain },
+    Row { name: "MI_PREDICATE_RESULT_1",      offset: 0x241c, count: 1,  kind: Kind::Plain },
+    Row { name: "GPGPU_DISPATCHDIMX",         offset: 0x2500, count: 1,  kind: Kind::Plain },
+    Row { name: "GPGPU_DISPATCHDIMY",         offset: 0x2504, count: 1,  kind: Kind::Plain },
+    Row { name: "GPGPU_DISPATCHDIMZ",         offset: 0x2508, count: 1,  kind: Kind::Plain },
+    Row { name: "CS_CHICKEN1",                offset: 0x2580, count: 1,  kind: Kind::Masked },
+    Row { name: "CS_GPR",                     offset: 0x2600, count: 32, kind: Kind::Plain },
+    Row { name: "CACHE_MODE_0",               offset: 0x7000, count: 1,  kind: Kind::Masked },
+    Row { name: "CACHE_MODE_1",               offset: 0x7004, count: 1,  kind: Kind::Masked },
+    Row { name: "GT_MODE",                    offset: 0x7008, count: 1,  kind: Kind::Masked },
+    Row { name: "L3CNTLREG",                  offset: 0x7034, count: 1,  kind: Kind::Plain },
+    Row { name: "HDC_CHICKEN1",               offset: 0x7304, count: 1,  kind: Kind::Masked },
+];
+
+/// Offsets from here on belong to the whole render engine, not to a command streamer.
+const STREAMER_END: u32 = 0x2800;
+/// How much further the blitter's command streamer has its registers.
+const BLITTER: u32 = 0x2_0000;
+
+const TIMESTAMP: u32 = 0x2358;
+const CS_INVOCATION_COUNT: u32 = 0x2290;
+const PREDICATE_SRC0: u32 = 0x2400;
+const PREDICATE_SRC1: u32 = 0x2408;
+const PREDICATE_DATA: u32 = 0x2410;
+const PREDICATE_RESULT: u32 = 0x2418;
+const DISPATCH_DIM: u32 = 0x2500;
+const GPR: u32 = 0x2600;
+const L3CNTLREG: u32 = 0x7034;
+
+/// The values of the table's registers.
+#[derive(Clone, Debug)]
+pub struct Registers {
+    /// Each row's values one after the other.
+    values: Vec<u32>,
+}
+
+impl Default for Registers {
+    fn default() -> Registers {
+        let count: u32 = REGISTERS.iter().map(|row| row.count).sum();
+        let mut registers = Registers { values: vec![0; count as usize] };
+        // Volume 2c: bit 0 is the result of the last MI_PREDICATE; without one, commands execute.
+        registers.set(PREDICATE_RESULT, 1);
+        registers
+    }
+}
+
+/// The row of an offset, and where its value is.
+fn find(offset: u32) -> Option<(&'static Row, usize)> {
+    let mut first = 0;
+    for row in REGISTERS {
+        let index = offset.wrapping_sub(row.offset) / 4;
+        if offset >= row.offset && index < row.count {
+            return Some((row, (first + index) as usize));
+        }
+        first += row.count;
+    }
+    None
+}
+
+impl Registers {
+    /// A register of the table as it is.
+    fn get(&self, offset: u32) -> u32 {
+        find(offset).map_or(0, |(_, index)| self.values[index])
+    }
+
+    fn get64(&self, offset: u32) -> u64 {
+        u64::from(self.get(offset)) | u64::from(self.get(offset + 4)) << 32
+    }
+
+    fn set(&mut self, offset: u32, value: u32) {
+        if let Some((_, index)) = find(offset) {
+            self.values[index] = value;
+        }
+    }
+
+    fn set64(&mut self, offset: u32, value: u64) {
+        self.set(offset, value as u32);
+        self.set(offset + 4, (value >> 32) as u32);
+    }
+
+    /// The result of the last MI_PREDICATE: do predicated commands execute?
+    pub fn predicate(&self) -> bool {
+        self.get(PREDICATE_RESULT) & 1 != 0
+    }
+
+    /// Work-groups of each dimension for indirect launches: GPGPU_DISPATCHDIMX, Y, Z.
+    pub fn dispatch_dimensions(&self) -> [u32; 3] {
+        [0, 4, 8].map(|offset| self.get(DISPATCH_DIM + offset))
+    }
+
+    /// Is a part of the L3 cache set apart as shared local memory?
+    pub fn slm_enabled(&self) -> bool {
+        self.get(L3CNTLREG) & 1 != 0
+    }
+
+    /// Counts executed lanes as CS_INVOCATION_COUNT does.
+    pub fn add_invocations(&mut self, count: u64) {
+        self.set64(CS_INVOCATION_COUNT, self.get64(CS_INVOCATION_COUNT).wrapping_add(count));
+    }
+
+    /// A general purpose register, 0 to 15.
+    pub fn gpr(&self, index: u32) -> u64 {
+        self.get64(GPR + 8 * index)
+    }
+
+    /// See [`Registers::gpr`].
+    pub fn set_gpr(&mut self, index: u32, value: u64) {
+        self.set64(GPR + 8 * index, value);
+    }
+
+    /// Reads as a command does. The offset is the render engine's.
+    fn read(&self, device: &Device, offset: u32) -> Result<u32, Fault> {
+        let (_, index) = find(offset).ok_or_else(|| unknown(offset))?;
+        Ok(match offset {
+            TIMESTAMP => clock::timestamp(device) as u32,
+            0x235c => (clock::timestamp(device) >> 32) as u32,
+            _ => self.values[index],
+        })
+    }
+
+    /// Writes as a command does.
+    fn write(&mut self, offset: u32, value: u32) -> Result<(), Fault> {
+        let (row, index) = find(offset).ok_or_else(|| unknown(offset))?;
+        match row.kind {
+            Kind::Plain => self.values[index] = value,
+            Kind::Masked => {
+                let mask = value >> 16;
+                self.values[index] = self.values[index] & !mask | value & mask;
+            }
+            Kind::ReadOnly => {
+                return Err(Fault::illegal(format!("register {} (0x{offset:x}) is read only", row.name)));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn unknown(offset: u32) -> Fault {
+    Fault::unsupported(format!("register 0x{offset:x}"))
+}
+
+impl Streamer<'_> {
+    /// The render engine's offset of a register that this engine's commands name.
+    fn register(&self, offset: u64) -> Result<u32, Fault> {
+        let offset = offset as u32;
+        if self.engine == gencl_i915::Engine::Render {
+            return Ok(offset);
+        }
+        match offset.checked_sub(BLITTER) {
+            Some(own) if own < STREAMER_END => Ok(own),
+            _ => Err(unknown(offset)),
+        }
+    }
+
+    fn read_register(&self, offset: u64) -> Result<u32, Fault> {
+        self.state.registers.read(self.device, self.register(offset)?)
+    }
+
+    fn write_register(&mut self, offset: u64, value: u32) -> Result<(), Fault> {
+        let offset = self.register(offset)?;
+        self.state.registers.write(offset, value)
+    }
+}
+
+pub fn load_imm(streamer: &mut Streamer<'_>, dwords: &[u32]) -> Result<Flow, Fault> {
+    if load_imm_fields::BYTE_DISABLES.get(dwords) != 0 {
+        return Err(Fault::unsupported("MI_LOAD_REGISTER_IMM with Byte Write Disables"));
+    }
+    for pair in dwords[1..].chunks_exact(2) {
+        streamer.write_register(u64::from(pair[0]), pair[1])?;
+    }
+    Ok(Flow::Next)
+}
+
+pub fn load_mem(streamer: &mut Streamer<'_>, dwords: &[u32]) -> Result<Flow, Fault> {
+    not_global(load_mem_fields::GLOBAL.is_set(dwords))?;
+    let address = canonical(load_mem_fields::ADDRESS.address(dwords));
+    let value = streamer.memory.read_u32(&mut streamer.cursor, address)?;
+    streamer.write_register(load_mem_fields::REGISTER.address(dwords), value)?;
+    Ok(Flow::Next)
+}
+
+pub fn load_reg(streamer: &mut Streamer<'_>, dwords: &[u32]) -> Result<Flow, Fault> {
+    let value = streamer.read_register(load_reg_fields::SOURCE.address(dwords))?;
+    streamer.write_register(load_reg_fields::DESTINATION.address(dwords), value)?;
+    Ok(Flow::Next)
+}
+
+pub fn store_mem(streamer: &mut Streamer<'_>, dwords: &[u32]) -> Result<Flow, Fault> {
+    not_global(store_mem_fields::GLOBAL.is_set(dwords))?;
+    if store_mem_fields::PREDICATE.is_set(dwords) && !streamer.state.registers.predicate() {
+        return Ok(Flow::Next);
+    }
+    let address = canonical(store_mem_fields::ADDRESS.address(dwords));
+    let value = streamer.read_register(store_mem_fields::REGISTER.address(dwords))?;
+    streamer.memory.write_u32(&mut streamer.cursor, address, value)?;
+    Ok(Flow::Next)
+}
+
+pub fn predicate(streamer: &mut Streamer<'_>, dwords: &[u32]) -> Result<Flow, Fault> {
+    let registers = &mut streamer.state.registers;
+    let (a, b) = (registers.get64(PREDICATE_SRC0), registers.get64(PREDICATE_SRC1));
+    let compared = match predicate_fields::COMPARE.get(dwords) {
+        0 => true,
+        1 => false,
+        2 => a == b,
+        _ => a.wrapping_sub(b) == registers.get64(PREDICATE_DATA),
+    };
+    // Volume 2a, MI_PREDICATE: the load operation takes the comparison or its inverse, the combine operation joins
+    // it with the result so far.
+    let loaded = match predicate_fields::LOAD.get(dwords) {
+        0 => return Ok(Flow::Next),
+        2 => compared,
+        3 => !compared,
+        _ => return Err(Fault::illegal("MI_PREDICATE: Load Operation 1 is reserved")),
+    };
+    let old = registers.predicate();
+    let result = match predicate_fields::COMBINE.get(dwords) {
+        0 => loaded,
+        1 => old & loaded,
+        2 => old | loaded,
+        _ => old ^ loaded,
+    };
+    registers.set(PREDICATE_RESULT, u32::from(result));
+    Ok(Flow::Next)
+}
+
+pub fn math(streamer: &mut Streamer<'_>, dwords: &[u32]) -> Result<Flow, Fault> {
+    math::execute(&mut streamer.state.registers, &dwords[1..])?;
+    Ok(Flow::Next)
+}

@@ -1,0 +1,141 @@
+//! The context's state: what commands set up for later commands, and base addresses.
+
+use super::command::Flow;
+use super::layouts::{cc_state_pointers, pipeline_select as select, state_base_address as base};
+use super::registers::Registers;
+use super::{Streamer, field::Field};
+use crate::dispatch::Bases;
+use crate::fault::Fault;
+use crate::memory::canonical;
+
+/// Which pipeline commands go to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Pipeline {
+    /// 3D, as after a reset.
+    #[default]
+    ThreeD,
+    /// Media.
+    Media,
+    /// GPGPU.
+    Gpgpu,
+}
+
+/// MEDIA_VFE_STATE as it was last given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Vfe {
+    /// Scratch space relative to the General State Base Address.
+    pub scratch_base: u64,
+    /// Scratch bytes for each thread.
+    pub scratch_per_thread: u32,
+    /// Threads that may run at once.
+    pub max_threads: u32,
+    /// Bytes set apart for CURBE data.
+    pub curbe_size: u32,
+}
+
+/// Sizes of the buffers that the base addresses begin, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Sizes {
+    /// See [`Bases`].
+    pub general: u64,
+    /// See [`Bases`].
+    pub dynamic: u64,
+    /// See [`Bases`].
+    pub indirect: u64,
+    /// See [`Bases`].
+    pub instruction: u64,
+}
+
+/// State of a hardware context, which the context image of real hardware holds.
+#[derive(Clone, Debug, Default)]
+pub struct ContextState {
+    /// PIPELINE_SELECT
+    pub pipeline: Pipeline,
+    /// STATE_BASE_ADDRESS
+    pub bases: Bases,
+    /// STATE_BASE_ADDRESS
+    pub sizes: Sizes,
+    /// MEDIA_VFE_STATE
+    pub vfe: Option<Vfe>,
+    /// MEDIA_CURBE_LOAD
+    pub curbe: Vec<u8>,
+    /// MEDIA_INTERFACE_DESCRIPTOR_LOAD, 8 dwords each.
+    pub descriptors: Vec<[u32; 8]>,
+    /// Threads may be running: a GPGPU_WALKER without a stalling PIPE_CONTROL after it.
+    pub threads_active: bool,
+    /// As `threads_active`, but until a MEDIA_STATE_FLUSH too.
+    pub descriptors_in_use: bool,
+    /// MMIO registers.
+    pub registers: Registers,
+}
+
+impl Streamer<'_> {
+    /// For commands that may only come when no thread uses the state that they change.
+    pub(super) fn rule_stalled(&self, command: &str) -> Result<(), Fault> {
+        self.rule(!self.state.threads_active, || {
+            format!("{command} needs a PIPE_CONTROL with Command Streamer Stall Enable after GPGPU_WALKER")
+        })
+    }
+}
+
+pub fn pipeline_select(streamer: &mut Streamer<'_>, dwords: &[u32]) -> Result<Flow, Fault> {
+    // Skylake: bits are only written where their mask bit is set (Volume 2a, PIPELINE_SELECT).
+    let mask = select::MASK.get(dwords);
+    streamer.rule(mask & 3 == 3, || {
+        format!("PIPELINE_SELECT: Mask Bits 0x{mask:x} leave the selection as it is")
+    })?;
+    if mask & 3 != 3 {
+        return Ok(Flow::Next);
+    }
+    streamer.rule_stalled("PIPELINE_SELECT")?;
+    streamer.state.pipeline = match select::SELECTION.get(dwords) {
+        0 => Pipeline::ThreeD,
+        1 => Pipeline::Media,
+        2 => Pipeline::Gpgpu,
+        _ => return Err(Fault::illegal("PIPELINE_SELECT: Pipeline Selection 3 is reserved")),
+    };
+    Ok(Flow::Next)
+}
+
+pub fn base_address(streamer: &mut Streamer<'_>, dwords: &[u32]) -> Result<Flow, Fault> {
+    streamer.rule_stalled("STATE_BASE_ADDRESS")?;
+    let state = &mut *streamer.state;
+    let addresses: [(Field, Field, &mut u64); 6] = [
+        (base::GENERAL_MODIFY, base::GENERAL, &mut state.bases.general),
+        (base::SURFACE_MODIFY, base::SURFACE, &mut state.bases.surface),
+        (base::DYNAMIC_MODIFY, base::DYNAMIC, &mut state.bases.dynamic),
+        (base::INDIRECT_MODIFY, base::INDIRECT, &mut state.bases.indirect),
+        (base::INSTRUCTION_MODIFY, base::INSTRUCTION, &mut state.bases.instruction),
+        (base::BINDLESS_MODIFY, base::BINDLESS, &mut state.bases.bindless),
+    ];
+    for (modify, address, target) in addresses {
+        if modify.is_set(dwords) {
+            *target = canonical(address.address(dwords));
+        }
+    }
+    let sizes: [(Field, Field, &mut u64); 4] = [
+        (base::GENERAL_SIZE_MODIFY, base::GENERAL_SIZE, &mut state.sizes.general),
+        (base::DYNAMIC_SIZE_MODIFY, base::DYNAMIC_SIZE, &mut state.sizes.dynamic),
+        (base::INDIRECT_SIZE_MODIFY, base::INDIRECT_SIZE, &mut state.sizes.indirect),
+        (base::INSTRUCTION_SIZE_MODIFY, base::INSTRUCTION_SIZE, &mut state.sizes.instruction),
+    ];
+    for (modify, pages, target) in sizes {
+        if modify.is_set(dwords) {
+            // In pages; 0xfffff stands for no limit.
+            *target = match pages.get(dwords) {
+                0xf_ffff => u64::MAX,
+                n => n << 12,
+            };
+        }
+    }
+    Ok(Flow::Next)
+}
+
+/// The 3D pipeline's state has no effect on GPGPU work. Drivers send this one before they select the GPGPU
+/// pipeline, as Volume 2a, PIPELINE_SELECT, asks for.
+pub fn cc_state_pointers(_: &mut Streamer<'_>, dwords: &[u32]) -> Result<Flow, Fault> {
+    if cc_state_pointers::VALID.is_set(dwords) {
+        return Err(Fault::unsupported("3DSTATE_CC_STATE_POINTERS with a valid pointer"));
+    }
+    Ok(Flow::Next)
+}
