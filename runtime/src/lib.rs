@@ -1,1 +1,32 @@
 //! Contexts, queues, events, memory, programs and kernels, without C types.
+//!
+//! The way of a launch: [`Queue::launch`] takes a snapshot of a [`Kernel`]'s arguments and puts a command
+//! with an [`Event`] into the queue; the queue's thread waits for what the command depends on, builds a batch buffer and
+//! state, hands them to the render node and completes the event when the GPU is done. See `docs/runtime.md`.
+#![forbid(unsafe_code)]
+
+mod compiler;
+mod context;
+mod device;
+mod error;
+mod event;
+mod kernel;
+mod launch;
+mod memory;
+mod nd_range;
+mod platform;
+mod program;
+mod queue;
+
+pub use context::{Context, ContextNotify};
+pub use device::{Device, DeviceFacts, DeviceKind};
+pub use error::{Code, Error, Result};
+pub use event::{CommandKind, Event, EventStatus, Profile};
+pub use gencl_i915::HostMemory;
+pub use gencl_program::{Access, Argument, ArgumentKind};
+pub use kernel::{ArgumentValue, Kernel};
+pub use memory::{Buffer, BufferRect, MapFlags, MemoryFlags};
+pub use nd_range::NdRange;
+pub use platform::Platform;
+pub use program::{BinaryKind, BuildStatus, Program};
+pub use queue::{Queue, QueueFlags};

@@ -1,0 +1,65 @@
+//! Contexts: a device's address space, and what is shared by everything made in it.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use crate::memory::AddressSpace;
+use crate::{Device, Error, Result};
+
+/// Called with the reason when a command fails or something else deserves to be told.
+/// May be called from any thread.
+pub type ContextNotify = Box<dyn Fn(&Error) + Send + Sync>;
+
+/// A context of one device: an address space on the GPU, a hardware context, memory pools.
+pub struct Context {
+    device: Arc<Device>,
+    space: Arc<AddressSpace>,
+    notify: Option<ContextNotify>,
+    destructors: Mutex<Vec<Box<dyn FnOnce() + Send>>>,
+}
+
+impl std::fmt::Debug for Context {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Context").field("device", &self.device.facts().name).finish_non_exhaustive()
+    }
+}
+
+impl Context {
+    /// Makes a context. `OUT_OF_RESOURCES` when the kernel driver refuses.
+    pub fn new(device: &Arc<Device>, notify: Option<ContextNotify>) -> Result<Arc<Self>> {
+        let space = Arc::new(AddressSpace::new(device.node().clone()));
+        Ok(Arc::new(Self { device: device.clone(), space, notify, destructors: Mutex::default() }))
+    }
+
+    /// Its device.
+    pub fn device(&self) -> &Arc<Device> {
+        &self.device
+    }
+
+    /// Where its buffers are.
+    pub(crate) fn space(&self) -> &Arc<AddressSpace> {
+        &self.space
+    }
+
+    /// Runs `function` when the context is destroyed; the last one registered runs first.
+    pub fn on_destroy(&self, function: Box<dyn FnOnce() + Send>) {
+        self.destructors.lock().push(function);
+    }
+
+    /// Tells the application's callback about an error.
+    pub(crate) fn report(&self, error: &Error) {
+        tracing::warn!("{error}");
+        if let Some(notify) = &self.notify {
+            notify(error);
+        }
+    }
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        for function in self.destructors.get_mut().drain(..).rev() {
+            function();
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! The device table: facts that differ from GPU to GPU, found by PCI id.
+
+/// What a device says it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeviceKind {
+    /// `CL_DEVICE_TYPE_CPU`: simulated.
+    Cpu,
+    /// `CL_DEVICE_TYPE_GPU`
+    Gpu,
+}
+
+/// What is known about a device; sizes in bytes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DeviceFacts {
+    /// `CL_DEVICE_NAME`
+    pub name: String,
+    /// Name of the target, as `genclc --target` takes it: `skl`.
+    pub target: &'static str,
+    /// Type.
+    pub kind: DeviceKind,
+    /// Is it the simulator?
+    pub simulated: bool,
+    /// PCI vendor id.
+    pub vendor_id: u32,
+    /// PCI device id.
+    pub pci_id: u16,
+    /// Slices.
+    pub slices: u32,
+    /// Subslices of all slices.
+    pub subslices: u32,
+    /// Execution units: `CL_DEVICE_MAX_COMPUTE_UNITS`.
+    pub compute_units: u32,
+    /// Hardware threads of each EU.
+    pub threads_per_eu: u32,
+    /// `CL_DEVICE_MAX_CLOCK_FREQUENCY` in MHz.
+    pub clock_mhz: u32,
+    /// Most work-items of a work-group.
+    pub max_work_group_size: u32,
+    /// The same per dimension.
+    pub max_work_item_sizes: [u32; 3],
+    /// `CL_DEVICE_GLOBAL_MEM_SIZE`
+    pub global_memory: u64,
+    /// `CL_DEVICE_MAX_MEM_ALLOC_SIZE`
+    pub max_allocation: u64,
+    /// `CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE`
+    pub max_constant_buffer: u64,
+    /// `CL_DEVICE_MAX_CONSTANT_ARGS`
+    pub max_constant_args: u32,
+    /// Shared local memory of a work-group.
+    pub local_memory: u32,
+    /// `CL_DEVICE_GLOBAL_MEM_CACHE_SIZE`: the L3 cache's part for data.
+    pub cache_size: u64,
+    /// `CL_DEVICE_GLOBAL_MEM_CACHELINE_SIZE`
+    pub cache_line: u32,
+    /// Alignment of sub-buffers in bytes (`CL_DEVICE_MEM_BASE_ADDR_ALIGN` is in bits).
+    pub base_address_alignment: u32,
+    /// `CL_DEVICE_MAX_PARAMETER_SIZE`
+    pub max_parameter_size: u32,
+    /// Bits of an address in kernels.
+    pub address_bits: u32,
+    /// Ticks of the GPU's timestamp per second.
+    pub timestamp_hz: u64,
+    /// `CL_DEVICE_PROFILING_TIMER_RESOLUTION` in nanoseconds, rounded up.
+    pub timer_resolution_ns: u64,
+    /// `CL_DRIVER_VERSION`
+    pub driver_version: &'static str,
+}
+
+/// One row of the table.
+#[derive(Debug)]
+pub(crate) struct Model {
+    pub(crate) pci_id: u16,
+    pub(crate) name: &'static str,
+    pub(crate) target: &'static str,
+    pub(crate) slices: u32,
+    pub(crate) subslices: u32,
+    pub(crate) eus_per_subslice: u32,
+    pub(crate) threads_per_eu: u32,
+    pub(crate) clock_mhz: u32,
+    pub(crate) local_memory: u32,
+    pub(crate) l3_data: u64,
+    pub(crate) timestamp_hz: u64,
+}
+
+/// Devices that are supported. Sources: Mesa's `intel_device_info.c` and `i965_pci_ids.h` for ids, units, threads and timestamp;
+/// the clock is the boost clock of the first product with the id; L3: 768 KB, of which SLM and URB take their part.
+#[rustfmt::skip]
+const MODELS: &[Model] = &[
+    Model { pci_id: 0x1912, name: "Intel(R) HD Graphics 530 (Skylake GT2)", target: "skl", slices: 1, subslices: 3, eus_per_subslice: 8, threads_per_eu: 7, clock_mhz: 1150, local_memory: 64 << 10, l3_data: 512 << 10, timestamp_hz: 12_000_000 },
+    Model { pci_id: 0x191b, name: "Intel(R) HD Graphics 530 (Skylake GT2)", target: "skl", slices: 1, subslices: 3, eus_per_subslice: 8, threads_per_eu: 7, clock_mhz: 1050, local_memory: 64 << 10, l3_data: 512 << 10, timestamp_hz: 12_000_000 },
+    Model { pci_id: 0x1916, name: "Intel(R) HD Graphics 520 (Skylake GT2)", target: "skl", slices: 1, subslices: 3, eus_per_subslice: 8, threads_per_eu: 7, clock_mhz: 1000, local_memory: 64 << 10, l3_data: 512 << 10, timestamp_hz: 12_000_000 },
+    Model { pci_id: 0x191e, name: "Intel(R) HD Graphics 515 (Skylake GT2)", target: "skl", slices: 1, subslices: 3, eus_per_subslice: 8, threads_per_eu: 7, clock_mhz: 1000, local_memory: 64 << 10, l3_data: 512 << 10, timestamp_hz: 12_000_000 },
+];
+
+/// The row of a PCI id, `None` when the device is not supported.
+pub(crate) fn by_pci_id(pci_id: u16) -> Option<&'static Model> {
+    MODELS.iter().find(|model| model.pci_id == pci_id)
+}
+
+/// The first row with a target's name.
+pub(crate) fn by_target(target: &str) -> Option<&'static Model> {
+    MODELS.iter().find(|model| model.target == target)
+}
+
+impl Model {
+    /// The facts on a device of this model that may use `memory` bytes of the host's.
+    pub(crate) fn facts(&self, kind: DeviceKind, simulated: bool, memory: u64) -> DeviceFacts {
+        DeviceFacts {
+            name: if simulated { format!("{}, simulated", self.name) } else { self.name.to_owned() },
+            target: self.target,
+            kind,
+            simulated,
+            vendor_id: 0x8086,
+            pci_id: self.pci_id,
+            slices: self.slices,
+            subslices: self.subslices,
+            compute_units: self.subslices * self.eus_per_subslice,
+            threads_per_eu: self.threads_per_eu,
+            clock_mhz: self.clock_mhz,
+            max_work_group_size: 256,
+            max_work_item_sizes: [256; 3],
+            global_memory: memory,
+            max_allocation: (memory / 2).min(4 << 30),
+            max_constant_buffer: (memory / 2).min(4 << 30),
+            max_constant_args: 8,
+            local_memory: self.local_memory,
+            cache_size: self.l3_data,
+            cache_line: 64,
+            base_address_alignment: 128,
+            max_parameter_size: 1024,
+            address_bits: 64,
+            timestamp_hz: self.timestamp_hz,
+            timer_resolution_ns: 1_000_000_000u64.div_ceil(self.timestamp_hz),
+            driver_version: env!("CARGO_PKG_VERSION"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn skylake_gt2() {
+        let facts = by_pci_id(0x1912).unwrap().facts(DeviceKind::Gpu, false, 8 << 30);
+        assert_eq!((facts.compute_units, facts.timer_resolution_ns), (24, 84));
+        assert_eq!(facts.max_allocation, 4 << 30);
+        assert!(by_pci_id(0).is_none());
+    }
+}

@@ -1,0 +1,223 @@
+//! Kernels and their arguments.
+
+use std::sync::Arc;
+
+use gencl_program::{Argument, ArgumentKind};
+use parking_lot::Mutex;
+
+use crate::program::Executable;
+use crate::{Buffer, Code, Error, Program, Result};
+
+/// What an argument is set to.
+#[derive(Clone, Debug)]
+pub enum ArgumentValue<'a> {
+    /// The bytes of a value.
+    Bytes(&'a [u8]),
+    /// A buffer for a global or constant pointer, `None` for a null pointer.
+    Buffer(Option<Arc<Buffer>>),
+    /// Bytes of local memory.
+    Local(u64),
+}
+
+/// An argument that is set.
+#[derive(Clone, Debug)]
+pub(crate) enum Bound {
+    Bytes(Box<[u8]>),
+    Buffer(Option<Arc<Buffer>>),
+    Local(u32),
+}
+
+/// A kernel of a program, with arguments. Several threads may use one at a time, but the arguments that a launch sees
+/// are those set when it is enqueued.
+pub struct Kernel {
+    program: Arc<Program>,
+    executable: Arc<Executable>,
+    info: Arc<gencl_program::Kernel>,
+    arguments: Mutex<Vec<Option<Bound>>>,
+}
+
+impl std::fmt::Debug for Kernel {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Kernel").field("name", &self.info.name).finish_non_exhaustive()
+    }
+}
+
+impl Kernel {
+    /// Finds a kernel in a built program. `INVALID_PROGRAM_EXECUTABLE` when it is not built, `INVALID_KERNEL_NAME` when
+    /// it has no kernel of this name; the reason lists those it has.
+    pub fn new(program: &Arc<Program>, name: &str) -> Result<Arc<Self>> {
+        let executable = program.executable()?;
+        let Some(info) = executable.kernels().iter().find(|kernel| kernel.name == name) else {
+            let names: Vec<_> = executable.kernels().iter().map(|kernel| kernel.name.as_str()).collect();
+            let reason = format!("no kernel {name}; there are: {}", names.join(", "));
+            return Err(Error::new(Code::InvalidKernelName, reason));
+        };
+        let arguments = vec![None; info.arguments.len()];
+        let info = info.clone();
+        program.attach();
+        Ok(Arc::new(Self { program: program.clone(), executable, info, arguments: Mutex::new(arguments) }))
+    }
+
+    /// One of each kernel of the program. `INVALID_PROGRAM_EXECUTABLE` when it is not built.
+    pub fn all(program: &Arc<Program>) -> Result<Vec<Arc<Self>>> {
+        program.kernel_names()?.iter().map(|name| Self::new(program, name)).collect()
+    }
+
+    /// A new kernel with the same arguments (`clCloneKernel`).
+    pub fn duplicate(&self) -> Arc<Self> {
+        self.program.attach();
+        Arc::new(Self {
+            program: self.program.clone(),
+            executable: self.executable.clone(),
+            info: self.info.clone(),
+            arguments: Mutex::new(self.arguments.lock().clone()),
+        })
+    }
+
+    /// Its program.
+    pub fn program(&self) -> &Arc<Program> {
+        &self.program
+    }
+
+    /// What the compiler says of it: name, arguments, attributes, required sizes.
+    pub fn info(&self) -> &gencl_program::Kernel {
+        &self.info
+    }
+
+    /// One argument's description. `INVALID_ARG_INDEX`.
+    pub fn argument(&self, index: u32) -> Result<&Argument> {
+        self.info.arguments.get(index as usize).ok_or_else(|| {
+            let reason =
+                format!("{} has {} arguments, not one {index}", self.info.name, self.info.arguments.len());
+            Error::new(Code::InvalidArgIndex, reason)
+        })
+    }
+
+    /// Sets an argument. `INVALID_ARG_INDEX`, `INVALID_ARG_SIZE` (a value of the wrong size, local memory of none),
+    /// `INVALID_ARG_VALUE` (a value of the wrong kind).
+    pub fn set_argument(&self, index: u32, value: ArgumentValue<'_>) -> Result<()> {
+        let argument = self.argument(index)?;
+        let bound = match (argument.kind, value) {
+            (ArgumentKind::Value, ArgumentValue::Bytes(bytes)) => {
+                if bytes.len() != argument.size as usize {
+                    return Err(self.wrong_size(argument, bytes.len() as u64));
+                }
+                Bound::Bytes(bytes.into())
+            }
+            (ArgumentKind::GlobalPointer | ArgumentKind::ConstantPointer, ArgumentValue::Buffer(buffer)) => {
+                if buffer
+                    .as_ref()
+                    .is_some_and(|buffer| !Arc::ptr_eq(buffer.context(), self.program.context()))
+                {
+                    return Err(Error::new(Code::InvalidMemObject, "the buffer is of another context"));
+                }
+                Bound::Buffer(buffer)
+            }
+            (ArgumentKind::LocalPointer, ArgumentValue::Local(size)) => match u32::try_from(size) {
+                Ok(size) if size > 0 => Bound::Local(size),
+                _ => return Err(self.wrong_size(argument, size)),
+            },
+            (kind, value) => {
+                let reason = format!("argument {} is a {kind:?}, not {value:?}", argument.name);
+                return Err(Error::new(Code::InvalidArgValue, reason));
+            }
+        };
+        self.arguments.lock()[index as usize] = Some(bound);
+        Ok(())
+    }
+
+    fn wrong_size(&self, argument: &Argument, size: u64) -> Error {
+        let reason = format!(
+            "argument {} of {} has type {} of {} bytes, {size} bytes were given",
+            argument.name, self.info.name, argument.type_name, argument.size
+        );
+        Error::new(Code::InvalidArgSize, reason)
+    }
+
+    /// Local memory in bytes: what the kernel declares and what its arguments are set to.
+    pub fn local_memory_size(&self) -> u64 {
+        let arguments = self.arguments.lock();
+        let mut layout = LocalLayout::new(&self.info);
+        for (argument, bound) in self.info.arguments.iter().zip(arguments.iter()) {
+            if let Some(Bound::Local(size)) = bound {
+                layout.place(argument.alignment, *size);
+            }
+        }
+        layout.size
+    }
+
+    /// Private memory of a work-item in bytes.
+    pub fn private_memory_size(&self) -> u64 {
+        u64::from(self.info.private_size)
+    }
+
+    /// `CL_KERNEL_WORK_GROUP_SIZE`: most work-items of a group of this kernel.
+    pub fn work_group_size(&self) -> u32 {
+        self.program.context().device().facts().max_work_group_size
+    }
+
+    /// `CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE`: the lanes of a thread.
+    pub fn preferred_multiple(&self) -> u32 {
+        self.info.simd_width
+    }
+
+    /// The arguments as they are now. `INVALID_KERNEL_ARGS` with the name of one that is not set.
+    pub(crate) fn snapshot(&self) -> Result<Vec<Bound>> {
+        let arguments = self.arguments.lock();
+        let each = self.info.arguments.iter().zip(arguments.iter()).map(|(argument, bound)| {
+            bound.clone().ok_or_else(|| {
+                let reason = format!("argument {} of {} is not set", argument.name, self.info.name);
+                Error::new(Code::InvalidKernelArgs, reason)
+            })
+        });
+        each.collect()
+    }
+
+    pub(crate) fn shared_info(&self) -> &Arc<gencl_program::Kernel> {
+        &self.info
+    }
+
+    pub(crate) fn executable(&self) -> &Arc<Executable> {
+        &self.executable
+    }
+}
+
+impl Drop for Kernel {
+    fn drop(&mut self) {
+        self.program.detach();
+    }
+}
+
+/// Where local memory arguments are placed: behind the static local memory, one after the other.
+pub(crate) struct LocalLayout {
+    /// Bytes so far.
+    pub(crate) size: u64,
+}
+
+impl LocalLayout {
+    pub(crate) fn new(kernel: &gencl_program::Kernel) -> Self {
+        Self { size: u64::from(kernel.local_size) }
+    }
+
+    /// Places `size` bytes; gives their offset.
+    pub(crate) fn place(&mut self, alignment: u32, size: u32) -> u64 {
+        let offset = self.size.next_multiple_of(u64::from(alignment.max(1)));
+        self.size = offset + u64::from(size);
+        offset
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn local_arguments_are_aligned() {
+        let kernel = gencl_program::Kernel { local_size: 5, ..Default::default() };
+        let mut layout = LocalLayout::new(&kernel);
+        assert_eq!(layout.place(16, 4), 16);
+        assert_eq!(layout.place(1, 3), 20);
+        assert_eq!(layout.place(4, 4), 24);
+        assert_eq!(layout.size, 28);
+    }
+}

@@ -1,0 +1,318 @@
+//! Buffers and sub-buffers.
+
+use std::sync::Arc;
+
+use gencl_i915::HostMemory;
+use parking_lot::Mutex;
+
+use super::storage::Storage;
+use crate::{Code, Context, Error, Result};
+
+bitflags::bitflags! {
+    /// `cl_mem_flags`
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+    #[allow(missing_docs, reason = "named as in cl.h")]
+    pub struct MemoryFlags: u64 {
+        const READ_WRITE = 1 << 0;
+        const WRITE_ONLY = 1 << 1;
+        const READ_ONLY = 1 << 2;
+        const USE_HOST_PTR = 1 << 3;
+        const ALLOC_HOST_PTR = 1 << 4;
+        const COPY_HOST_PTR = 1 << 5;
+        const HOST_WRITE_ONLY = 1 << 7;
+        const HOST_READ_ONLY = 1 << 8;
+        const HOST_NO_ACCESS = 1 << 9;
+    }
+
+    /// `cl_map_flags`
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+    #[allow(missing_docs, reason = "named as in cl.h")]
+    pub struct MapFlags: u64 {
+        const READ = 1 << 0;
+        const WRITE = 1 << 1;
+        const WRITE_INVALIDATE_REGION = 1 << 2;
+    }
+}
+
+const ACCESS: MemoryFlags =
+    MemoryFlags::READ_WRITE.union(MemoryFlags::WRITE_ONLY).union(MemoryFlags::READ_ONLY);
+const HOST_ACCESS: MemoryFlags =
+    MemoryFlags::HOST_WRITE_ONLY.union(MemoryFlags::HOST_READ_ONLY).union(MemoryFlags::HOST_NO_ACCESS);
+const HOST_POINTER: MemoryFlags =
+    MemoryFlags::USE_HOST_PTR.union(MemoryFlags::ALLOC_HOST_PTR).union(MemoryFlags::COPY_HOST_PTR);
+
+/// A region that is mapped now.
+#[derive(Clone, Debug)]
+pub(crate) struct Mapped {
+    pub(crate) address: usize,
+    pub(crate) offset: usize,
+    pub(crate) size: usize,
+    pub(crate) flags: MapFlags,
+}
+
+type Destructor = Box<dyn FnOnce() + Send>;
+
+/// A buffer or a part of one.
+pub struct Buffer {
+    context: Arc<Context>,
+    flags: MemoryFlags,
+    size: u64,
+    /// In `storage`, for sub-buffers.
+    origin: u64,
+    storage: Arc<Storage>,
+    parent: Option<Arc<Buffer>>,
+    host: Option<HostMemory>,
+    mapped: Mutex<Vec<Mapped>>,
+    destructors: Mutex<Vec<Destructor>>,
+}
+
+impl std::fmt::Debug for Buffer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Buffer")
+            .field("address", &format_args!("{:#x}", self.gpu_address()))
+            .field("size", &self.size)
+            .field("flags", &self.flags)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Buffer {
+    /// Makes a buffer of `size` bytes. `host` is the application's memory, given with `USE_HOST_PTR` or
+    /// `COPY_HOST_PTR` and of at least `size` bytes; with `USE_HOST_PTR` it stays valid until the buffer is destroyed.
+    ///
+    /// `INVALID_VALUE` for flags that exclude each other, `INVALID_BUFFER_SIZE` for 0 or more than the device's
+    /// largest allocation, `INVALID_HOST_PTR` when flags and `host` do not fit, `MEM_OBJECT_ALLOCATION_FAILURE` when there is no memory.
+    pub fn new(
+        context: &Arc<Context>,
+        flags: MemoryFlags,
+        size: u64,
+        host: Option<HostMemory>,
+    ) -> Result<Arc<Self>> {
+        let flags = checked(flags)?;
+        let limit = context.device().facts().max_allocation;
+        if size == 0 || size > limit {
+            let reason = format!("{size} bytes: a buffer has between 1 and {limit} bytes");
+            return Err(Error::new(Code::InvalidBufferSize, reason));
+        }
+        let wants_host = flags.intersects(MemoryFlags::USE_HOST_PTR | MemoryFlags::COPY_HOST_PTR);
+        if wants_host != host.is_some() || host.as_ref().is_some_and(|host| (host.len() as u64) < size) {
+            return Err(Error::new(Code::InvalidHostPtr, "flags and host pointer do not fit each other"));
+        }
+        let storage = match &host {
+            Some(host) if flags.contains(MemoryFlags::USE_HOST_PTR) => {
+                Storage::of_host(context.space(), &host.slice(0, size as usize))?
+            }
+            _ => Storage::new(context.space(), super::Zone::Buffers, size)?,
+        };
+        if let Some(host) = &host {
+            if !storage.is_host() {
+                storage.memory().copy_from(0, host, 0, size as usize);
+            }
+        }
+        let host = host.filter(|_| flags.contains(MemoryFlags::USE_HOST_PTR));
+        Ok(Arc::new(Self {
+            context: context.clone(),
+            flags,
+            size,
+            origin: 0,
+            storage: Arc::new(storage),
+            parent: None,
+            host,
+            mapped: Mutex::default(),
+            destructors: Mutex::default(),
+        }))
+    }
+
+    /// Makes a sub-buffer. `INVALID_VALUE` when the region is not within the buffer or `flags` allow what the buffer does not,
+    /// `INVALID_MEM_OBJECT` when this is a sub-buffer, `INVALID_BUFFER_SIZE` for size 0,
+    /// `MISALIGNED_SUB_BUFFER_OFFSET` when `origin` is no multiple of the device's base address alignment.
+    pub fn sub_buffer(self: &Arc<Self>, flags: MemoryFlags, origin: u64, size: u64) -> Result<Arc<Self>> {
+        if self.parent.is_some() {
+            return Err(Error::new(Code::InvalidMemObject, "a sub-buffer of a sub-buffer"));
+        }
+        checked(flags)?;
+        if flags.intersects(HOST_POINTER) {
+            return Err(Error::new(Code::InvalidValue, "a sub-buffer takes no host pointer flags"));
+        }
+        let widens = (self.flags.contains(MemoryFlags::WRITE_ONLY)
+            && flags.intersects(MemoryFlags::READ_WRITE | MemoryFlags::READ_ONLY))
+            || (self.flags.contains(MemoryFlags::READ_ONLY)
+                && flags.intersects(MemoryFlags::READ_WRITE | MemoryFlags::WRITE_ONLY))
+            || (self.flags.contains(MemoryFlags::HOST_WRITE_ONLY)
+                && flags.contains(MemoryFlags::HOST_READ_ONLY))
+            || (self.flags.contains(MemoryFlags::HOST_READ_ONLY)
+                && flags.contains(MemoryFlags::HOST_WRITE_ONLY))
+            || (self.flags.contains(MemoryFlags::HOST_NO_ACCESS)
+                && flags.intersects(MemoryFlags::HOST_READ_ONLY | MemoryFlags::HOST_WRITE_ONLY));
+        if widens {
+            return Err(Error::new(
+                Code::InvalidValue,
+                "the sub-buffer would allow what the buffer does not",
+            ));
+        }
+        if size == 0 {
+            return Err(Error::new(Code::InvalidBufferSize, "a sub-buffer of 0 bytes"));
+        }
+        if origin.checked_add(size).is_none_or(|end| end > self.size) {
+            return Err(Error::new(Code::InvalidValue, "the region is not within the buffer"));
+        }
+        if origin % u64::from(self.context.device().facts().base_address_alignment) != 0 {
+            return Err(Error::new(Code::MisalignedSubBufferOffset, format!("origin {origin}")));
+        }
+        let inherit =
+            |group: MemoryFlags| if flags.intersects(group) { flags & group } else { self.flags & group };
+        let flags = inherit(ACCESS) | inherit(HOST_ACCESS) | (self.flags & HOST_POINTER);
+        Ok(Arc::new(Self {
+            context: self.context.clone(),
+            flags,
+            size,
+            origin,
+            storage: self.storage.clone(),
+            parent: Some(self.clone()),
+            host: self.host.as_ref().map(|host| host.slice(origin as usize, size as usize)),
+            mapped: Mutex::default(),
+            destructors: Mutex::default(),
+        }))
+    }
+
+    /// Its context.
+    pub fn context(&self) -> &Arc<Context> {
+        &self.context
+    }
+
+    /// As given, with `READ_WRITE` when no access was asked for; of a sub-buffer what it inherits is included.
+    pub fn flags(&self) -> MemoryFlags {
+        self.flags
+    }
+
+    /// Bytes.
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// Of a sub-buffer: where in the parent it begins, bytes.
+    pub fn origin(&self) -> u64 {
+        self.origin
+    }
+
+    /// What it is a sub-buffer of.
+    pub fn parent(&self) -> Option<&Arc<Buffer>> {
+        self.parent.as_ref()
+    }
+
+    /// The application's memory given with `USE_HOST_PTR` (of a sub-buffer: its part).
+    pub fn host_memory(&self) -> Option<&HostMemory> {
+        self.host.as_ref()
+    }
+
+    /// How many regions are mapped now.
+    pub fn map_count(&self) -> u32 {
+        self.mapped.lock().len() as u32
+    }
+
+    /// Runs `function` when the buffer is destroyed; the last one registered runs first.
+    pub fn on_destroy(&self, function: Destructor) {
+        self.destructors.lock().push(function);
+    }
+
+    /// Where the GPU sees it.
+    pub fn gpu_address(&self) -> u64 {
+        self.storage.address() + self.origin
+    }
+
+    pub(crate) fn storage(&self) -> &Arc<Storage> {
+        &self.storage
+    }
+
+    /// The bytes that the GPU works on.
+    pub(crate) fn memory(&self) -> HostMemory {
+        self.storage.memory().slice(self.origin as usize, self.size as usize)
+    }
+
+    /// The application's memory where it is a copy, that is where mapping has to move bytes.
+    pub(crate) fn shadow(&self) -> Option<&HostMemory> {
+        self.host.as_ref().filter(|_| !self.storage.is_host())
+    }
+
+    /// `INVALID_VALUE` unless `size` bytes from `offset` on are within the buffer and not none.
+    pub(crate) fn check_range(&self, offset: usize, size: usize) -> Result<()> {
+        let end = (offset as u64).checked_add(size as u64);
+        if size == 0 || end.is_none_or(|end| end > self.size) {
+            let reason =
+                format!("{size} bytes from {offset} on are not within {} bytes of the buffer", self.size);
+            return Err(Error::new(Code::InvalidValue, reason));
+        }
+        Ok(())
+    }
+
+    /// `INVALID_OPERATION` when the host may not read.
+    pub(crate) fn check_host_read(&self) -> Result<()> {
+        self.check_host(MemoryFlags::HOST_WRITE_ONLY, "read")
+    }
+
+    /// `INVALID_OPERATION` when the host may not write.
+    pub(crate) fn check_host_write(&self) -> Result<()> {
+        self.check_host(MemoryFlags::HOST_READ_ONLY, "write")
+    }
+
+    fn check_host(&self, forbids: MemoryFlags, what: &str) -> Result<()> {
+        if self.flags.intersects(forbids | MemoryFlags::HOST_NO_ACCESS) {
+            return Err(Error::new(Code::InvalidOperation, format!("the host may not {what} the buffer")));
+        }
+        Ok(())
+    }
+
+    /// Notes a mapping and gives the memory for the application.
+    pub(crate) fn map(&self, flags: MapFlags, offset: usize, size: usize) -> HostMemory {
+        let memory = self.shadow().cloned().unwrap_or_else(|| self.memory()).slice(offset, size);
+        let address = memory.address() as usize;
+        self.mapped.lock().push(Mapped { address, offset, size, flags });
+        memory
+    }
+
+    /// Forgets the mapping at `address`. `INVALID_VALUE` when there is none.
+    pub(crate) fn unmap(&self, address: usize) -> Result<Mapped> {
+        let mut mapped = self.mapped.lock();
+        match mapped.iter().position(|region| region.address == address) {
+            Some(index) => Ok(mapped.remove(index)),
+            None => Err(Error::new(Code::InvalidValue, format!("nothing is mapped at {address:#x}"))),
+        }
+    }
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        for function in self.destructors.get_mut().drain(..).rev() {
+            function();
+        }
+    }
+}
+
+/// Refuses flags that exclude each other and adds the default access.
+fn checked(flags: MemoryFlags) -> Result<MemoryFlags> {
+    let several = |group: MemoryFlags| (flags & group).bits().count_ones() > 1;
+    let use_and_other = flags.contains(MemoryFlags::USE_HOST_PTR)
+        && flags.intersects(MemoryFlags::ALLOC_HOST_PTR | MemoryFlags::COPY_HOST_PTR);
+    if several(ACCESS)
+        || several(HOST_ACCESS)
+        || use_and_other
+        || flags.bits() & !MemoryFlags::all().bits() != 0
+    {
+        return Err(Error::new(Code::InvalidValue, format!("flags {:#x}", flags.bits())));
+    }
+    Ok(if flags.intersects(ACCESS) { flags } else { flags | MemoryFlags::READ_WRITE })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flags_exclude_each_other() {
+        assert_eq!(checked(MemoryFlags::empty()).unwrap(), MemoryFlags::READ_WRITE);
+        assert!(checked(MemoryFlags::READ_ONLY | MemoryFlags::WRITE_ONLY).is_err());
+        assert!(checked(MemoryFlags::USE_HOST_PTR | MemoryFlags::COPY_HOST_PTR).is_err());
+        assert!(checked(MemoryFlags::ALLOC_HOST_PTR | MemoryFlags::COPY_HOST_PTR).is_ok());
+        assert!(checked(MemoryFlags::from_bits_retain(1 << 40)).is_err());
+    }
+}

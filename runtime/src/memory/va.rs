@@ -1,0 +1,100 @@
+//! GPU virtual addresses: which ranges of the address space are taken.
+
+use std::collections::BTreeMap;
+
+/// Smallest unit of an address range: a page.
+pub(crate) const PAGE: u64 = 4096;
+
+/// Unused addresses between any two buffers, so that a pointer that runs out of its buffer hits nothing.
+const GUARD: u64 = 64 * 1024;
+
+/// Free ranges of one part of the address space, first fit from below.
+#[derive(Debug)]
+pub(crate) struct RangeAllocator {
+    /// Free ranges: begin to end, never adjacent, never empty.
+    free: BTreeMap<u64, u64>,
+}
+
+impl RangeAllocator {
+    /// All addresses from `begin` to below `end`, both multiples of [`GUARD`].
+    pub(crate) fn new(begin: u64, end: u64) -> Self {
+        Self { free: BTreeMap::from([(begin, end)]) }
+    }
+
+    /// Takes `size` bytes and the guard behind them; the address is a multiple of [`GUARD`]. `None` when nothing fits.
+    pub(crate) fn allocate(&mut self, size: u64) -> Option<u64> {
+        let taken = Self::taken(size)?;
+        let (&begin, &end) = self.free.iter().find(|&(&begin, &end)| end - begin >= taken)?;
+        self.free.remove(&begin);
+        if begin + taken < end {
+            self.free.insert(begin + taken, end);
+        }
+        Some(begin)
+    }
+
+    /// Gives back what [`RangeAllocator::allocate`] gave for `size`.
+    pub(crate) fn release(&mut self, address: u64, size: u64) {
+        let taken = Self::taken(size).expect("it was allocated with this size");
+        let mut begin = address;
+        let mut end = address + taken;
+        if let Some((&before, &before_end)) = self.free.range(..address).next_back() {
+            assert!(before_end <= address, "{address:#x} is released twice");
+            if before_end == address {
+                begin = before;
+            }
+        }
+        if let Some(after_end) = self.free.remove(&end) {
+            end = after_end;
+        }
+        self.free.insert(begin, end);
+    }
+
+    fn taken(size: u64) -> Option<u64> {
+        size.checked_add(GUARD)?.checked_next_multiple_of(GUARD)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buffers_have_guards() {
+        let mut ranges = RangeAllocator::new(0x10_0000, 0x100_0000);
+        let first = ranges.allocate(PAGE).unwrap();
+        let second = ranges.allocate(GUARD).unwrap();
+        let third = ranges.allocate(1).unwrap();
+        assert_eq!(first, 0x10_0000);
+        assert!(second - (first + PAGE) >= GUARD);
+        assert!(third - (second + GUARD) >= GUARD);
+    }
+
+    #[test]
+    fn released_ranges_join() {
+        let begin = 0x10_0000;
+        let mut ranges = RangeAllocator::new(begin, begin + 8 * GUARD);
+        let all: Vec<_> = (0..4).map(|_| ranges.allocate(GUARD).unwrap()).collect();
+        assert_eq!(ranges.allocate(1), None);
+        for index in [2, 0, 3, 1] {
+            ranges.release(all[index], GUARD);
+        }
+        assert_eq!(ranges.allocate(7 * GUARD), Some(begin));
+    }
+
+    #[test]
+    fn too_large_is_none() {
+        let mut ranges = RangeAllocator::new(0x10_0000, 0x20_0000);
+        assert_eq!(ranges.allocate(u64::MAX), None);
+        assert_eq!(ranges.allocate(0x10_0000), None);
+    }
+
+    #[test]
+    #[should_panic(expected = "released twice")]
+    fn double_release_is_found() {
+        let mut ranges = RangeAllocator::new(0x10_0000, 0x20_0000);
+        let address = ranges.allocate(1).unwrap();
+        ranges.allocate(1).unwrap();
+        ranges.release(address, 1);
+        ranges.release(address, 1);
+    }
+}

@@ -1,0 +1,36 @@
+//! The platform: which devices there are, and if none, why.
+
+use std::sync::{Arc, OnceLock};
+
+use crate::Device;
+
+/// gencl itself.
+#[derive(Debug)]
+pub struct Platform {
+    devices: Vec<Arc<Device>>,
+    reason: Option<String>,
+}
+
+impl Platform {
+    /// The one platform of the process. The first call looks for devices.
+    pub fn get() -> &'static Self {
+        static PLATFORM: OnceLock<Platform> = OnceLock::new();
+        PLATFORM.get_or_init(|| match crate::device::discover() {
+            Ok(device) => Self { devices: vec![Arc::new(device)], reason: None },
+            Err(reason) => {
+                tracing::error!("no devices: {reason}");
+                Self { devices: Vec::new(), reason: Some(reason) }
+            }
+        })
+    }
+
+    /// The devices; may be empty, see [`Platform::no_devices_reason`].
+    pub fn devices(&self) -> &[Arc<Device>] {
+        &self.devices
+    }
+
+    /// Why there are no devices, `None` when there are some.
+    pub fn no_devices_reason(&self) -> Option<&str> {
+        self.reason.as_deref()
+    }
+}

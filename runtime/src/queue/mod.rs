@@ -1,0 +1,134 @@
+//! Queues: what the application may enqueue.
+
+mod transfer;
+mod worker;
+
+use std::sync::Arc;
+
+use worker::{Command, Shared, Work};
+
+use crate::event::CommandKind;
+use crate::{Code, Context, Device, Error, Event, Kernel, NdRange, Profile, Result};
+
+bitflags::bitflags! {
+    /// `cl_command_queue_properties`
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+    #[allow(missing_docs, reason = "named as in cl.h")]
+    pub struct QueueFlags: u64 {
+        const OUT_OF_ORDER = 1 << 0;
+        const PROFILING = 1 << 1;
+    }
+}
+
+/// A queue. Commands run in order, also where the application allows another one, on a thread of the queue's own.
+///
+/// Every `enqueue` method checks its arguments, gives the command's event and returns at once; `waits` are events that
+/// the command waits for. A blocking call is one of these followed by [`Event::wait`].
+/// All of them fail with `INVALID_CONTEXT` when an object is of another context.
+#[derive(Debug)]
+pub struct Queue {
+    context: Arc<Context>,
+    flags: QueueFlags,
+    shared: Arc<Shared>,
+}
+
+impl Queue {
+    /// Makes a queue. `OUT_OF_HOST_MEMORY` when no thread can be made.
+    pub fn new(context: &Arc<Context>, flags: QueueFlags) -> Result<Arc<Self>> {
+        let shared = worker::start(context)?;
+        Ok(Arc::new(Self { context: context.clone(), flags, shared }))
+    }
+
+    /// Its context.
+    pub fn context(&self) -> &Arc<Context> {
+        &self.context
+    }
+
+    /// Its device.
+    pub fn device(&self) -> &Arc<Device> {
+        self.context.device()
+    }
+
+    /// As it was made.
+    pub fn flags(&self) -> QueueFlags {
+        self.flags
+    }
+
+    /// Waits until everything that was enqueued has ended, well or not.
+    pub fn finish(&self) -> Result<()> {
+        // How the other commands ended is told by their own events.
+        let _ = self.marker(&[])?.wait();
+        Ok(())
+    }
+
+    /// Makes sure that enqueued commands will run. They do without.
+    pub fn flush(&self) {}
+
+    /// A command that does nothing but wait: for `waits`, or when there are none for all commands before it.
+    pub fn marker(&self, waits: &[Arc<Event>]) -> Result<Arc<Event>> {
+        self.push(CommandKind::Marker, waits, Work::Nothing)
+    }
+
+    /// As [`Queue::marker`], and later commands wait for it.
+    pub fn barrier(&self, waits: &[Arc<Event>]) -> Result<Arc<Event>> {
+        self.push(CommandKind::Barrier, waits, Work::Nothing)
+    }
+
+    /// Moves memory objects to the device: they are always there.
+    pub fn migrate(&self, waits: &[Arc<Event>]) -> Result<Arc<Event>> {
+        self.push(CommandKind::MigrateMemObjects, waits, Work::Nothing)
+    }
+
+    /// Runs a function of the application's on the queue's thread.
+    pub fn native(&self, function: Box<dyn FnOnce() + Send>, waits: &[Arc<Event>]) -> Result<Arc<Event>> {
+        let work = Box::new(move || {
+            function();
+            Ok(())
+        });
+        self.push(CommandKind::NativeKernel, waits, Work::Host(work))
+    }
+
+    /// Launches a kernel with the arguments that it has now; `kind` is `NdRangeKernel` or `Task`.
+    ///
+    /// `INVALID_KERNEL_ARGS`, `INVALID_WORK_DIMENSION`, `INVALID_GLOBAL_WORK_SIZE`, `INVALID_GLOBAL_OFFSET`,
+    /// `INVALID_WORK_GROUP_SIZE`, `INVALID_WORK_ITEM_SIZE`, `OUT_OF_RESOURCES` (too much local memory).
+    pub fn launch(
+        &self,
+        kind: CommandKind,
+        kernel: &Arc<Kernel>,
+        range: &NdRange,
+        waits: &[Arc<Event>],
+    ) -> Result<Arc<Event>> {
+        self.same_context(kernel.program().context())?;
+        let launch = crate::launch::Launch::new(kernel, range)?;
+        self.push(kind, waits, Work::Launch(Box::new(launch)))
+    }
+
+    fn same_context(&self, other: &Arc<Context>) -> Result<()> {
+        if Arc::ptr_eq(&self.context, other) {
+            Ok(())
+        } else {
+            Err(Error::new(Code::InvalidContext, "queue and object are of different contexts"))
+        }
+    }
+
+    fn push(&self, kind: CommandKind, waits: &[Arc<Event>], work: Work) -> Result<Arc<Event>> {
+        for event in waits {
+            self.same_context(event.context())?;
+        }
+        let profiled = self.flags.contains(QueueFlags::PROFILING);
+        let (event, completer) = Event::command(&self.context, kind, profiled);
+        if profiled {
+            completer.stamp(Profile::Queued, self.device().host_time());
+        }
+        self.shared.push(Command { completer, waits: waits.into(), work });
+        Ok(event)
+    }
+}
+
+impl Drop for Queue {
+    /// Commands that were enqueued still run.
+    fn drop(&mut self) {
+        self.shared.close();
+    }
+}

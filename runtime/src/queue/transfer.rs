@@ -1,0 +1,341 @@
+//! Commands that move bytes: done by the processor, through the buffers' coherent mappings.
+
+use std::sync::Arc;
+
+use gencl_i915::HostMemory;
+
+use super::Queue;
+use super::worker::Work;
+use crate::event::CommandKind;
+use crate::{Buffer, BufferRect, Code, Error, Event, MapFlags, Result};
+
+impl Queue {
+    /// Reads `to.len()` bytes from `offset` of the buffer. `INVALID_VALUE` out of bounds, `INVALID_OPERATION` when the
+    /// host may not read.
+    pub fn read_buffer(
+        &self,
+        buffer: &Arc<Buffer>,
+        offset: usize,
+        to: &HostMemory,
+        waits: &[Arc<Event>],
+    ) -> Result<Arc<Event>> {
+        self.same_context(buffer.context())?;
+        buffer.check_range(offset, to.len())?;
+        buffer.check_host_read()?;
+        let (buffer, to) = (buffer.clone(), to.clone());
+        self.push_copy(CommandKind::ReadBuffer, waits, move || {
+            to.copy_from(0, &buffer.memory(), offset, to.len());
+        })
+    }
+
+    /// Writes `from` to `offset` of the buffer. Errors as [`Queue::read_buffer`].
+    pub fn write_buffer(
+        &self,
+        buffer: &Arc<Buffer>,
+        offset: usize,
+        from: &HostMemory,
+        waits: &[Arc<Event>],
+    ) -> Result<Arc<Event>> {
+        self.same_context(buffer.context())?;
+        buffer.check_range(offset, from.len())?;
+        buffer.check_host_write()?;
+        let (buffer, from) = (buffer.clone(), from.clone());
+        self.push_copy(CommandKind::WriteBuffer, waits, move || {
+            buffer.memory().copy_from(offset, &from, 0, from.len());
+        })
+    }
+
+    /// Copies `size` bytes from buffer to buffer. `INVALID_VALUE` out of bounds, `MEM_COPY_OVERLAP` when both
+    /// ranges share bytes.
+    pub fn copy_buffer(
+        &self,
+        from: &Arc<Buffer>,
+        from_offset: usize,
+        to: &Arc<Buffer>,
+        to_offset: usize,
+        size: usize,
+        waits: &[Arc<Event>],
+    ) -> Result<Arc<Event>> {
+        self.same_context(from.context())?;
+        self.same_context(to.context())?;
+        from.check_range(from_offset, size)?;
+        to.check_range(to_offset, size)?;
+        let begins = (from.gpu_address() + from_offset as u64, to.gpu_address() + to_offset as u64);
+        if begins.0.abs_diff(begins.1) < size as u64 {
+            return Err(Code::MemCopyOverlap.into());
+        }
+        let (from, to) = (from.clone(), to.clone());
+        self.push_copy(CommandKind::CopyBuffer, waits, move || {
+            to.memory().copy_from(to_offset, &from.memory(), from_offset, size);
+        })
+    }
+
+    /// Fills `size` bytes from `offset` on with a pattern of 1, 2, 4, ... or 128 bytes; offset and size are multiples of it.
+    /// `INVALID_VALUE`.
+    pub fn fill_buffer(
+        &self,
+        buffer: &Arc<Buffer>,
+        pattern: &[u8],
+        offset: usize,
+        size: usize,
+        waits: &[Arc<Event>],
+    ) -> Result<Arc<Event>> {
+        self.same_context(buffer.context())?;
+        buffer.check_range(offset, size)?;
+        if !pattern.len().is_power_of_two() || pattern.len() > 128 {
+            return Err(Error::new(Code::InvalidValue, format!("a pattern of {} bytes", pattern.len())));
+        }
+        if offset % pattern.len() != 0 || size % pattern.len() != 0 {
+            return Err(Error::new(
+                Code::InvalidValue,
+                "offset or size is no multiple of the pattern's size",
+            ));
+        }
+        let (buffer, pattern) = (buffer.clone(), Box::<[u8]>::from(pattern));
+        self.push_copy(CommandKind::FillBuffer, waits, move || fill(&buffer.memory(), &pattern, offset, size))
+    }
+
+    /// Reads a rectangle: `region` is bytes, rows, slices. Errors as [`Queue::read_buffer`].
+    pub fn read_buffer_rect(
+        &self,
+        buffer: &Arc<Buffer>,
+        from: BufferRect,
+        to: &HostMemory,
+        to_rect: BufferRect,
+        region: [usize; 3],
+        waits: &[Arc<Event>],
+    ) -> Result<Arc<Event>> {
+        self.same_context(buffer.context())?;
+        let (from, to_rect) = (from.resolve(region)?, to_rect.resolve(region)?);
+        check_rect(from, region, buffer.size() as usize)?;
+        check_rect(to_rect, region, to.len())?;
+        buffer.check_host_read()?;
+        let (buffer, to) = (buffer.clone(), to.clone());
+        self.push_copy(CommandKind::ReadBufferRect, waits, move || {
+            copy_rect(&buffer.memory(), from, &to, to_rect, region);
+        })
+    }
+
+    /// Writes a rectangle. Errors as [`Queue::read_buffer`].
+    pub fn write_buffer_rect(
+        &self,
+        buffer: &Arc<Buffer>,
+        to: BufferRect,
+        from: &HostMemory,
+        from_rect: BufferRect,
+        region: [usize; 3],
+        waits: &[Arc<Event>],
+    ) -> Result<Arc<Event>> {
+        self.same_context(buffer.context())?;
+        let (to, from_rect) = (to.resolve(region)?, from_rect.resolve(region)?);
+        check_rect(to, region, buffer.size() as usize)?;
+        check_rect(from_rect, region, from.len())?;
+        buffer.check_host_write()?;
+        let (buffer, from) = (buffer.clone(), from.clone());
+        self.push_copy(CommandKind::WriteBufferRect, waits, move || {
+            copy_rect(&from, from_rect, &buffer.memory(), to, region);
+        })
+    }
+
+    /// Copies a rectangle from buffer to buffer. `INVALID_VALUE` out of bounds or when pitches differ within one buffer,
+    /// `MEM_COPY_OVERLAP`.
+    pub fn copy_buffer_rect(
+        &self,
+        from: (&Arc<Buffer>, BufferRect),
+        to: (&Arc<Buffer>, BufferRect),
+        region: [usize; 3],
+        waits: &[Arc<Event>],
+    ) -> Result<Arc<Event>> {
+        let (from_rect, to_rect) = (from.1.resolve(region)?, to.1.resolve(region)?);
+        for (buffer, rect) in [(from.0, from_rect), (to.0, to_rect)] {
+            self.same_context(buffer.context())?;
+            check_rect(rect, region, buffer.size() as usize)?;
+        }
+        if Arc::ptr_eq(from.0, to.0) {
+            let pitches = |rect: BufferRect| (rect.row_pitch, rect.slice_pitch);
+            if pitches(from_rect) != pitches(to_rect) {
+                return Err(Error::new(Code::InvalidValue, "pitches differ within one buffer"));
+            }
+        }
+        if Arc::ptr_eq(from.0.storage(), to.0.storage()) {
+            let begins = (from.0.origin() as usize, to.0.origin() as usize);
+            if rects_overlap((begins.0, from_rect), (begins.1, to_rect), region) {
+                return Err(Code::MemCopyOverlap.into());
+            }
+        }
+        let (from, to) = (from.0.clone(), to.0.clone());
+        self.push_copy(CommandKind::CopyBufferRect, waits, move || {
+            copy_rect(&from.memory(), from_rect, &to.memory(), to_rect, region);
+        })
+    }
+
+    /// Maps a region: the memory is the application's once the event is complete, until [`Queue::unmap_buffer`].
+    /// `INVALID_VALUE` out of bounds or for flags that exclude each other, `INVALID_OPERATION` when the host may not.
+    pub fn map_buffer(
+        &self,
+        buffer: &Arc<Buffer>,
+        flags: MapFlags,
+        offset: usize,
+        size: usize,
+        waits: &[Arc<Event>],
+    ) -> Result<(HostMemory, Arc<Event>)> {
+        self.same_context(buffer.context())?;
+        buffer.check_range(offset, size)?;
+        let invalidate = flags.contains(MapFlags::WRITE_INVALIDATE_REGION);
+        if (invalidate && flags.intersects(MapFlags::READ | MapFlags::WRITE))
+            || flags.bits() & !MapFlags::all().bits() != 0
+        {
+            return Err(Error::new(Code::InvalidValue, format!("map flags {:#x}", flags.bits())));
+        }
+        if flags.contains(MapFlags::READ) {
+            buffer.check_host_read()?;
+        }
+        if flags.intersects(MapFlags::WRITE | MapFlags::WRITE_INVALIDATE_REGION) {
+            buffer.check_host_write()?;
+        }
+        let target = buffer.clone();
+        let event = self.push_copy(CommandKind::MapBuffer, waits, move || {
+            if let (Some(shadow), false) = (target.shadow(), invalidate) {
+                shadow.copy_from(offset, &target.memory(), offset, size);
+            }
+        })?;
+        Ok((buffer.map(flags, offset, size), event))
+    }
+
+    /// Gives a mapped region back; `address` is where [`Queue::map_buffer`]'s memory begins. `INVALID_VALUE`
+    /// when nothing is mapped there.
+    pub fn unmap_buffer(
+        &self,
+        buffer: &Arc<Buffer>,
+        address: *const u8,
+        waits: &[Arc<Event>],
+    ) -> Result<Arc<Event>> {
+        self.same_context(buffer.context())?;
+        let region = buffer.unmap(address as usize)?;
+        let wrote = region.flags.intersects(MapFlags::WRITE | MapFlags::WRITE_INVALIDATE_REGION);
+        let buffer = buffer.clone();
+        self.push_copy(CommandKind::UnmapMemObject, waits, move || {
+            if let (Some(shadow), true) = (buffer.shadow(), wrote) {
+                buffer.memory().copy_from(region.offset, shadow, region.offset, region.size);
+            }
+        })
+    }
+
+    fn push_copy(
+        &self,
+        kind: CommandKind,
+        waits: &[Arc<Event>],
+        copy: impl FnOnce() + Send + 'static,
+    ) -> Result<Arc<Event>> {
+        let work = Box::new(move || {
+            copy();
+            Ok(())
+        });
+        self.push(kind, waits, Work::Host(work))
+    }
+}
+
+/// Writes a pattern again and again, doubling what is copied.
+fn fill(memory: &HostMemory, pattern: &[u8], offset: usize, size: usize) {
+    if let [byte] = pattern {
+        return memory.fill(offset, size, *byte);
+    }
+    memory.write(offset, pattern);
+    let mut done = pattern.len();
+    while done < size {
+        let step = done.min(size - done);
+        memory.copy_from(offset + done, memory, offset, step);
+        done += step;
+    }
+}
+
+fn check_rect(rect: BufferRect, region: [usize; 3], size: usize) -> Result<()> {
+    if rect.end(region).is_none_or(|end| end > size) {
+        return Err(Error::new(Code::InvalidValue, format!("the region exceeds {size} bytes")));
+    }
+    Ok(())
+}
+
+fn copy_rect(
+    from: &HostMemory,
+    from_rect: BufferRect,
+    to: &HostMemory,
+    to_rect: BufferRect,
+    region: [usize; 3],
+) {
+    for z in 0..region[2] {
+        for y in 0..region[1] {
+            to.copy_from(to_rect.row(y, z), from, from_rect.row(y, z), region[0]);
+        }
+    }
+}
+
+/// Do two rectangles of one storage share a byte? Begins are those of the buffers in it.
+fn rects_overlap(a: (usize, BufferRect), b: (usize, BufferRect), region: [usize; 3]) -> bool {
+    let rows = |(begin, rect): (usize, BufferRect)| {
+        let mut rows: Vec<_> = (0..region[2])
+            .flat_map(|z| (0..region[1]).map(move |y| (y, z)))
+            .map(|(y, z)| begin + rect.row(y, z))
+            .collect();
+        rows.sort_unstable();
+        rows
+    };
+    let (a_end, b_end) = (a.1.end(region), b.1.end(region));
+    let (Some(a_end), Some(b_end)) = (a_end, b_end) else { return true };
+    if a.0 + a_end <= b.0 + b.1.row(0, 0) || b.0 + b_end <= a.0 + a.1.row(0, 0) {
+        return false;
+    }
+    let (a, b) = (rows(a), rows(b));
+    let mut next = 0;
+    for row in a {
+        while next < b.len() && b[next] + region[0] <= row {
+            next += 1;
+        }
+        if next < b.len() && b[next] < row + region[0] {
+            return true;
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rect(origin: [usize; 3]) -> BufferRect {
+        BufferRect { origin, row_pitch: 16, slice_pitch: 64 }
+    }
+
+    #[test]
+    fn rectangles_side_by_side_do_not_overlap() {
+        let region = [4, 4, 2];
+        assert!(!rects_overlap((0, rect([0, 0, 0])), (0, rect([4, 0, 0])), region));
+        assert!(rects_overlap((0, rect([0, 0, 0])), (0, rect([3, 3, 1])), region));
+        assert!(!rects_overlap((0, rect([0, 0, 0])), (128, rect([0, 0, 0])), region));
+        assert!(rects_overlap((0, rect([0, 0, 0])), (16, rect([0, 0, 0])), region));
+    }
+
+    #[test]
+    fn patterns_repeat() {
+        let memory =
+            HostMemory::from_mapping(memmap2::MmapRaw::from(memmap2::MmapMut::map_anon(4096).unwrap()));
+        fill(&memory, &[1, 2], 4, 10);
+        let mut out = [0; 16];
+        memory.read(0, &mut out);
+        assert_eq!(out, [0, 0, 0, 0, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 0, 0]);
+    }
+
+    #[test]
+    fn rectangles_are_copied_by_rows() {
+        let memory =
+            || HostMemory::from_mapping(memmap2::MmapRaw::from(memmap2::MmapMut::map_anon(4096).unwrap()));
+        let (from, to) = (memory(), memory());
+        from.write(0, &(0..64).collect::<Vec<u8>>());
+        let source = BufferRect { origin: [1, 1, 0], row_pitch: 8, slice_pitch: 32 };
+        let target = BufferRect { origin: [0; 3], row_pitch: 2, slice_pitch: 4 };
+        copy_rect(&from, source, &to, target, [2, 2, 2]);
+        let mut out = [0; 8];
+        to.read(0, &mut out);
+        assert_eq!(out, [9, 10, 17, 18, 41, 42, 49, 50]);
+    }
+}

@@ -1,0 +1,177 @@
+//! The thread of a queue: waits for what commands depend on, runs them, completes their events.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use parking_lot::{Condvar, Mutex};
+
+use crate::event::Completer;
+use crate::launch::{InFlight, Launch};
+use crate::{Code, Context, Error, Event, EventStatus, Profile, Result};
+
+/// How many batches may be with the kernel driver at once. Enough to hide the way there; a hang loses all of them.
+const MAX_IN_FLIGHT: usize = 8;
+
+/// What a command does.
+pub(super) enum Work {
+    /// Only waits.
+    Nothing,
+    /// Runs on the queue's thread.
+    Host(Box<dyn FnOnce() -> Result<()> + Send>),
+    /// Runs on the GPU.
+    Launch(Box<Launch>),
+}
+
+/// A command in the queue.
+pub(super) struct Command {
+    pub(super) completer: Completer,
+    pub(super) waits: Box<[Arc<Event>]>,
+    pub(super) work: Work,
+}
+
+#[derive(Default)]
+struct Pending {
+    commands: VecDeque<Command>,
+    closed: bool,
+}
+
+/// What queue and thread share.
+#[derive(Default)]
+pub(super) struct Shared {
+    pending: Mutex<Pending>,
+    available: Condvar,
+}
+
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} commands", self.pending.lock().commands.len())
+    }
+}
+
+impl Shared {
+    pub(super) fn push(&self, command: Command) {
+        self.pending.lock().commands.push_back(command);
+        self.available.notify_one();
+    }
+
+    pub(super) fn close(&self) {
+        self.pending.lock().closed = true;
+        self.available.notify_one();
+    }
+
+    /// The next command. Without one: waits, or gives `None` when `wait` is not set or the queue is closed.
+    fn next(&self, wait: bool) -> Option<Command> {
+        let mut pending = self.pending.lock();
+        loop {
+            if let Some(command) = pending.commands.pop_front() {
+                return Some(command);
+            }
+            if pending.closed || !wait {
+                return None;
+            }
+            self.available.wait(&mut pending);
+        }
+    }
+}
+
+/// Starts the thread of a queue. It ends when the queue is closed and all commands have run.
+pub(super) fn start(context: &Arc<Context>) -> Result<Arc<Shared>> {
+    let shared = Arc::new(Shared::default());
+    let worker = Worker { context: context.clone(), shared: shared.clone(), running: VecDeque::new() };
+    match std::thread::Builder::new().name("gencl-queue".into()).spawn(move || worker.run()) {
+        Ok(_) => Ok(shared),
+        Err(error) => Err(Error::new(Code::OutOfHostMemory, format!("no thread for the queue: {error}"))),
+    }
+}
+
+struct Worker {
+    context: Arc<Context>,
+    shared: Arc<Shared>,
+    /// Batches that the kernel driver has, oldest first.
+    running: VecDeque<(Completer, InFlight)>,
+}
+
+impl Worker {
+    fn run(mut self) {
+        loop {
+            match self.shared.next(self.running.is_empty()) {
+                Some(command) => self.execute(command),
+                None if self.running.is_empty() => return,
+                None => self.retire(),
+            }
+        }
+    }
+
+    fn execute(&mut self, Command { completer, waits, work }: Command) {
+        // Events of this very queue are met by retiring, others by waiting.
+        if waits.iter().any(|event| !event.status().ended()) {
+            self.retire_all();
+        }
+        for event in &waits {
+            if let Err(error) = event.wait() {
+                return completer.finish(Err(error), &[]);
+            }
+        }
+        if completer.profiled() {
+            completer.stamp(Profile::Submit, self.context.device().host_time());
+        }
+        match work {
+            Work::Launch(launch) => {
+                if self.running.len() >= MAX_IN_FLIGHT {
+                    self.retire();
+                }
+                completer.advance(EventStatus::Submitted);
+                match launch.submit(&self.context, completer.profiled()) {
+                    Ok(running) => {
+                        completer.advance(EventStatus::Running);
+                        self.running.push_back((completer, running));
+                    }
+                    Err(error) => {
+                        self.context.report(&error);
+                        completer.finish(Err(error), &[]);
+                    }
+                }
+            }
+            Work::Nothing => {
+                self.retire_all();
+                self.host(completer, || Ok(()));
+            }
+            Work::Host(work) => {
+                self.retire_all();
+                self.host(completer, work);
+            }
+        }
+    }
+
+    fn host(&self, completer: Completer, work: impl FnOnce() -> Result<()>) {
+        completer.advance(EventStatus::Submitted);
+        completer.advance(EventStatus::Running);
+        let now = || if completer.profiled() { self.context.device().host_time() } else { 0 };
+        let start = now();
+        let result = work();
+        let end = now();
+        let times = [(Profile::Start, start), (Profile::End, end), (Profile::Complete, end)];
+        completer.finish(result, &times);
+    }
+
+    fn retire_all(&mut self) {
+        while !self.running.is_empty() {
+            self.retire();
+        }
+    }
+
+    /// Waits for the oldest batch and ends its event.
+    fn retire(&mut self) {
+        let Some((completer, running)) = self.running.pop_front() else { return };
+        match running.wait(&self.context) {
+            Ok((start, end)) => {
+                let times = [(Profile::Start, start), (Profile::End, end), (Profile::Complete, end)];
+                completer.finish(Ok(()), &times);
+            }
+            Err(error) => {
+                self.context.report(&error);
+                completer.finish(Err(error), &[]);
+            }
+        }
+    }
+}
