@@ -39,7 +39,7 @@ impl HostMemory {
     }
 
     /// A mapped buffer, all of it.
-    pub fn frommapping(mapping: MmapRaw) -> Self {
+    pub fn from_mapping(mapping: MmapRaw) -> Self {
         Self { address: mapping.as_mut_ptr(), length: mapping.len(), mapping: Some(Arc::new(mapping)) }
     }
 
@@ -130,7 +130,7 @@ impl GemBuffer {
         let handle = node.gem_create(size)?;
         match node.gem_map(handle) {
             Ok(mapping) => {
-                Ok(Self { node: node.clone(), handle, memory: HostMemory::frommapping(mapping) })
+                Ok(Self { node: node.clone(), handle, memory: HostMemory::from_mapping(mapping) })
             }
             Err(error) => {
                 // The first error is the one that tells; closing a fresh handle does not fail.
@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn copies_between_ranges() {
-        let memory = HostMemory::frommapping(MmapRaw::from(memmap2::MmapMut::map_anon(4096).unwrap()));
+        let memory = HostMemory::from_mapping(MmapRaw::from(memmap2::MmapMut::map_anon(4096).unwrap()));
         memory.write(8, &[1, 2, 3, 4]);
         memory.copy_from(10, &memory, 8, 4);
         let mut out = [0; 8];
@@ -193,7 +193,7 @@ mod tests {
     #[test]
     #[should_panic(expected = "not within")]
     fn refuses_what_is_out_of_bounds() {
-        let memory = HostMemory::frommapping(MmapRaw::from(memmap2::MmapMut::map_anon(4096).unwrap()));
+        let memory = HostMemory::from_mapping(MmapRaw::from(memmap2::MmapMut::map_anon(4096).unwrap()));
         memory.write(4095, &[1, 2]);
     }
 }
