@@ -14,6 +14,7 @@ mod field;
 mod generation;
 mod instruction;
 mod layout;
+pub mod message;
 mod opcode;
 mod register;
 

@@ -1,0 +1,503 @@
+//! Message descriptors of the shared functions.
+//!
+//! [`Message::decode`] and [`Message::encode`] go between the 32 bits of a descriptor (without end
+//! of thread) and what it asks for. Which message has which number at which shared function is a
+//! table (`table.rs`); the bits of each message are described once, for both directions
+//! (`layout.rs`).
+//!
+//! Source: "Shared Functions - Data Port", "Message Gateway", "Thread Spawner" and the `MSD*` and
+//! `MDC_*` structures of the Skylake manual, Volumes 7 and 2d; "Data Port Messages" of the Ivy
+//! Bridge manual, Volume 4 Part 1.
+
+mod layout;
+mod lengths;
+mod print;
+mod table;
+
+use crate::{Generation, SharedFunction};
+
+pub use lengths::{HeaderRule, Lengths};
+pub use table::{MESSAGES, MessageInfo, MessageKind};
+
+/// Surface indices with a meaning of their own.
+///
+/// Source: "A32 Stateless" and "Binding Table Index" (Skylake, Volume 7).
+pub mod surface {
+    /// Memory at the address itself (A64) or from the general state base (A32), coherent with the CPU.
+    pub const STATELESS: u8 = 255;
+    /// Shared local memory.
+    pub const SLM: u8 = 254;
+    /// As [`STATELESS`], not coherent with the CPU.
+    pub const STATELESS_NON_COHERENT: u8 = 253;
+}
+
+/// What a descriptor says: the lengths that all messages have, and the operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Message {
+    /// Registers of payload, of a split send those of the first one; 0 to 15.
+    pub payload: u8,
+    /// Registers of response, 0 to 16.
+    pub response: u8,
+    /// The payload starts with a header register.
+    pub header: bool,
+    /// What is asked for.
+    pub operation: Operation,
+}
+
+/// How many lanes a message serves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SimdMode {
+    /// Two lanes of four channels each.
+    Simd4x2,
+    /// 8 lanes.
+    Simd8,
+    /// 16 lanes.
+    Simd16,
+}
+
+impl SimdMode {
+    /// The number of lanes.
+    pub const fn lanes(self) -> u8 {
+        match self {
+            SimdMode::Simd4x2 => 2,
+            SimdMode::Simd8 => 8,
+            SimdMode::Simd16 => 16,
+        }
+    }
+}
+
+/// Integer atomic operations, `MDC_AOP*`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "the manual's names")]
+pub enum AtomicOperation {
+    /// Compare and write of twice the element's size.
+    CmpWrite2,
+    And,
+    Or,
+    Xor,
+    Mov,
+    Inc,
+    Dec,
+    Add,
+    Sub,
+    /// Source minus memory.
+    RevSub,
+    IMax,
+    IMin,
+    UMax,
+    UMin,
+    CmpWrite,
+    PreDec,
+}
+
+impl AtomicOperation {
+    /// Operands per lane: 0, 1 or 2.
+    pub const fn operands(self) -> u8 {
+        match self {
+            AtomicOperation::Inc | AtomicOperation::Dec | AtomicOperation::PreDec => 0,
+            AtomicOperation::CmpWrite => 2,
+            AtomicOperation::CmpWrite2 => 4,
+            _ => 1,
+        }
+    }
+}
+
+/// Float atomic operations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "the manual's names")]
+pub enum FloatAtomicOperation {
+    FMax,
+    FMin,
+    FCmpWrite,
+}
+
+impl FloatAtomicOperation {
+    /// Operands per lane: 1 or 2.
+    pub const fn operands(self) -> u8 {
+        match self {
+            FloatAtomicOperation::FCmpWrite => 2,
+            FloatAtomicOperation::FMax | FloatAtomicOperation::FMin => 1,
+        }
+    }
+}
+
+/// Which data a block message moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BlockSize {
+    /// One OWord (16 bytes), the register's low half.
+    OneLow,
+    /// One OWord, the register's high half.
+    OneHigh,
+    /// 2 OWords.
+    Two,
+    /// 4 OWords.
+    Four,
+    /// 8 OWords.
+    Eight,
+}
+
+impl BlockSize {
+    /// Bytes.
+    pub const fn bytes(self) -> u32 {
+        match self {
+            BlockSize::OneLow | BlockSize::OneHigh => 16,
+            BlockSize::Two => 32,
+            BlockSize::Four => 64,
+            BlockSize::Eight => 128,
+        }
+    }
+}
+
+/// The element of A64 scattered messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum ElementSize {
+    Byte,
+    Dword,
+    Qword,
+}
+
+impl ElementSize {
+    /// Bytes.
+    pub const fn bytes(self) -> u8 {
+        match self {
+            ElementSize::Byte => 1,
+            ElementSize::Dword => 4,
+            ElementSize::Qword => 8,
+        }
+    }
+}
+
+/// Which lanes a typed message serves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SlotGroup {
+    /// Two lanes of four channels.
+    Simd4x2,
+    /// Lanes 0 to 7.
+    Low,
+    /// Lanes 8 to 15.
+    High,
+}
+
+/// Functions of the message gateway.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "the manual's names")]
+pub enum GatewayFunction {
+    Open,
+    Close,
+    Forward,
+    GetTimestamp,
+    Barrier,
+    UpdateState,
+    MmioReadWrite,
+}
+
+/// Functions of the URB.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "the manual's names")]
+pub enum UrbFunction {
+    WriteHword,
+    WriteOword,
+    ReadHword,
+    ReadOword,
+    AtomicMov,
+    AtomicInc,
+    AtomicAdd,
+    Simd8Write,
+    Simd8Read,
+}
+
+/// What is asked for. Surfaces are binding table indices, see [`surface`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Operation {
+    /// Up to four dwords per lane.
+    Untyped {
+        /// Write, not read.
+        write: bool,
+        /// 64-bit addresses.
+        a64: bool,
+        /// Binding table index.
+        surface: u8,
+        /// Lanes.
+        simd: SimdMode,
+        /// Which of four consecutive dwords are moved, bits 0 to 3. (The descriptor has the inverse.)
+        channels: u8,
+    },
+    /// Integer atomic operation on one dword (A64: or qword) per lane.
+    UntypedAtomic {
+        /// 64-bit addresses; always 8 lanes.
+        a64: bool,
+        /// Binding table index.
+        surface: u8,
+        /// Lanes.
+        simd: SimdMode,
+        /// Operation.
+        operation: AtomicOperation,
+        /// On qwords; A64 only.
+        qword: bool,
+        /// The old value is the response.
+        returns: bool,
+    },
+    /// Float atomic operation on one dword per lane (Gen9).
+    UntypedAtomicFloat {
+        /// 64-bit addresses; always 8 lanes.
+        a64: bool,
+        /// Binding table index.
+        surface: u8,
+        /// Lanes.
+        simd: SimdMode,
+        /// Operation.
+        operation: FloatAtomicOperation,
+        /// The old value is the response.
+        returns: bool,
+    },
+    /// One element of 1, 2 or 4 bytes per lane at byte addresses, in a dword each.
+    ByteScattered {
+        /// Write, not read.
+        write: bool,
+        /// Binding table index.
+        surface: u8,
+        /// Lanes.
+        simd: SimdMode,
+        /// Bytes of the element: 1, 2 or 4.
+        bytes: u8,
+    },
+    /// One dword per lane.
+    DwordScattered {
+        /// Through which cache: data, constant or sampler.
+        port: SharedFunction,
+        /// Write, not read.
+        write: bool,
+        /// Binding table index.
+        surface: u8,
+        /// Lanes.
+        simd: SimdMode,
+        /// Invalidate the cache line after a read.
+        invalidate: bool,
+    },
+    /// One or more elements per lane at 64-bit addresses.
+    A64Scattered {
+        /// Write, not read.
+        write: bool,
+        /// Binding table index: one of the stateless ones.
+        surface: u8,
+        /// Lanes.
+        simd: SimdMode,
+        /// Size of an element.
+        element: ElementSize,
+        /// Elements per lane: 1, 2, 4 or 8. 1, 2 or 4 bytes per lane take a dword of payload.
+        elements: u8,
+    },
+    /// A block of consecutive OWords.
+    OwordBlock {
+        /// Through which cache: data, constant or sampler.
+        port: SharedFunction,
+        /// Write, not read.
+        write: bool,
+        /// 64-bit address.
+        a64: bool,
+        /// The address is a multiple of a dword only.
+        unaligned: bool,
+        /// Binding table index.
+        surface: u8,
+        /// How much.
+        size: BlockSize,
+        /// Invalidate the cache line after a read.
+        invalidate: bool,
+    },
+    /// Two blocks of OWords, one for each half of the registers.
+    OwordDualBlock {
+        /// Through which cache: data, constant or sampler.
+        port: SharedFunction,
+        /// Write, not read.
+        write: bool,
+        /// Binding table index.
+        surface: u8,
+        /// 1 or 4 OWords each.
+        owords: u8,
+        /// Invalidate the cache line after a read.
+        invalidate: bool,
+    },
+    /// Consecutive registers of the thread's scratch space.
+    ScratchBlock {
+        /// Write, not read.
+        write: bool,
+        /// Registers: 1, 2 or 4, on Gen8+ also 8.
+        registers: u8,
+        /// First register of scratch, 0 to 4095.
+        offset: u16,
+        /// Lanes are masked per dword, not per OWord.
+        dword_mode: bool,
+        /// Invalidate the cache line after a read.
+        invalidate: bool,
+    },
+    /// Waits for the thread's earlier memory accesses.
+    Fence {
+        /// The cache whose accesses are waited for: data or render.
+        port: SharedFunction,
+        /// Answer with a register when they are done.
+        commit: bool,
+        /// Bits 12:9: L3 ranges to be flushed (instructions, constants, textures, read-write).
+        flush: u8,
+        /// Binding table index: 0, or 254 for shared local memory.
+        surface: u8,
+    },
+    /// Typed surface access.
+    Typed {
+        /// Write, not read.
+        write: bool,
+        /// Binding table index.
+        surface: u8,
+        /// Lanes.
+        slots: SlotGroup,
+        /// Which channels are moved, bits 0 to 3.
+        channels: u8,
+    },
+    /// Integer atomic operation on a typed surface.
+    TypedAtomic {
+        /// Binding table index.
+        surface: u8,
+        /// Lanes 8 to 15 instead of 0 to 7.
+        high: bool,
+        /// Operation.
+        operation: AtomicOperation,
+        /// The old value is the response.
+        returns: bool,
+    },
+    /// A rectangle of a surface.
+    MediaBlock {
+        /// Through which function: data port 1, render or sampler cache.
+        port: SharedFunction,
+        /// Write, not read.
+        write: bool,
+        /// Binding table index.
+        surface: u8,
+        /// Bits 10:8, vertical line stride.
+        control: u8,
+    },
+    /// Render target access.
+    RenderTarget {
+        /// Write, not read.
+        write: bool,
+        /// Binding table index.
+        surface: u8,
+        /// Bits 10:8: SIMD16, SIMD16 replicated, dual source low or high, SIMD8.
+        kind: u8,
+        /// Bit 11: lanes 16 to 31.
+        high: bool,
+        /// Bit 12: the last one of this pixel.
+        last: bool,
+        /// Bit 13, per-sample (reads: reserved).
+        per_sample: bool,
+    },
+    /// The sampler.
+    Sampler {
+        /// Binding table index.
+        surface: u8,
+        /// Sampler state index.
+        sampler: u8,
+        /// Bits 16:12: what is sampled how.
+        kind: u8,
+        /// Bits 18:17 and, Gen8+, 29.
+        mode: u8,
+        /// 16-bit results (Gen8+).
+        half: bool,
+    },
+    /// The unified return buffer.
+    Urb {
+        /// Function.
+        function: UrbFunction,
+        /// Offset in 256-bit units.
+        offset: u16,
+        /// Offsets per slot in the payload.
+        per_slot: bool,
+        /// Swizzle, or (SIMD8, Gen8+) channel masks in the payload.
+        swizzle: bool,
+        /// The handle is complete (Gen7).
+        complete: bool,
+    },
+    /// The message gateway.
+    Gateway {
+        /// Function.
+        function: GatewayFunction,
+        /// Bits 16:14: acknowledge and notify.
+        notify: u8,
+    },
+    /// The thread spawner: end of thread.
+    ThreadSpawner {
+        /// Bit 4: the URB handle is not dereferenced.
+        keep_handle: bool,
+        /// Bit 1: a root thread asks.
+        root: bool,
+        /// Bit 0: spawn, not dereference.
+        spawn: bool,
+    },
+    /// The pixel interpolator.
+    PixelInterpolator {
+        /// Bits 7:0.
+        data: u8,
+        /// Bit 11: lanes 16 to 31.
+        high: bool,
+        /// Bits 13:12.
+        kind: u8,
+        /// Bit 14.
+        linear: bool,
+        /// Bit 16: SIMD16.
+        simd16: bool,
+    },
+}
+
+/// Why a descriptor or a message cannot be converted.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MessageError {
+    /// The shared function has no message of this number in this generation.
+    #[error("{target:?} has no message {descriptor:#010x}")]
+    Unknown {
+        /// The shared function.
+        target: SharedFunction,
+        /// The descriptor.
+        descriptor: u32,
+    },
+    /// The generation has no such message.
+    #[error("the generation has no message {0:?}")]
+    Missing(MessageKind),
+    /// A value that the field reserves or cannot hold.
+    #[error("{field}: value {value} of message {kind:?} is reserved")]
+    Value {
+        /// The message.
+        kind: MessageKind,
+        /// The field.
+        field: &'static str,
+        /// Its value.
+        value: u32,
+    },
+}
+
+impl Message {
+    /// A message of an operation, without header and with the lengths that the operation has.
+    pub fn new(operation: Operation) -> Message {
+        let lengths = operation.lengths();
+        let header = lengths.header == HeaderRule::Required;
+        Message { payload: lengths.payload + u8::from(header), response: lengths.response, header, operation }
+    }
+
+    /// What a descriptor says. Bit 31, end of thread, is not looked at.
+    ///
+    /// # Errors
+    /// A message or a value that the generation reserves.
+    pub fn decode(
+        generation: Generation,
+        target: SharedFunction,
+        descriptor: u32,
+    ) -> Result<Message, MessageError> {
+        layout::decode(generation, target, descriptor)
+    }
+
+    /// The shared function and the descriptor.
+    ///
+    /// # Errors
+    /// What the generation cannot express.
+    pub fn encode(&self, generation: Generation) -> Result<(SharedFunction, u32), MessageError> {
+        layout::encode(generation, self)
+    }
+}

@@ -1,0 +1,226 @@
+//! One row per message.
+
+use super::Operation;
+use crate::SharedFunction as Target;
+use crate::generation::COLUMNS;
+use crate::{Generation, SharedFunction};
+
+/// Messages, as far as their number tells them apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "the rows of the table say what they are")]
+pub enum MessageKind {
+    UntypedRead,
+    UntypedWrite,
+    UntypedAtomic,
+    UntypedAtomic4x2,
+    UntypedAtomicFloat,
+    A64UntypedRead,
+    A64UntypedWrite,
+    A64UntypedAtomic,
+    A64UntypedAtomicFloat,
+    A64ScatteredRead,
+    A64ScatteredWrite,
+    A64BlockRead,
+    A64BlockWrite,
+    ByteScatteredRead,
+    ByteScatteredWrite,
+    DwordScatteredRead,
+    DwordScatteredWrite,
+    OwordBlockRead,
+    OwordBlockReadUnaligned,
+    OwordBlockWrite,
+    OwordDualBlockRead,
+    OwordDualBlockWrite,
+    ScratchRead,
+    ScratchWrite,
+    Fence,
+    TypedRead,
+    TypedWrite,
+    TypedAtomic,
+    MediaBlockRead,
+    MediaBlockWrite,
+    RenderTargetRead,
+    RenderTargetWrite,
+    Sampler,
+    Urb,
+    Gateway,
+    ThreadSpawner,
+    PixelInterpolator,
+}
+
+/// How the descriptor tells the message from the others of its shared function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Number {
+    /// Bits 18:14.
+    Type(u8),
+    /// Bit 18 set (the category), and the value of bit 17.
+    Scratch(bool),
+    /// The shared function has no other.
+    Only,
+}
+
+/// A row of the message table.
+#[derive(Clone, Copy, Debug)]
+pub struct MessageInfo {
+    /// The message.
+    pub kind: MessageKind,
+    /// Its name.
+    pub name: &'static str,
+    /// Shared function and number by generation.
+    places: [Option<(SharedFunction, Number)>; COLUMNS],
+}
+
+impl MessageInfo {
+    /// Shared function and number; `None` where the generation does not have the message.
+    pub(super) fn place(&self, generation: Generation) -> Option<(SharedFunction, Number)> {
+        self.places[generation.column()]
+    }
+}
+
+const fn all(kind: MessageKind, name: &'static str, target: SharedFunction, number: Number) -> MessageInfo {
+    MessageInfo { kind, name, places: [Some((target, number)); COLUMNS] }
+}
+
+/// Gen7 has it at the data cache, later generations at data port 1.
+const fn untyped(kind: MessageKind, name: &'static str, gen7: u8, later: u8) -> MessageInfo {
+    let later = Some((Target::DataCache1, Number::Type(later)));
+    MessageInfo { kind, name, places: [Some((Target::DataCache, Number::Type(gen7))), later, later, later] }
+}
+
+/// Gen7 has it at the render cache, later generations at data port 1.
+const fn typed(kind: MessageKind, name: &'static str, number: u8) -> MessageInfo {
+    let later = Some((Target::DataCache1, Number::Type(number)));
+    MessageInfo {
+        kind,
+        name,
+        places: [Some((Target::RenderCache, Number::Type(number))), later, later, later],
+    }
+}
+
+const fn from75(kind: MessageKind, name: &'static str, number: u8) -> MessageInfo {
+    let place = Some((Target::DataCache1, Number::Type(number)));
+    MessageInfo { kind, name, places: [None, place, place, place] }
+}
+
+const fn from8(kind: MessageKind, name: &'static str, number: u8) -> MessageInfo {
+    let place = Some((Target::DataCache1, Number::Type(number)));
+    MessageInfo { kind, name, places: [None, None, place, place] }
+}
+
+const fn from9(kind: MessageKind, name: &'static str, target: SharedFunction, number: u8) -> MessageInfo {
+    MessageInfo { kind, name, places: [None, None, None, Some((target, Number::Type(number)))] }
+}
+
+/// All messages. A message that several caches have stands once for each.
+#[rustfmt::skip]
+pub const MESSAGES: &[MessageInfo] = &[
+    untyped(MessageKind::UntypedRead, "untyped read", 5, 1),
+    untyped(MessageKind::UntypedWrite, "untyped write", 13, 9),
+    untyped(MessageKind::UntypedAtomic, "untyped atomic", 6, 2),
+    from75(MessageKind::UntypedAtomic4x2, "untyped atomic 4x2", 3),
+    from9(MessageKind::UntypedAtomicFloat, "untyped float atomic", Target::DataCache1, 0x1b),
+    from8(MessageKind::A64UntypedRead, "a64 untyped read", 0x11),
+    from8(MessageKind::A64UntypedWrite, "a64 untyped write", 0x19),
+    from8(MessageKind::A64UntypedAtomic, "a64 untyped atomic", 0x12),
+    from9(MessageKind::A64UntypedAtomicFloat, "a64 untyped float atomic", Target::DataCache1, 0x1d),
+    from8(MessageKind::A64ScatteredRead, "a64 scattered read", 0x10),
+    from8(MessageKind::A64ScatteredWrite, "a64 scattered write", 0x1a),
+    from8(MessageKind::A64BlockRead, "a64 block read", 0x14),
+    from8(MessageKind::A64BlockWrite, "a64 block write", 0x15),
+    all(MessageKind::ByteScatteredRead, "byte scattered read", Target::DataCache, Number::Type(4)),
+    all(MessageKind::ByteScatteredWrite, "byte scattered write", Target::DataCache, Number::Type(12)),
+    all(MessageKind::DwordScatteredRead, "dword scattered read", Target::DataCache, Number::Type(3)),
+    all(MessageKind::DwordScatteredRead, "dword scattered read", Target::ConstantCache, Number::Type(3)),
+    all(MessageKind::DwordScatteredWrite, "dword scattered write", Target::DataCache, Number::Type(11)),
+    all(MessageKind::OwordBlockRead, "oword block read", Target::DataCache, Number::Type(0)),
+    all(MessageKind::OwordBlockRead, "oword block read", Target::ConstantCache, Number::Type(0)),
+    all(MessageKind::OwordBlockReadUnaligned, "unaligned oword block read", Target::DataCache, Number::Type(1)),
+    all(MessageKind::OwordBlockReadUnaligned, "unaligned oword block read", Target::ConstantCache, Number::Type(1)),
+    all(MessageKind::OwordBlockReadUnaligned, "unaligned oword block read", Target::SamplerCache, Number::Type(1)),
+    all(MessageKind::OwordBlockWrite, "oword block write", Target::DataCache, Number::Type(8)),
+    all(MessageKind::OwordDualBlockRead, "oword dual block read", Target::DataCache, Number::Type(2)),
+    all(MessageKind::OwordDualBlockRead, "oword dual block read", Target::ConstantCache, Number::Type(2)),
+    all(MessageKind::OwordDualBlockWrite, "oword dual block write", Target::DataCache, Number::Type(10)),
+    all(MessageKind::ScratchRead, "scratch read", Target::DataCache, Number::Scratch(false)),
+    all(MessageKind::ScratchWrite, "scratch write", Target::DataCache, Number::Scratch(true)),
+    all(MessageKind::Fence, "fence", Target::DataCache, Number::Type(7)),
+    all(MessageKind::Fence, "fence", Target::RenderCache, Number::Type(7)),
+    typed(MessageKind::TypedRead, "typed read", 5),
+    typed(MessageKind::TypedWrite, "typed write", 13),
+    typed(MessageKind::TypedAtomic, "typed atomic", 6),
+    typed(MessageKind::MediaBlockRead, "media block read", 4),
+    all(MessageKind::MediaBlockRead, "media block read", Target::SamplerCache, Number::Type(4)),
+    typed(MessageKind::MediaBlockWrite, "media block write", 10),
+    from9(MessageKind::RenderTargetRead, "render target read", Target::RenderCache, 13),
+    all(MessageKind::RenderTargetWrite, "render target write", Target::RenderCache, Number::Type(12)),
+    all(MessageKind::Sampler, "sample", Target::Sampler, Number::Only),
+    all(MessageKind::Urb, "urb", Target::Urb, Number::Only),
+    all(MessageKind::Gateway, "gateway", Target::Gateway, Number::Only),
+    all(MessageKind::ThreadSpawner, "thread spawner", Target::ThreadSpawner, Number::Only),
+    all(MessageKind::PixelInterpolator, "pixel interpolator", Target::PixelInterpolator, Number::Only),
+];
+
+impl MessageKind {
+    /// The message's name.
+    pub fn name(self) -> &'static str {
+        MESSAGES.iter().find(|row| row.kind == self).map_or("?", |row| row.name)
+    }
+}
+
+impl Operation {
+    /// Which message it is.
+    pub fn kind(&self) -> MessageKind {
+        use super::SimdMode;
+        match *self {
+            Operation::Untyped { write: false, a64: false, .. } => MessageKind::UntypedRead,
+            Operation::Untyped { write: true, a64: false, .. } => MessageKind::UntypedWrite,
+            Operation::Untyped { write: false, a64: true, .. } => MessageKind::A64UntypedRead,
+            Operation::Untyped { write: true, a64: true, .. } => MessageKind::A64UntypedWrite,
+            Operation::UntypedAtomic { a64: true, .. } => MessageKind::A64UntypedAtomic,
+            Operation::UntypedAtomic { simd: SimdMode::Simd4x2, .. } => MessageKind::UntypedAtomic4x2,
+            Operation::UntypedAtomic { .. } => MessageKind::UntypedAtomic,
+            Operation::UntypedAtomicFloat { a64: false, .. } => MessageKind::UntypedAtomicFloat,
+            Operation::UntypedAtomicFloat { a64: true, .. } => MessageKind::A64UntypedAtomicFloat,
+            Operation::ByteScattered { write: false, .. } => MessageKind::ByteScatteredRead,
+            Operation::ByteScattered { write: true, .. } => MessageKind::ByteScatteredWrite,
+            Operation::DwordScattered { write: false, .. } => MessageKind::DwordScatteredRead,
+            Operation::DwordScattered { write: true, .. } => MessageKind::DwordScatteredWrite,
+            Operation::A64Scattered { write: false, .. } => MessageKind::A64ScatteredRead,
+            Operation::A64Scattered { write: true, .. } => MessageKind::A64ScatteredWrite,
+            Operation::OwordBlock { a64: true, write: false, .. } => MessageKind::A64BlockRead,
+            Operation::OwordBlock { a64: true, write: true, .. } => MessageKind::A64BlockWrite,
+            Operation::OwordBlock { write: true, .. } => MessageKind::OwordBlockWrite,
+            Operation::OwordBlock { unaligned: true, .. } => MessageKind::OwordBlockReadUnaligned,
+            Operation::OwordBlock { .. } => MessageKind::OwordBlockRead,
+            Operation::OwordDualBlock { write: false, .. } => MessageKind::OwordDualBlockRead,
+            Operation::OwordDualBlock { write: true, .. } => MessageKind::OwordDualBlockWrite,
+            Operation::ScratchBlock { write: false, .. } => MessageKind::ScratchRead,
+            Operation::ScratchBlock { write: true, .. } => MessageKind::ScratchWrite,
+            Operation::Fence { .. } => MessageKind::Fence,
+            Operation::Typed { write: false, .. } => MessageKind::TypedRead,
+            Operation::Typed { write: true, .. } => MessageKind::TypedWrite,
+            Operation::TypedAtomic { .. } => MessageKind::TypedAtomic,
+            Operation::MediaBlock { write: false, .. } => MessageKind::MediaBlockRead,
+            Operation::MediaBlock { write: true, .. } => MessageKind::MediaBlockWrite,
+            Operation::RenderTarget { write: false, .. } => MessageKind::RenderTargetRead,
+            Operation::RenderTarget { write: true, .. } => MessageKind::RenderTargetWrite,
+            Operation::Sampler { .. } => MessageKind::Sampler,
+            Operation::Urb { .. } => MessageKind::Urb,
+            Operation::Gateway { .. } => MessageKind::Gateway,
+            Operation::ThreadSpawner { .. } => MessageKind::ThreadSpawner,
+            Operation::PixelInterpolator { .. } => MessageKind::PixelInterpolator,
+        }
+    }
+
+    /// The cache that the message goes through, where several have it.
+    pub(super) fn port(&self) -> Option<SharedFunction> {
+        match *self {
+            Operation::DwordScattered { port, .. }
+            | Operation::OwordBlock { port, .. }
+            | Operation::OwordDualBlock { port, .. }
+            | Operation::Fence { port, .. }
+            | Operation::MediaBlock { port, .. } => Some(port),
+            _ => None,
+        }
+    }
+}
