@@ -13,9 +13,13 @@
 
 pub mod analysis;
 mod build;
+pub mod fold;
+pub mod interpret;
 mod names;
 pub mod passes;
 mod query;
+#[cfg(test)]
+mod random;
 pub mod signature;
 pub mod text;
 pub mod validate;

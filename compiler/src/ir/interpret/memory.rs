@@ -1,0 +1,53 @@
+//! Memory of the interpreter: buffers at made-up addresses.
+
+use std::collections::BTreeMap;
+
+/// Distance between the addresses of buffers, so that running off the end of one does not reach the next.
+const SPACING: u64 = 1 << 32;
+
+/// A global address space.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Memory {
+    buffers: BTreeMap<u64, Vec<u8>>,
+}
+
+impl Memory {
+    /// Adds a buffer and gives its address, a multiple of 4 GiB and never 0.
+    pub fn add(&mut self, bytes: Vec<u8>) -> u64 {
+        let address = self.buffers.last_key_value().map_or(SPACING, |(last, _)| last + SPACING);
+        self.buffers.insert(address, bytes);
+        address
+    }
+
+    /// Removes the buffer at an address.
+    pub fn remove(&mut self, address: u64) -> Option<Vec<u8>> {
+        self.buffers.remove(&address)
+    }
+
+    /// The buffer at an address, as [`Memory::add`] gave it.
+    pub fn buffer(&self, address: u64) -> Option<&[u8]> {
+        self.buffers.get(&address).map(Vec::as_slice)
+    }
+
+    /// `size` bytes at any address, when all of them lie in one buffer.
+    pub(super) fn slice(&mut self, address: u64, size: usize) -> Option<&mut [u8]> {
+        let (base, bytes) = self.buffers.range_mut(..=address).next_back()?;
+        area(bytes, address - base, size)
+    }
+}
+
+/// `size` bytes of an area from `offset` on, if they are in it.
+pub(super) fn area(bytes: &mut [u8], offset: u64, size: usize) -> Option<&mut [u8]> {
+    let begin = usize::try_from(offset).ok()?;
+    bytes.get_mut(begin..begin.checked_add(size)?)
+}
+
+/// Bytes as a little-endian number; at most 8.
+pub(super) fn from_bytes(bytes: &[u8]) -> u64 {
+    bytes.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte))
+}
+
+/// The low bytes of a number.
+pub(super) fn to_bytes(value: u64, bytes: &mut [u8]) {
+    bytes.copy_from_slice(&value.to_le_bytes()[..bytes.len()]);
+}

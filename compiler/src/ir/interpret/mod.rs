@@ -1,0 +1,94 @@
+//! The interpreter of Gen IR: a witness beside the simulator and the hardware.
+//!
+//! It runs both forms over work-groups with memory and barriers. In the per-lane form each work-item is a thread of its own
+//! with a control flow of its own: what the program means. In the linear form a thread has `simd_width` lanes and one
+//! control flow, writes are masked by predicates and by nothing else, uniform registers hold one value, and what
+//! is undefined holds garbage: what the machine will do. Equal results mean that the lowering is right.
+
+mod launch;
+mod memory;
+mod thread;
+
+#[cfg(test)]
+mod tests;
+
+pub use launch::{Launch, Value};
+pub use memory::Memory;
+
+use super::{Function, Space};
+use launch::{Group, argument_block, local_layout};
+use thread::{Stop, Thread};
+
+/// Why a run came to no end.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Trap {
+    /// An access outside all buffers.
+    #[error("access to {space:?} memory at {address:#x} outside of it")]
+    Address {
+        /// Which memory.
+        space: Space,
+        /// Where.
+        address: u64,
+    },
+    /// An argument is missing, of another kind, or too small.
+    #[error("argument {index} is not what the kernel asks for")]
+    Argument {
+        /// Which.
+        index: u32,
+    },
+    /// More instructions than [`Launch::step_limit`].
+    #[error("no end within the step limit")]
+    Endless,
+    /// Some work-items of a group wait at a barrier that others do not reach.
+    #[error("a barrier that not all work-items of a group reach")]
+    Barrier,
+}
+
+/// Runs a kernel. The function must be valid.
+///
+/// # Errors
+/// When the kernel does what OpenCL leaves undefined, or does not end.
+pub fn run(function: &Function, constants: &[u8], launch: &Launch, memory: &mut Memory) -> Result<(), Trap> {
+    let (local_offsets, local_size) = local_layout(function, launch);
+    let argument_block = argument_block(function, launch, &local_offsets, memory);
+    let constant_base = memory.add(constants.to_vec());
+    let mut result = Ok(());
+    let counts = launch.group_counts();
+    'groups: for z in 0..counts[2] {
+        for y in 0..counts[1] {
+            for x in 0..counts[0] {
+                let id = [x, y, z];
+                let size = [0, 1, 2]
+                    .map(|d| launch.local_size[d].min(launch.global_size[d] - id[d] * launch.local_size[d]));
+                let local_offsets = local_offsets.clone();
+                let group = Group { launch, id, size, local_offsets, argument_block, constant_base };
+                result = run_group(function, &group, local_size, memory);
+                if result.is_err() {
+                    break 'groups;
+                }
+            }
+        }
+    }
+    memory.remove(constant_base);
+    memory.remove(argument_block);
+    result
+}
+
+/// Runs the threads of a group one after the other from barrier to barrier.
+fn run_group(function: &Function, group: &Group, local_size: u32, memory: &mut Memory) -> Result<(), Trap> {
+    let mut local = vec![0; local_size as usize];
+    let mut threads = Thread::of_group(function, group);
+    loop {
+        let mut waiting = 0;
+        for thread in &mut threads {
+            if thread.run(function, group, &mut local, memory)? == Stop::Barrier {
+                waiting += 1;
+            }
+        }
+        match waiting {
+            0 => return Ok(()),
+            all if all == threads.len() => {}
+            _ => return Err(Trap::Barrier),
+        }
+    }
+}

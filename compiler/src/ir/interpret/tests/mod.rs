@@ -1,0 +1,53 @@
+//! Random kernels, run before and after the lowering: equal memory means that the lowering is right.
+
+use super::{Launch, Memory, Value, run};
+use crate::ir::passes::{Unobserved, standard};
+use crate::ir::random::{INPUT_ELEMENTS, OUTPUT_ELEMENTS, random_kernel};
+use crate::ir::text::print;
+use crate::ir::{Form, Function, Unit};
+use proptest::prelude::*;
+
+/// Runs a random kernel and gives its output.
+fn output(function: &Function, width: u32, global: u32, local: u32) -> Vec<u8> {
+    let mut memory = Memory::default();
+    let input = (0..INPUT_ELEMENTS).flat_map(|i| (i.wrapping_mul(0x0100_0193) >> 3).to_le_bytes()).collect();
+    let input = memory.add(input);
+    let output = memory.add(vec![0; 4 + (global * OUTPUT_ELEMENTS * 4) as usize]);
+    let mut launch = Launch::linear(width, global, local);
+    launch.arguments = vec![Value::Address(input), Value::Address(output)];
+    launch.step_limit = 200_000;
+    run(function, &[], &launch, &mut memory).expect("random kernels do nothing wrong");
+    memory.remove(output).expect("the buffer is there")
+}
+
+fn check(function: Function) {
+    let mut function = function;
+    function.private_size = 16;
+    let mut unit = Unit { functions: vec![function.clone()], constants: Vec::new() };
+    if let Err(error) = standard(&mut unit, &mut Unobserved) {
+        panic!("{error}\n{}", print(&unit));
+    }
+    let linear = &unit.functions[0];
+    assert_eq!(linear.form, Form::Linear);
+    // The last threads have 5 lanes of 8 and of 16, the last group is smaller than the others.
+    for (width, global, local) in [(8, 21, 21), (16, 50, 21), (32, 12, 12)] {
+        let expected = output(&function, width, global, local);
+        let found = output(linear, width, global, local);
+        if expected != found {
+            let original = Unit { functions: vec![function], constants: Vec::new() };
+            panic!("different at width {width}\n{}\n{}", print(&original), print(&unit));
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn lowering_keeps_what_random_kernels_do(
+        blocks in 1usize..12,
+        choices in proptest::collection::vec(0u32..1000, 20..200),
+    ) {
+        check(random_kernel(blocks, &choices));
+    }
+}

@@ -1,0 +1,274 @@
+//! One thread: lanes in step, one control flow.
+
+use super::Trap;
+use super::launch::Group;
+use super::memory::{Memory, area, from_bytes, to_bytes};
+use crate::ir::fold::fold;
+use crate::ir::{AtomicOp, BinaryOp, BlockId, Form, Function, Instruction, Op, Reg, Space, Type, Vote};
+use smallvec::SmallVec;
+
+/// Why a thread gave control back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stop {
+    /// It has returned.
+    End,
+    /// It waits.
+    Barrier,
+}
+
+pub(super) struct Thread {
+    /// Number of its first work-item in the group.
+    first: u32,
+    lanes: usize,
+    /// Lane values register by register; uniform registers use the first only.
+    registers: Vec<u64>,
+    private: Vec<Vec<u8>>,
+    block: BlockId,
+    index: usize,
+    ended: bool,
+    steps: u64,
+}
+
+/// Memory as one thread sees it.
+struct View<'m> {
+    global: &'m mut Memory,
+    local: &'m mut [u8],
+    private: &'m mut [Vec<u8>],
+}
+
+impl View<'_> {
+    fn bytes(&mut self, space: Space, lane: usize, address: u64, size: usize) -> Result<&mut [u8], Trap> {
+        let bytes = match space {
+            Space::Global | Space::Constant => self.global.slice(address, size),
+            Space::Local => area(self.local, address, size),
+            Space::Private => area(&mut self.private[lane], address, size),
+        };
+        bytes.ok_or(Trap::Address { space, address })
+    }
+}
+
+impl Thread {
+    /// The threads of a group: of one lane each in the per-lane form.
+    pub fn of_group(function: &Function, group: &Group) -> Vec<Thread> {
+        let width = match function.form {
+            Form::PerLane => 1,
+            Form::Linear => group.launch.simd_width,
+        };
+        (0..group.items())
+            .step_by(width as usize)
+            .map(|first| {
+                let lanes = width.min(group.items() - first) as usize;
+                let mut thread = Thread {
+                    first,
+                    lanes,
+                    registers: vec![0; function.registers.len() * lanes],
+                    private: vec![vec![0; function.private_size as usize]; lanes],
+                    block: function.entry(),
+                    index: 0,
+                    ended: false,
+                    steps: 0,
+                };
+                for index in 0..function.registers.len() {
+                    thread.spoil(function, Reg(index as u32));
+                }
+                thread
+            })
+            .collect()
+    }
+
+    /// Fills a register with garbage, different in each lane.
+    fn spoil(&mut self, function: &Function, reg: Reg) {
+        let family = function.register(reg).family;
+        for lane in 0..self.lanes {
+            // The multiplier of SplitMix64: bits that look like nothing in particular.
+            let garbage =
+                (u64::from(reg.0) << 8 | lane as u64 | 1 << 40).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 7;
+            let mask = match family.bytes() {
+                0 => 1,
+                bytes => u64::MAX >> (64 - bytes * 8),
+            };
+            self.registers[reg.0 as usize * self.lanes + lane] = garbage & mask;
+        }
+    }
+
+    fn slot(&self, function: &Function, reg: Reg, lane: usize) -> usize {
+        let lane = if function.form == Form::Linear && function.register(reg).uniform { 0 } else { lane };
+        reg.0 as usize * self.lanes + lane
+    }
+
+    fn read(&self, function: &Function, reg: Reg, lane: usize) -> u64 {
+        self.registers[self.slot(function, reg, lane)]
+    }
+
+    fn write(&mut self, function: &Function, reg: Reg, lane: usize, value: u64) {
+        let slot = self.slot(function, reg, lane);
+        self.registers[slot] = value;
+    }
+
+    /// Runs to the next barrier or to the end.
+    pub fn run(
+        &mut self,
+        function: &Function,
+        group: &Group,
+        local: &mut [u8],
+        memory: &mut Memory,
+    ) -> Result<Stop, Trap> {
+        let mut private = std::mem::take(&mut self.private);
+        let mut view = View { global: memory, local, private: &mut private };
+        let result = self.run_with(function, group, &mut view);
+        self.private = private;
+        result
+    }
+
+    fn run_with(&mut self, function: &Function, group: &Group, view: &mut View) -> Result<Stop, Trap> {
+        while !self.ended {
+            self.steps += 1;
+            if self.steps > group.launch.step_limit {
+                return Err(Trap::Endless);
+            }
+            let instruction = &function.block(self.block).instructions[self.index];
+            self.index += 1;
+            match instruction.op {
+                Op::Barrier { .. } => return Ok(Stop::Barrier),
+                Op::Fence { .. } => {}
+                Op::Undefined => {
+                    for &dst in &instruction.dsts {
+                        self.spoil(function, dst);
+                    }
+                }
+                Op::Return => self.ended = true,
+                Op::Jump(target) => self.go(target),
+                Op::Branch { then, otherwise } => {
+                    let taken = self.read(function, instruction.srcs[0], 0) != 0;
+                    self.go(if taken { then } else { otherwise });
+                }
+                Op::Vote { vote, target, next } => {
+                    let mut votes =
+                        (0..self.lanes).map(|lane| self.read(function, instruction.srcs[0], lane) != 0);
+                    let jumps = match vote {
+                        Vote::Any => votes.any(|v| v),
+                        Vote::All => votes.all(|v| v),
+                        Vote::None => !votes.any(|v| v),
+                    };
+                    self.go(if jumps { target } else { next });
+                }
+                Op::Immediate { .. }
+                | Op::Input(_)
+                | Op::Unary(..)
+                | Op::Binary(..)
+                | Op::Ternary(..)
+                | Op::Compare(..)
+                | Op::Select(_)
+                | Op::Convert { .. }
+                | Op::Load { .. }
+                | Op::Store { .. }
+                | Op::Atomic { .. } => self.execute(function, group, view, instruction)?,
+            }
+        }
+        Ok(Stop::End)
+    }
+
+    fn go(&mut self, block: BlockId) {
+        self.block = block;
+        self.index = 0;
+    }
+
+    /// An instruction that each lane executes.
+    fn execute(
+        &mut self,
+        function: &Function,
+        group: &Group,
+        view: &mut View,
+        instruction: &Instruction,
+    ) -> Result<(), Trap> {
+        let uniform = function.form == Form::Linear
+            && !instruction.dsts.is_empty()
+            && instruction.dsts.iter().all(|&dst| function.register(dst).uniform);
+        // A scalar instruction runs once, whichever lanes are active.
+        let lanes = if uniform { 1 } else { self.lanes };
+        for lane in 0..lanes {
+            if let Some(predicate) = instruction.predicate
+                && (self.read(function, predicate.reg, lane) != 0) == predicate.inverse
+            {
+                continue;
+            }
+            let srcs: SmallVec<[u64; 4]> =
+                instruction.srcs.iter().map(|&src| self.read(function, src, lane)).collect();
+            let item = self.first + lane as u32;
+            match instruction.op {
+                Op::Input(input) => {
+                    let dst = instruction.dsts[0];
+                    let value = group.input(input, item, function.register(dst).family.bytes())?;
+                    self.write(function, dst, lane, value);
+                }
+                Op::Load { space, ty, .. } => {
+                    for (index, &dst) in instruction.dsts.iter().enumerate() {
+                        let value = from_bytes(view.bytes(
+                            space,
+                            lane,
+                            element(&srcs, space, ty, index),
+                            size(ty),
+                        )?);
+                        self.write(function, dst, lane, value);
+                    }
+                }
+                Op::Store { space, ty, .. } => {
+                    for (index, &value) in srcs[1..].iter().enumerate() {
+                        to_bytes(value, view.bytes(space, lane, element(&srcs, space, ty, index), size(ty))?);
+                    }
+                }
+                Op::Atomic { op, space, ty } => {
+                    let bytes = view.bytes(space, lane, srcs[0], size(ty))?;
+                    let before = from_bytes(bytes);
+                    to_bytes(atomic(op, ty, before, &srcs[1..]), bytes);
+                    if let Some(&dst) = instruction.dsts.first() {
+                        self.write(function, dst, lane, before);
+                    }
+                }
+                ref op => {
+                    if let Some(value) = fold(op, &srcs) {
+                        self.write(function, instruction.dsts[0], lane, value);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn size(ty: Type) -> usize {
+    ty.family().bytes() as usize
+}
+
+/// Address of an element; addresses wrap at their width.
+fn element(srcs: &[u64], space: Space, ty: Type, index: usize) -> u64 {
+    let address = srcs[0].wrapping_add((index * size(ty)) as u64);
+    match space {
+        Space::Global | Space::Constant => address,
+        Space::Local | Space::Private => address & u64::from(u32::MAX),
+    }
+}
+
+/// What memory holds after an atomic operation.
+fn atomic(op: AtomicOp, ty: Type, before: u64, values: &[u64]) -> u64 {
+    let binary = |op, value| fold(&Op::Binary(op, ty), &[before, value]).unwrap_or(before);
+    match op {
+        AtomicOp::Add => binary(BinaryOp::Add, values[0]),
+        AtomicOp::Sub => binary(BinaryOp::Sub, values[0]),
+        AtomicOp::Inc => binary(BinaryOp::Add, 1),
+        AtomicOp::Dec => binary(BinaryOp::Sub, 1),
+        AtomicOp::Xchg => values[0],
+        AtomicOp::CmpXchg => {
+            if before == values[0] {
+                values[1]
+            } else {
+                before
+            }
+        }
+        AtomicOp::And => binary(BinaryOp::And, values[0]),
+        AtomicOp::Or => binary(BinaryOp::Or, values[0]),
+        AtomicOp::Xor => binary(BinaryOp::Xor, values[0]),
+        AtomicOp::Min => binary(BinaryOp::Min, values[0]),
+        AtomicOp::Max => binary(BinaryOp::Max, values[0]),
+    }
+}

@@ -1,0 +1,226 @@
+//! Random kernels for tests: control flow of any shape, reducible or not, that always ends.
+
+use super::{
+    AtomicOp, BinaryOp, BlockId, Builder, Condition, Family, Function, Input, Op, Reg, Space, Type, UnaryOp,
+};
+use gencl_program::PushSource;
+
+/// Work-item variables, and as many truth values as [`BOOLS`].
+const VARIABLES: usize = 7;
+const BOOLS: usize = 3;
+/// Elements of the input buffer.
+pub const INPUT_ELEMENTS: u32 = 64;
+/// Elements of the output that each work-item writes at most.
+pub const OUTPUT_ELEMENTS: u32 = VARIABLES as u32 + 1;
+
+/// Choices read from a list of numbers; when it ends, zeros.
+struct Choices<'c>(std::slice::Iter<'c, u32>);
+
+impl Choices<'_> {
+    fn below(&mut self, count: usize) -> usize {
+        self.0.next().copied().unwrap_or(0) as usize % count
+    }
+}
+
+struct Generator<'f, 'c> {
+    builder: Builder<'f>,
+    choices: Choices<'c>,
+    variables: Vec<Reg>,
+    bools: Vec<Reg>,
+    fuel: Reg,
+    input: Reg,
+    /// Where this work-item's output begins.
+    output: Reg,
+    counter: Reg,
+}
+
+/// A kernel of `blocks` blocks besides guards, made from the choices. Its arguments: input buffer, output buffer with
+/// one more element at its beginning, which work-items add to.
+///
+/// A block goes on to any later block; back to any earlier one it goes through a guard that uses up fuel, of
+/// which each work-item has a little. So everything ends, and forward edges into loops make irreducible graphs.
+pub fn random_kernel(blocks: usize, choices: &[u32]) -> Function {
+    let mut function = Function::new("random");
+    let entry = function.entry();
+    let mut generator = Generator::begin(&mut function, entry, Choices(choices.iter()));
+    let ids: Vec<BlockId> = (0..blocks).map(|_| generator.builder.new_block()).collect();
+    let end = generator.builder.new_block();
+    let first = generator.later(&ids, 0, end);
+    generator.builder.jump(first);
+    for (index, &id) in ids.iter().enumerate() {
+        generator.builder.switch_to(id);
+        for _ in 0..generator.choices.below(5) {
+            generator.statement();
+        }
+        generator.terminator(&ids, index, end);
+    }
+    generator.builder.switch_to(end);
+    generator.write_output();
+    generator.builder.ret();
+    function
+}
+
+impl<'f, 'c> Generator<'f, 'c> {
+    fn begin(function: &'f mut Function, entry: BlockId, choices: Choices<'c>) -> Self {
+        let mut b = Builder::new(function, entry);
+        let push = |b: &mut Builder, source, family| b.input(Input::Push(source), family);
+        let input = push(&mut b, PushSource::Pointer { argument: 0 }, Family::Qword);
+        let counter = push(&mut b, PushSource::Pointer { argument: 1 }, Family::Qword);
+        let local = b.input(Input::LocalId(0), Family::Word);
+        let local = b.convert(Type::U32, Type::U16, local);
+        let group = b.input(Input::GroupId(0), Family::Dword);
+        let size = push(&mut b, PushSource::EnqueuedLocalSize(0), Family::Dword);
+        let base = b.binary(BinaryOp::Mul, Type::U32, group, size);
+        let id = b.binary(BinaryOp::Add, Type::U32, base, local);
+        let stride = b.immediate(Type::U32, u64::from(OUTPUT_ELEMENTS) * 4);
+        let offset = b.binary(BinaryOp::Mul, Type::U32, id, stride);
+        let offset = b.convert(Type::U64, Type::U32, offset);
+        let output = b.binary(BinaryOp::Add, Type::U64, counter, offset);
+        let four = b.immediate(Type::U64, 4);
+        let output = b.binary(BinaryOp::Add, Type::U64, output, four);
+        let variables = (0..VARIABLES)
+            .map(|index| match index {
+                0 => id,
+                1 => b.unary(UnaryOp::Not, Type::U32, local),
+                2 => b.unary(UnaryOp::Mov, Type::U32, group),
+                _ => b.immediate(Type::U32, 0x9e37 * index as u64),
+            })
+            .collect();
+        let one = b.immediate(Type::U32, 1);
+        let bools = (0..BOOLS)
+            .map(|index| {
+                let bit = b.binary(BinaryOp::And, Type::U32, if index == 0 { group } else { local }, one);
+                b.compare(Condition::Equal, Type::U32, bit, one)
+            })
+            .collect();
+        let fuel = b.immediate(Type::S32, 6);
+        Generator { builder: b, choices, variables, bools, fuel, input, output, counter }
+    }
+
+    fn variable(&mut self) -> Reg {
+        self.variables[self.choices.below(VARIABLES)]
+    }
+
+    fn boolean(&mut self) -> Reg {
+        self.bools[self.choices.below(BOOLS)]
+    }
+
+    /// A block after `index`.
+    fn later(&mut self, ids: &[BlockId], index: usize, end: BlockId) -> BlockId {
+        let rest = ids.len() - index;
+        // Near ones more often.
+        let step = self.choices.below(rest + 1).min(self.choices.below(rest + 1));
+        ids.get(index + step).copied().unwrap_or(end)
+    }
+
+    fn statement(&mut self) {
+        let dst = self.variable();
+        let (a, b) = (self.variable(), self.variable());
+        match self.choices.below(11) {
+            0 => self.builder.emit(Op::Binary(BinaryOp::Add, Type::U32), &[dst], &[a, b]),
+            1 => self.builder.emit(Op::Binary(BinaryOp::Xor, Type::U32), &[dst], &[a, b]),
+            2 => self.builder.emit(Op::Binary(BinaryOp::Mul, Type::U32), &[dst], &[a, b]),
+            3 => self.builder.mov_to(Type::U32, dst, a),
+            4 => {
+                let bits = self.choices.below(100) as u64;
+                self.builder.emit(Op::Immediate { ty: Type::U32, bits }, &[dst], &[]);
+            }
+            5 => {
+                let address = self.input_address(a);
+                let space = if self.choices.below(2) == 0 { Space::Global } else { Space::Constant };
+                self.builder.emit(Op::Load { space, ty: Type::U32, align: 4 }, &[dst], &[address]);
+            }
+            6 => {
+                let flag = self.boolean();
+                self.builder.emit(Op::Compare(Condition::Less, Type::U32), &[flag], &[a, b]);
+            }
+            7 => {
+                let flag = self.boolean();
+                self.builder.emit(Op::Select(Type::U32), &[dst], &[flag, a, b]);
+            }
+            8 => {
+                let op = Op::Atomic { op: AtomicOp::Add, space: Space::Global, ty: Type::U32 };
+                let counter = self.counter;
+                self.builder.emit(op, &[], &[counter, a]);
+            }
+            9 => {
+                let slot = self.builder.immediate(Type::U32, 4 * (a.0 as u64 % 4));
+                self.builder.store(Space::Private, Type::U32, slot, b);
+                let other = self.builder.immediate(Type::U32, 0);
+                let load = Op::Load { space: Space::Private, ty: Type::U32, align: 4 };
+                self.builder.emit(load, &[dst], &[other]);
+            }
+            _ => {
+                let address = self.output;
+                self.builder.store(Space::Global, Type::U32, address, a);
+            }
+        }
+    }
+
+    fn input_address(&mut self, index: Reg) -> Reg {
+        let b = &mut self.builder;
+        let mask = b.immediate(Type::U32, u64::from(INPUT_ELEMENTS - 1));
+        let index = b.binary(BinaryOp::And, Type::U32, index, mask);
+        let two = b.immediate(Type::U32, 2);
+        let offset = b.binary(BinaryOp::Shl, Type::U32, index, two);
+        let offset = b.convert(Type::U64, Type::U32, offset);
+        b.binary(BinaryOp::Add, Type::U64, self.input, offset)
+    }
+
+    fn condition(&mut self) -> Reg {
+        match self.choices.below(4) {
+            0 => self.boolean(),
+            kind => {
+                let a = self.variable();
+                let mask = self.builder.immediate(Type::U32, [1, 3, 7][kind - 1]);
+                let low = self.builder.binary(BinaryOp::And, Type::U32, a, mask);
+                let limit = self.builder.immediate(Type::U32, kind as u64 - 1);
+                self.builder.compare(Condition::Greater, Type::U32, low, limit)
+            }
+        }
+    }
+
+    fn terminator(&mut self, ids: &[BlockId], index: usize, end: BlockId) {
+        let onward = self.later(ids, index + 1, end);
+        match self.choices.below(8) {
+            0 => self.builder.jump(onward),
+            1 => {
+                self.write_output();
+                self.builder.ret();
+            }
+            2..=4 => {
+                let other = self.later(ids, index + 1, end);
+                let condition = self.condition();
+                self.builder.branch(condition, onward, other);
+            }
+            kind => {
+                let back = ids[self.choices.below(index + 1)];
+                let condition = self.condition();
+                let guard = self.builder.new_block();
+                let other = if kind == 7 { self.later(ids, index + 1, end) } else { onward };
+                if self.choices.below(2) == 0 {
+                    self.builder.branch(condition, guard, other);
+                } else {
+                    self.builder.branch(condition, other, guard);
+                }
+                self.builder.switch_to(guard);
+                let one = self.builder.immediate(Type::S32, 1);
+                let fuel = self.fuel;
+                self.builder.emit(Op::Binary(BinaryOp::Sub, Type::S32), &[fuel], &[fuel, one]);
+                let zero = self.builder.immediate(Type::S32, 0);
+                if self.choices.below(2) == 0 {
+                    let left = self.builder.compare(Condition::Greater, Type::S32, fuel, zero);
+                    self.builder.branch(left, back, onward);
+                } else {
+                    let gone = self.builder.compare(Condition::LessEqual, Type::S32, fuel, zero);
+                    self.builder.branch(gone, onward, back);
+                }
+            }
+        }
+    }
+
+    fn write_output(&mut self) {
+        let values: Vec<Reg> = std::iter::once(self.output).chain(self.variables.iter().copied()).collect();
+        self.builder.emit(Op::Store { space: Space::Global, ty: Type::U32, align: 4 }, &[], &values);
+    }
+}
