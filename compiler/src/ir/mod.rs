@@ -252,7 +252,7 @@ pub enum Vote {
 }
 
 /// What an instruction does, with everything but its registers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Op {
     /// dst = constant; its bits in the low bits, zero above.
     Immediate {

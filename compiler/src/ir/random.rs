@@ -116,7 +116,7 @@ impl<'f, 'c> Generator<'f, 'c> {
     fn statement(&mut self) {
         let dst = self.variable();
         let (a, b) = (self.variable(), self.variable());
-        match self.choices.below(11) {
+        match self.choices.below(12) {
             0 => self.builder.emit(Op::Binary(BinaryOp::Add, Type::U32), &[dst], &[a, b]),
             1 => self.builder.emit(Op::Binary(BinaryOp::Xor, Type::U32), &[dst], &[a, b]),
             2 => self.builder.emit(Op::Binary(BinaryOp::Mul, Type::U32), &[dst], &[a, b]),
@@ -143,7 +143,11 @@ impl<'f, 'c> Generator<'f, 'c> {
                 let counter = self.counter;
                 self.builder.emit(op, &[], &[counter, a]);
             }
-            9 => {
+            9 if dst != b => {
+                self.builder.emit(Op::Undefined, &[dst], &[]);
+                self.builder.mov_to(Type::U32, dst, b);
+            }
+            10 => {
                 let slot = self.builder.immediate(Type::U32, 4 * (a.0 as u64 % 4));
                 self.builder.store(Space::Private, Type::U32, slot, b);
                 let other = self.builder.immediate(Type::U32, 0);

@@ -1,6 +1,8 @@
 //! Analyses: computed from a function when asked for, never kept across a change of it.
 
 pub mod cfg;
+pub mod dominators;
 pub mod liveness;
 pub mod parking;
 pub mod uniformity;
+pub mod values;

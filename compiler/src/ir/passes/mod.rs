@@ -7,6 +7,9 @@ mod lower_block_ips;
 mod lower_crossing_bools;
 mod lower_returns;
 mod mark_uniform;
+mod opt_copy_propagation;
+mod opt_dead_code;
+mod opt_local_values;
 mod opt_merge_blocks;
 
 use super::validate::{Fault, validate};
@@ -18,6 +21,9 @@ pub use lower_block_ips::lower_block_ips;
 pub use lower_crossing_bools::lower_crossing_bools;
 pub use lower_returns::lower_returns;
 pub use mark_uniform::mark_uniform;
+pub use opt_copy_propagation::opt_copy_propagation;
+pub use opt_dead_code::opt_dead_code;
+pub use opt_local_values::opt_local_values;
 pub use opt_merge_blocks::opt_merge_blocks;
 
 /// A pass: a name, and a function that changes a function.
@@ -39,7 +45,10 @@ passes!(lower_returns, opt_merge_blocks, lower_crossing_bools, arrange_blocks, m
 
 /// The order in which [`standard`] runs them.
 const STANDARD: &[&str] = &[
+    "opt_local_values",
     "opt_merge_blocks",
+    "opt_copy_propagation",
+    "opt_dead_code",
     "lower_returns",
     "lower_crossing_bools",
     "arrange_blocks",

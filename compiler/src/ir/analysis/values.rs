@@ -1,0 +1,95 @@
+//! Value analysis: which instructions write and read each register.
+//!
+//! Registers may be written more than once, so a register is not a value. What passes mostly ask is whether it is one:
+//! [`Values::single_write`]. The chains are two flat arrays each, built in two passes over the code.
+
+use crate::ir::{BlockId, Function, Instruction, Reg};
+
+/// An instruction's place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Place {
+    /// Block.
+    pub block: BlockId,
+    /// Index in the block.
+    pub index: u32,
+}
+
+impl Place {
+    /// The instruction there.
+    pub fn instruction(self, function: &Function) -> &Instruction {
+        &function.block(self.block).instructions[self.index as usize]
+    }
+}
+
+/// For each register the places that concern it, in layout order.
+#[derive(Clone, Debug)]
+struct Chains {
+    /// Where each register's places begin; one more at the end.
+    begins: Vec<u32>,
+    places: Vec<Place>,
+}
+
+impl Chains {
+    fn new(function: &Function, registers: impl Fn(&Instruction, &mut dyn FnMut(Reg))) -> Chains {
+        let mut begins = vec![0u32; function.registers.len() + 1];
+        for instruction in function.instructions() {
+            registers(instruction, &mut |reg| begins[reg.0 as usize + 1] += 1);
+        }
+        for index in 1..begins.len() {
+            begins[index] += begins[index - 1];
+        }
+        let total = begins.last().copied().unwrap_or(0) as usize;
+        let mut places = vec![Place { block: BlockId(0), index: 0 }; total];
+        let mut next = begins.clone();
+        for (block, instructions) in function.blocks_in_layout() {
+            for (index, instruction) in instructions.instructions.iter().enumerate() {
+                registers(instruction, &mut |reg| {
+                    let slot = &mut next[reg.0 as usize];
+                    places[*slot as usize] = Place { block, index: index as u32 };
+                    *slot += 1;
+                });
+            }
+        }
+        Chains { begins, places }
+    }
+
+    fn of(&self, reg: Reg) -> &[Place] {
+        let index = reg.0 as usize;
+        &self.places[self.begins[index] as usize..self.begins[index + 1] as usize]
+    }
+}
+
+/// Writes and reads of all registers of a function.
+#[derive(Clone, Debug)]
+pub struct Values {
+    writes: Chains,
+    reads: Chains,
+}
+
+impl Values {
+    /// O(instructions + registers).
+    pub fn new(function: &Function) -> Values {
+        Values {
+            writes: Chains::new(function, |i, found| i.dsts.iter().for_each(|&reg| found(reg))),
+            reads: Chains::new(function, |i, found| i.reads().for_each(found)),
+        }
+    }
+
+    /// Instructions that write the register, in layout order.
+    pub fn writes(&self, reg: Reg) -> &[Place] {
+        self.writes.of(reg)
+    }
+
+    /// Instructions that read the register, in layout order; one stands there as often as it reads it.
+    pub fn reads(&self, reg: Reg) -> &[Place] {
+        self.reads.of(reg)
+    }
+
+    /// The only write of a register that is written once: it is a value.
+    pub fn single_write(&self, reg: Reg) -> Option<Place> {
+        match self.writes(reg) {
+            [place] => Some(*place),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! Removes instructions whose results nothing needs.
+
+use crate::ir::Function;
+use crate::ir::analysis::values::{Place, Values};
+use fixedbitset::FixedBitSet;
+
+/// Keeps what has an effect, and what writes a register that something kept reads; removes the rest. Cycles of registers
+/// that only compute each other go as well. Both forms.
+pub fn opt_dead_code(function: &mut Function) {
+    let values = Values::new(function);
+    let mut needed = FixedBitSet::with_capacity(function.registers.len());
+    let mut work = Vec::new();
+    let need = |reg: crate::ir::Reg, needed: &mut FixedBitSet, work: &mut Vec<Place>| {
+        if !needed.put(reg.0 as usize) {
+            work.extend(values.writes(reg));
+        }
+    };
+    for instruction in function.instructions().filter(|i| i.op.has_effect()) {
+        for reg in instruction.reads() {
+            need(reg, &mut needed, &mut work);
+        }
+    }
+    while let Some(place) = work.pop() {
+        for reg in place.instruction(function).reads() {
+            need(reg, &mut needed, &mut work);
+        }
+    }
+    for block in function.layout.clone() {
+        for instruction in &mut function.block_mut(block).instructions {
+            if !instruction.op.has_effect() && !instruction.dsts.iter().any(|r| needed.contains(r.0 as usize))
+            {
+                instruction.dsts.clear();
+            } else if instruction.op == crate::ir::Op::Undefined {
+                instruction.dsts.retain(|r| needed.contains(r.0 as usize));
+            }
+        }
+        function.block_mut(block).instructions.retain(|i| i.op.has_effect() || !i.dsts.is_empty());
+    }
+}

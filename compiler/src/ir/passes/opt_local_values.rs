@@ -1,0 +1,179 @@
+//! Within a block: constants are folded, and what has been computed is not computed again.
+
+use crate::ir::analysis::values::Values;
+use crate::ir::fold::{fold, is_exact};
+use crate::ir::{BinaryOp, Function, Instruction, Op, Reg, Type, UnaryOp};
+use smallvec::SmallVec;
+use std::collections::HashMap;
+
+/// Local value numbering with constant folding and the simplest identities. What LLVM could see it has done; this is for what
+/// the translation to Gen IR makes: addresses, work-item functions, conversions. Per-lane form.
+pub fn opt_local_values(function: &mut Function) {
+    let values = Values::new(function);
+    let mut constants: Vec<Option<u64>> = vec![None; function.registers.len()];
+    for instruction in function.instructions() {
+        if let Op::Immediate { bits, .. } = instruction.op
+            && values.single_write(instruction.dsts[0]).is_some()
+        {
+            constants[instruction.dsts[0].0 as usize] = Some(bits);
+        }
+    }
+    for block in function.layout.clone() {
+        let mut numbering = Numbering::new(&mut constants);
+        for instruction in &mut function.block_mut(block).instructions {
+            numbering.visit(instruction, &values);
+        }
+    }
+}
+
+/// What registers hold at a point of a block.
+struct Numbering<'c> {
+    /// Constants in registers that are written once.
+    constants: &'c mut Vec<Option<u64>>,
+    /// Constants in others, until they are written again.
+    local_constants: HashMap<Reg, u64>,
+    /// How often a register has been written in the block.
+    versions: HashMap<Reg, u32>,
+    /// Where the result of an operation on registers of these versions is.
+    known: HashMap<(Op, SmallVec<[(Reg, u32); 4]>), (Reg, u32)>,
+}
+
+impl<'c> Numbering<'c> {
+    fn new(constants: &'c mut Vec<Option<u64>>) -> Self {
+        Numbering {
+            constants,
+            local_constants: HashMap::new(),
+            versions: HashMap::new(),
+            known: HashMap::new(),
+        }
+    }
+
+    fn version(&self, reg: Reg) -> (Reg, u32) {
+        (reg, self.versions.get(&reg).copied().unwrap_or(0))
+    }
+
+    fn constant(&self, reg: Reg) -> Option<u64> {
+        self.constants[reg.0 as usize].or_else(|| self.local_constants.get(&reg).copied())
+    }
+
+    fn visit(&mut self, instruction: &mut Instruction, values: &Values) {
+        self.fold_branch(instruction);
+        self.simplify(instruction);
+        let is_copy = instruction.as_move().is_some();
+        let key = (instruction.op.is_pure() && !is_copy).then(|| {
+            (instruction.op, instruction.srcs.iter().map(|&src| self.version(src)).collect::<SmallVec<_>>())
+        });
+        if let Some(key) = &key
+            && let Some(&(holder, version)) = self.known.get(key)
+            && self.version(holder) == (holder, version)
+            && let Some(ty) = result_type(&instruction.op)
+            // A constant is cheaper than a copy.
+            && !matches!(instruction.op, Op::Immediate { .. })
+        {
+            *instruction = Instruction::new(Op::Unary(UnaryOp::Mov, ty), [instruction.dsts[0]], [holder]);
+        }
+        for &dst in &instruction.dsts {
+            *self.versions.entry(dst).or_default() += 1;
+            self.local_constants.remove(&dst);
+        }
+        let [dst] = instruction.dsts.as_slice() else { return };
+        if let Op::Immediate { bits, .. } = instruction.op {
+            if values.single_write(*dst).is_some() {
+                self.constants[dst.0 as usize] = Some(bits);
+            } else {
+                self.local_constants.insert(*dst, bits);
+            }
+        }
+        if let Some(key) = key
+            && !instruction.srcs.contains(dst)
+        {
+            let holder = self.version(*dst);
+            self.known.entry(key).or_insert(holder);
+        }
+    }
+
+    /// A branch on a constant is a jump.
+    fn fold_branch(&self, instruction: &mut Instruction) {
+        if let Op::Branch { then, otherwise } = instruction.op
+            && let Some(bits) = self.constant(instruction.srcs[0])
+        {
+            *instruction = Instruction::new(Op::Jump(if bits != 0 { then } else { otherwise }), [], []);
+        }
+    }
+
+    /// Operations on constants become constants, operations that do nothing copies.
+    fn simplify(&self, instruction: &mut Instruction) {
+        if instruction.srcs.is_empty() || !instruction.op.is_pure() {
+            return;
+        }
+        let Some(ty) = result_type(&instruction.op) else { return };
+        let dst = instruction.dsts[0];
+        let constants: Option<SmallVec<[u64; 4]>> =
+            instruction.srcs.iter().map(|&src| self.constant(src)).collect();
+        if let Some(constants) = constants
+            && is_exact(&instruction.op)
+            && let Some(bits) = fold(&instruction.op, &constants)
+        {
+            *instruction = Instruction::new(Op::Immediate { ty, bits }, [dst], []);
+        } else if let Some(same) = self.identity(instruction) {
+            *instruction = Instruction::new(Op::Unary(UnaryOp::Mov, ty), [dst], [same]);
+        }
+    }
+
+    /// The source that the result is equal to.
+    fn identity(&self, instruction: &Instruction) -> Option<Reg> {
+        match instruction.op {
+            Op::Binary(op, ty) if !ty.is_float() => {
+                let (a, b) = (instruction.srcs[0], instruction.srcs[1]);
+                let right = |bits| (self.constant(b) == Some(bits)).then_some(a);
+                let left = |bits| (self.constant(a) == Some(bits)).then_some(b);
+                match op {
+                    BinaryOp::Add | BinaryOp::Or | BinaryOp::Xor => right(0).or_else(|| left(0)),
+                    BinaryOp::Sub | BinaryOp::Shl | BinaryOp::Shr => right(0),
+                    BinaryOp::Mul => right(1).or_else(|| left(1)),
+                    BinaryOp::And => right(ty.mask()).or_else(|| left(ty.mask())),
+                    BinaryOp::Div => right(1),
+                    BinaryOp::MulHigh
+                    | BinaryOp::Rem
+                    | BinaryOp::Min
+                    | BinaryOp::Max
+                    | BinaryOp::AddSat
+                    | BinaryOp::SubSat
+                    | BinaryOp::Pow
+                    | BinaryOp::Avg
+                    | BinaryOp::FastDiv => None,
+                }
+            }
+            Op::Select(_) if instruction.srcs[1] == instruction.srcs[2] => Some(instruction.srcs[1]),
+            Op::Select(_) => {
+                let condition = self.constant(instruction.srcs[0])?;
+                Some(instruction.srcs[if condition != 0 { 1 } else { 2 }])
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The type of a pure operation's result. None for all others.
+fn result_type(op: &Op) -> Option<Type> {
+    match *op {
+        Op::Immediate { ty, .. }
+        | Op::Unary(_, ty)
+        | Op::Binary(_, ty)
+        | Op::Ternary(_, ty)
+        | Op::Select(ty)
+        | Op::Convert { to: ty, .. } => Some(ty),
+        Op::Compare(..) => Some(Type::Bool),
+        Op::Input(_)
+        | Op::Undefined
+        | Op::Load { .. }
+        | Op::Store { .. }
+        | Op::Atomic { .. }
+        | Op::Barrier { .. }
+        | Op::Fence { .. }
+        | Op::Jump(_)
+        | Op::Branch { .. }
+        | Op::Vote { .. }
+        | Op::Return => None,
+    }
+}
