@@ -3,6 +3,8 @@
 
 #![allow(missing_docs, reason = "the kernel's header documents every field under the same name")]
 
+use bytemuck::{Pod, Zeroable};
+
 /// `DRM_IOCTL_BASE`: the ioctl type of all DRM requests.
 const DRM: u32 = b'd' as u32;
 /// `DRM_COMMAND_BASE`: request numbers of drivers begin here.
@@ -22,7 +24,7 @@ macro_rules! structure {
     ($(#[$meta:meta])* $name:ident, $size:literal { $($field:ident: $ty:ty),* $(,)? }) => {
         $(#[$meta])*
         #[repr(C)]
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
         pub struct $name { $(pub $field: $ty),* }
         const _: () = assert!(size_of::<$name>() == $size);
     };

@@ -5,7 +5,15 @@ pub mod device;
 pub mod dispatch;
 pub mod eu;
 pub mod fault;
+pub mod gpu;
 pub mod memory;
+mod node;
+pub mod pool;
 pub mod running;
 pub mod settings;
 pub mod streamer;
+pub mod watchdog;
+
+pub use gpu::{Executor, LaunchStatistics};
+pub use node::{Simulator, UnknownDevice};
+pub use settings::Settings;

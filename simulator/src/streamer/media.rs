@@ -1,5 +1,7 @@
 //! The media pipeline's state and GPGPU_WALKER: from commands to a launch.
 
+use std::time::Instant;
+
 use super::Streamer;
 use super::command::Flow;
 use super::layouts::{
@@ -9,6 +11,7 @@ use super::layouts::{
 use super::state::{Pipeline, Vfe};
 use crate::dispatch::{GRF_SIZE, Launch, Rounding, Scratch};
 use crate::fault::Fault;
+use crate::gpu::LaunchStatistics;
 use crate::memory::{Access, canonical};
 
 /// Bytes of an interface descriptor.
@@ -33,7 +36,7 @@ pub fn vfe_state(streamer: &mut Streamer<'_>, dwords: &[u32]) -> Result<Flow, Fa
         return Err(Fault::unsupported("the scoreboard"));
     }
     let max_threads = vfe::MAX_THREADS.get32(dwords) + 1;
-    let of_device = streamer.device.total_threads();
+    let of_device = streamer.gpu.device.total_threads();
     streamer.rule(max_threads <= of_device, || {
         format!("MEDIA_VFE_STATE: Maximum Number of Threads is {max_threads}, the device has {of_device}")
     })?;
@@ -116,7 +119,10 @@ pub fn walker(streamer: &mut Streamer<'_>, dwords: &[u32]) -> Result<Flow, Fault
     if groups.contains(&0) {
         return Ok(Flow::Next);
     }
-    streamer.executor.launch(&launch, streamer.memory, streamer.running)?;
+    let begin = Instant::now();
+    let sum = streamer.gpu.executor.launch(&launch, streamer.memory, streamer.running)?;
+    let (kernel, simd_width, host_time) = (launch.kernel, launch.simd_width, begin.elapsed());
+    streamer.gpu.launches.push(LaunchStatistics { kernel, simd_width, groups, sum, host_time });
     let lanes: u64 =
         (0..launch.threads_per_group()).map(|t| u64::from(launch.dispatch_mask(t).count_ones())).sum();
     let invocations = groups.iter().fold(lanes, |product, n| product.saturating_mul(*n));
@@ -224,7 +230,7 @@ impl Streamer<'_> {
                 "GPGPU_WALKER dispatches {count} threads per work-group, the interface descriptor says {said}"
             )));
         }
-        let subslice = self.device.subslice_threads();
+        let subslice = self.gpu.device.subslice_threads();
         if count > subslice {
             return Err(Fault::illegal(format!(
                 "GPGPU_WALKER: {count} threads per work-group, a subslice has {subslice}"
@@ -306,7 +312,7 @@ impl Streamer<'_> {
     /// Bytes of shared local memory.
     fn slm(&self, desc: &[u32; 8]) -> Result<u32, Fault> {
         let code = descriptor::SLM_SIZE.get32(desc);
-        let Some(size) = slm_size(code).filter(|size| *size <= self.device.slm_size) else {
+        let Some(size) = slm_size(code).filter(|size| *size <= self.gpu.device.slm_size) else {
             return Err(Fault::illegal(format!(
                 "Shared Local Memory Size {code} is more than the device has"
             )));

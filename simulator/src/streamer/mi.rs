@@ -95,7 +95,7 @@ pub fn flush_dw(streamer: &mut Streamer<'_>, dwords: &[u32]) -> Result<Flow, Fau
     }
     let data = match operation {
         1 => flush::DATA.get(dwords),
-        3 => clock::timestamp(streamer.device),
+        3 => clock::timestamp(streamer.gpu.device),
         _ => return Err(Fault::illegal("MI_FLUSH_DW: Post-Sync Operation 2 is reserved")),
     };
     streamer.memory.write_u64(&mut streamer.cursor, address, data)?;

@@ -23,29 +23,14 @@ pub use state::ContextState;
 use command::{Engines, Flow};
 use gencl_i915::Engine;
 
-use crate::device::Device;
-use crate::dispatch::{GroupStatistics, Launch};
 use crate::fault::{Fault, Reason};
+use crate::gpu::Gpu;
 use crate::memory::{Access, AddressSpace, Cursor, canonical};
 use crate::running::Running;
-use crate::settings::Settings;
-
-/// What executes kernel launches.
-pub trait Executor: Sync {
-    /// Executes all work-groups of a launch and returns when they are done.
-    fn launch(
-        &self,
-        launch: &Launch,
-        memory: &AddressSpace,
-        running: &Running,
-    ) -> Result<GroupStatistics, Fault>;
-}
 
 /// The command streamer during one batch.
 pub struct Streamer<'a> {
-    device: &'static Device,
-    settings: &'a Settings,
-    executor: &'a dyn Executor,
+    gpu: &'a Gpu,
     memory: &'a AddressSpace,
     running: &'a Running,
     /// State of the context, which lives from batch to batch.
@@ -62,16 +47,14 @@ const CANCEL_INTERVAL: u32 = 64;
 impl<'a> Streamer<'a> {
     /// A streamer for one batch of a context.
     pub fn new(
-        device: &'static Device,
-        settings: &'a Settings,
-        executor: &'a dyn Executor,
+        gpu: &'a Gpu,
         memory: &'a AddressSpace,
         running: &'a Running,
         state: &'a mut ContextState,
         engine: Engine,
     ) -> Streamer<'a> {
         let (cursor, caller) = (Cursor::default(), None);
-        Streamer { device, settings, executor, memory, running, state, engine, cursor, caller }
+        Streamer { gpu, memory, running, state, engine, cursor, caller }
     }
 
     /// Executes the batch at a GPU address up to its end.
@@ -105,7 +88,7 @@ impl<'a> Streamer<'a> {
     /// Reads the command at an address into `dwords` and finds its row.
     fn fetch(&mut self, at: u64, dwords: &mut Vec<u32>) -> Result<&'static Command, Fault> {
         let header = self.fetch_dword(at)?;
-        let row = self.device.commands.iter().find(|row| header & row.mask == row.opcode);
+        let row = self.gpu.device.commands.iter().find(|row| header & row.mask == row.opcode);
         let Some(row) = row else {
             return Err(match names::not_simulated(header) {
                 Some(name) => Fault::unsupported(format!("command {name}")),
@@ -142,7 +125,7 @@ impl<'a> Streamer<'a> {
 
     /// A rule of strict mode: what breaks it is undefined on hardware.
     fn rule(&self, kept: bool, text: impl FnOnce() -> String) -> Result<(), Fault> {
-        if kept || !self.settings.strict {
+        if kept || !self.gpu.settings.strict {
             return Ok(());
         }
         Err(Fault::illegal(text()))

@@ -70,7 +70,7 @@ fn post_sync(streamer: &mut Streamer<'_>, dwords: &[u32], operation: u64, gpgpu:
     let data = match operation {
         1 => pc::DATA.get(dwords),
         2 => return Err(Fault::unsupported("PIPE_CONTROL with Write PS Depth Count")),
-        _ => clock::timestamp(streamer.device),
+        _ => clock::timestamp(streamer.gpu.device),
     };
     streamer.memory.write_u64(&mut streamer.cursor, address, data)?;
     Ok(())

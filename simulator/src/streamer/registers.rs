@@ -200,7 +200,7 @@ impl Streamer<'_> {
     }
 
     fn read_register(&self, offset: u64) -> Result<u32, Fault> {
-        self.state.registers.read(self.device, self.register(offset)?)
+        self.state.registers.read(self.gpu.device, self.register(offset)?)
     }
 
     fn write_register(&mut self, offset: u64, value: u32) -> Result<(), Fault> {

@@ -1,0 +1,75 @@
+//! What the parts of a simulated GPU share.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+
+use crate::device::Device;
+use crate::dispatch::{GroupStatistics, Launch};
+use crate::fault::Fault;
+use crate::memory::AddressSpace;
+use crate::running::Running;
+use crate::settings::Settings;
+
+/// What executes kernel launches: an engine of the simulator.
+pub trait Executor: Send + Sync {
+    /// Executes all work-groups of a launch and returns when they are done. Reports each work-group that has
+    /// finished with [`Running::advance`], and stops soon after [`Running::cancel`] is set.
+    fn launch(
+        &self,
+        launch: &Launch,
+        memory: &AddressSpace,
+        running: &Running,
+    ) -> Result<GroupStatistics, Fault>;
+}
+
+/// A simulated GPU without the driver around it.
+pub struct Gpu {
+    /// Which device it is.
+    pub device: &'static Device,
+    /// How it behaves.
+    pub settings: Settings,
+    /// Its EUs.
+    pub executor: Box<dyn Executor>,
+    /// What its last launches took.
+    pub launches: LaunchLog,
+}
+
+/// What one kernel launch took.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LaunchStatistics {
+    /// GPU address of the kernel.
+    pub kernel: u64,
+    /// Lanes per thread.
+    pub simd_width: u32,
+    /// Work-groups of each dimension.
+    pub groups: [u64; 3],
+    /// Sums over all work-groups.
+    pub sum: GroupStatistics,
+    /// Time on the host.
+    pub host_time: Duration,
+}
+
+/// Launches that are remembered.
+const LOG_LENGTH: usize = 1024;
+
+/// The last launches.
+#[derive(Debug, Default)]
+pub struct LaunchLog(Mutex<VecDeque<LaunchStatistics>>);
+
+impl LaunchLog {
+    /// Adds a launch and forgets the oldest when there are too many.
+    pub fn push(&self, launch: LaunchStatistics) {
+        let mut log = self.0.lock();
+        if log.len() == LOG_LENGTH {
+            log.pop_front();
+        }
+        log.push_back(launch);
+    }
+
+    /// Takes all launches, oldest first.
+    pub fn take(&self) -> Vec<LaunchStatistics> {
+        self.0.lock().drain(..).collect()
+    }
+}

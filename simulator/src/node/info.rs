@@ -1,0 +1,156 @@
+//! What the driver tells about itself and the device: parameters and queries.
+
+use bytemuck::bytes_of;
+use gencl_i915::uapi::{
+    EngineInfo, MemoryRegionInfo, QueryCount, QueryTopologyInfo, engine_class, param, query,
+};
+use gencl_i915::{Errno, Result};
+
+use crate::device::Device;
+
+/// A parameter: number and value.
+type Param = (i32, fn(&Device) -> i32);
+
+/// `I915_PARAM_*` as a kernel 6.1 gives them for these devices (`i915_getparam.c`), except where this
+/// driver has less: no video engines, no fences between processes, no command parser.
+#[rustfmt::skip]
+const PARAMS: &[Param] = &[
+    (param::CHIPSET_ID,               |d| i32::from(d.pci_id)),
+    (param::REVISION,                 |d| i32::from(d.revision)),
+    (param::HAS_GEM,                  |_| 1),
+    (param::NUM_FENCES_AVAIL,         |_| 32),
+    (param::HAS_OVERLAY,              |_| 0),
+    (param::HAS_PAGEFLIPPING,         |_| 1),
+    (param::HAS_EXECBUF2,             |_| 1),
+    (param::HAS_BSD,                  |_| 0),
+    (param::HAS_BLT,                  |_| 1),
+    (param::HAS_RELAXED_FENCING,      |_| 1),
+    (param::HAS_COHERENT_RINGS,       |_| 1),
+    (param::HAS_RELAXED_DELTA,        |_| 1),
+    (param::HAS_GEN7_SOL_RESET,       |_| 1),
+    (param::HAS_LLC,                  |_| 1),
+    (param::HAS_ALIASING_PPGTT,       |_| 2),
+    (param::HAS_WAIT_TIMEOUT,         |_| 1),
+    (param::HAS_SEMAPHORES,           |_| 0),
+    (param::HAS_PRIME_VMAP_FLUSH,     |_| 1),
+    (param::HAS_VEBOX,                |_| 0),
+    (param::HAS_SECURE_BATCHES,       |_| 0),
+    (param::HAS_PINNED_BATCHES,       |_| 1),
+    (param::HAS_EXEC_NO_RELOC,        |_| 1),
+    (param::HAS_EXEC_HANDLE_LUT,      |_| 1),
+    (param::HAS_WT,                   |_| 0),
+    (param::CMD_PARSER_VERSION,       |_| 0),
+    (param::HAS_COHERENT_PHYS_GTT,    |_| 1),
+    (param::MMAP_VERSION,             |_| 1),
+    (param::HAS_BSD2,                 |_| 0),
+    (param::SUBSLICE_TOTAL,           |d| (d.slices * d.subslices) as i32),
+    (param::EU_TOTAL,                 |d| d.total_eus() as i32),
+    (param::HAS_GPU_RESET,            |_| 2),
+    (param::HAS_RESOURCE_STREAMER,    |_| 0),
+    (param::HAS_EXEC_SOFTPIN,         |_| 1),
+    (param::HAS_POOLED_EU,            |_| 0),
+    (param::MIN_EU_IN_POOL,           |_| 0),
+    (param::MMAP_GTT_VERSION,         |_| 4),
+    // I915_SCHEDULER_CAP_ENABLED only: no priorities, no preemption.
+    (param::HAS_SCHEDULER,            |_| 1),
+    (param::HAS_EXEC_ASYNC,           |_| 1),
+    (param::HAS_EXEC_FENCE,           |_| 0),
+    (param::HAS_EXEC_CAPTURE,         |_| 1),
+    (param::SLICE_MASK,               |d| low_bits(d.slices) as i32),
+    (param::SUBSLICE_MASK,            |d| low_bits(d.subslices) as i32),
+    (param::HAS_EXEC_BATCH_FIRST,     |_| 1),
+    (param::HAS_EXEC_FENCE_ARRAY,     |_| 0),
+    // Engine classes with isolated contexts: render.
+    (param::HAS_CONTEXT_ISOLATION,    |_| 1 << engine_class::RENDER),
+    (param::CS_TIMESTAMP_FREQUENCY,   |d| d.timestamp_frequency as i32),
+    (param::MMAP_GTT_COHERENT,        |_| 1),
+    (param::HAS_EXEC_SUBMIT_FENCE,    |_| 0),
+    (param::PERF_REVISION,            |_| 0),
+    (param::HAS_EXEC_TIMELINE_FENCES, |_| 0),
+    (param::HAS_USERPTR_PROBE,        |_| 1),
+];
+
+/// Parameters of former interfaces, which the kernel answers with `ENODEV`.
+const REMOVED: &[i32] = &[1, 2, 3, param::HAS_EXEC_CONSTANTS, param::HUC_STATUS];
+
+const fn low_bits(count: u32) -> u32 {
+    u32::MAX >> (32 - count)
+}
+
+/// `DRM_IOCTL_I915_GETPARAM`
+pub fn get_param(device: &Device, number: i32) -> Result<i32> {
+    if let Some((_, value)) = PARAMS.iter().find(|(n, _)| *n == number) {
+        return Ok(value(device));
+    }
+    Err(Errno(if REMOVED.contains(&number) { libc::ENODEV } else { libc::EINVAL }))
+}
+
+/// `DRM_IOCTL_I915_QUERY` for one item.
+pub fn query(device: &Device, id: u64) -> Result<Vec<u8>> {
+    match id {
+        query::TOPOLOGY_INFO => Ok(topology(device)),
+        query::ENGINE_INFO => Ok(engines()),
+        query::MEMORY_REGIONS => Ok(memory_regions()),
+        _ => Err(Errno(libc::EINVAL)),
+    }
+}
+
+/// Slices, subslices and EUs, all of them there. Masks in bytes: slices, subslices of each slice, EUs of each subslice.
+fn topology(device: &Device) -> Vec<u8> {
+    let bytes_for = |count: u32| count.div_ceil(8) as u16;
+    let subslice_offset = bytes_for(device.slices);
+    let subslice_stride = bytes_for(device.subslices);
+    let eu_offset = subslice_offset + device.slices as u16 * subslice_stride;
+    let head = QueryTopologyInfo {
+        flags: 0,
+        max_slices: device.slices as u16,
+        max_subslices: device.subslices as u16,
+        max_eus_per_subslice: device.eus as u16,
+        subslice_offset,
+        subslice_stride,
+        eu_offset,
+        eu_stride: bytes_for(device.eus),
+    };
+    let mut out = bytes_of(&head).to_vec();
+    let mut mask = |count: u32, times: u32| {
+        for _ in 0..times {
+            out.extend(&low_bits(count).to_le_bytes()[..usize::from(bytes_for(count))]);
+        }
+    };
+    mask(device.slices, 1);
+    mask(device.subslices, device.slices);
+    mask(device.eus, device.slices * device.subslices);
+    out
+}
+
+/// One render engine and one blitter.
+fn engines() -> Vec<u8> {
+    let classes = [engine_class::RENDER, engine_class::COPY];
+    let mut out = bytes_of(&QueryCount { count: classes.len() as u32, rsvd: [0; 3] }).to_vec();
+    for engine_class in classes {
+        out.extend(bytes_of(&EngineInfo { engine_class, ..Default::default() }));
+    }
+    out
+}
+
+/// System memory is the only region (`I915_MEMORY_CLASS_SYSTEM`, 0).
+fn memory_regions() -> Vec<u8> {
+    let size = host_memory();
+    let mut out = bytes_of(&QueryCount { count: 1, rsvd: [0; 3] }).to_vec();
+    out.extend(bytes_of(&MemoryRegionInfo {
+        probed_size: size,
+        unallocated_size: size,
+        ..Default::default()
+    }));
+    out
+}
+
+/// Bytes of memory that the host has; buffers cannot be larger.
+pub fn host_memory() -> u64 {
+    let kilobytes = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
+        let line = text.lines().find(|line| line.starts_with("MemTotal:"))?;
+        line.split_whitespace().nth(1)?.parse::<u64>().ok()
+    });
+    // Without /proc some size has to be said: that of a small machine.
+    kilobytes.unwrap_or(4 << 20) * 1024
+}

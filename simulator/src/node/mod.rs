@@ -1,0 +1,238 @@
+//! The software i915: a render node whose GPU is simulated.
+
+mod buffers;
+mod context;
+mod exec;
+mod info;
+mod timeline;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use gencl_i915::{
+    ContextId, DriverVersion, Errno, ExecBuffer, GemHandle, RenderNode, ResetStats, Result, uapi,
+};
+use memmap2::MmapRaw;
+use parking_lot::Mutex;
+
+use buffers::Buffers;
+use context::Context;
+
+use crate::clock;
+use crate::device::Device;
+use crate::gpu::{Executor, Gpu, LaunchLog, LaunchStatistics};
+use crate::memory::{Object, PAGE_SIZE};
+use crate::settings::Settings;
+use crate::watchdog::Watchdog;
+
+/// What contexts share.
+struct Core {
+    gpu: Gpu,
+    watchdog: Watchdog,
+    reset_count: AtomicU32,
+    closing: AtomicBool,
+}
+
+impl Core {
+    fn is_closing(&self) -> bool {
+        self.closing.load(Ordering::Relaxed)
+    }
+}
+
+/// A simulated render node, as if it had been opened.
+///
+/// Dropping it stops all batches and waits for their threads.
+pub struct Simulator {
+    core: Arc<Core>,
+    buffers: Buffers,
+    contexts: Mutex<Contexts>,
+    /// Held while a batch is queued, so that batches of several contexts that share buffers have one order.
+    submission: Mutex<()>,
+}
+
+struct Contexts {
+    all: HashMap<u32, Arc<Context>>,
+    /// Closed ones whose threads may still work on their last batches.
+    closed: Vec<Arc<Context>>,
+    last: u32,
+}
+
+/// There is no device of that name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no simulated device is called {0:?}; there are: {names}", names = names())]
+pub struct UnknownDevice(pub String);
+
+fn names() -> String {
+    Device::all().iter().map(|device| device.name).collect::<Vec<_>>().join(", ")
+}
+
+impl Simulator {
+    /// A simulated device by its name (`skl`), whose kernels an engine executes.
+    pub fn with_executor(
+        name: &str,
+        settings: Settings,
+        executor: Box<dyn Executor>,
+    ) -> std::result::Result<Simulator, UnknownDevice> {
+        let device = Device::named(name).ok_or_else(|| UnknownDevice(name.to_owned()))?;
+        let core = Core {
+            watchdog: Watchdog::new(settings.hang_limit),
+            gpu: Gpu { device, settings, executor, launches: LaunchLog::default() },
+            reset_count: AtomicU32::new(0),
+            closing: AtomicBool::new(false),
+        };
+        // Context 0 is there from the beginning.
+        let all = HashMap::from([(0, Arc::new(Context::new()))]);
+        let contexts = Mutex::new(Contexts { all, closed: Vec::new(), last: 0 });
+        Ok(Simulator {
+            core: Arc::new(core),
+            buffers: Buffers::default(),
+            contexts,
+            submission: Mutex::new(()),
+        })
+    }
+
+    /// The device that is simulated.
+    pub fn device(&self) -> &'static Device {
+        self.core.gpu.device
+    }
+
+    /// What the last kernel launches took, oldest first, and forgets them. The
+    /// number that is kept is bounded; older ones are dropped.
+    pub fn take_launches(&self) -> Vec<LaunchStatistics> {
+        self.core.gpu.launches.take()
+    }
+
+    fn context(&self, id: ContextId) -> Result<Arc<Context>> {
+        self.contexts.lock().all.get(&id.0).cloned().ok_or(Errno(libc::ENOENT))
+    }
+}
+
+impl Drop for Simulator {
+    fn drop(&mut self) {
+        self.core.closing.store(true, Ordering::Relaxed);
+        let mut contexts = self.contexts.lock();
+        let Contexts { all, closed, .. } = &mut *contexts;
+        let every: Vec<_> = all.drain().map(|(_, context)| context).chain(closed.drain(..)).collect();
+        every.iter().for_each(|context| context.close());
+        self.core.watchdog.cancel_all();
+        every.iter().for_each(|context| context.join());
+    }
+}
+
+/// Whole pages.
+fn round_up(size: u64) -> Option<u64> {
+    size.checked_next_multiple_of(PAGE_SIZE)
+}
+
+impl RenderNode for Simulator {
+    fn version(&self) -> Result<DriverVersion> {
+        Ok(DriverVersion { name: "i915".into(), version: (1, 6, 0) })
+    }
+
+    fn get_param(&self, param: i32) -> Result<i32> {
+        info::get_param(self.core.gpu.device, param)
+    }
+
+    fn query(&self, id: u64) -> Result<Vec<u8>> {
+        info::query(self.core.gpu.device, id)
+    }
+
+    fn reg_read(&self, offset: u64) -> Result<u64> {
+        if offset & !uapi::REG_READ_8B_WA != uapi::TIMESTAMP_REGISTER {
+            return Err(Errno(libc::EINVAL));
+        }
+        Ok(clock::timestamp(self.core.gpu.device))
+    }
+
+    fn context_create(&self) -> Result<ContextId> {
+        let mut contexts = self.contexts.lock();
+        let id = contexts.last.checked_add(1).ok_or(Errno(libc::ENOMEM))?;
+        contexts.last = id;
+        contexts.all.insert(id, Arc::new(Context::new()));
+        Ok(ContextId(id))
+    }
+
+    fn context_destroy(&self, context: ContextId) -> Result<()> {
+        let mut contexts = self.contexts.lock();
+        if context.0 == 0 {
+            return Err(Errno(libc::ENOENT));
+        }
+        let removed = contexts.all.remove(&context.0).ok_or(Errno(libc::ENOENT))?;
+        removed.close();
+        contexts.closed.retain(|context| !context.is_finished());
+        contexts.closed.push(removed);
+        Ok(())
+    }
+
+    fn context_get_param(&self, context: ContextId, param: u64) -> Result<u64> {
+        self.context(context)?.get_param(&self.core, param)
+    }
+
+    fn context_set_param(&self, context: ContextId, param: u64, value: u64) -> Result<()> {
+        self.context(context)?.set_param(param, value)
+    }
+
+    fn reset_stats(&self, context: ContextId) -> Result<ResetStats> {
+        Ok(self.context(context)?.reset_stats(&self.core))
+    }
+
+    fn gem_create(&self, size: u64) -> Result<GemHandle> {
+        if size == 0 {
+            return Err(Errno(libc::EINVAL));
+        }
+        let size = round_up(size).ok_or(Errno(libc::E2BIG))?;
+        if size > info::host_memory() {
+            return Err(Errno(libc::ENOMEM));
+        }
+        let object = Object::create(size).map_err(|e| Errno(e.raw_os_error().unwrap_or(libc::ENOMEM)))?;
+        Ok(self.buffers.insert(object))
+    }
+
+    unsafe fn gem_userptr(&self, address: *mut u8, length: usize) -> Result<GemHandle> {
+        let unaligned = (address as u64 | length as u64) & (PAGE_SIZE - 1) != 0;
+        if length == 0 || unaligned {
+            return Err(Errno(libc::EINVAL));
+        }
+        // SAFETY: the caller keeps the memory until the handle is closed and no batch uses it; the object lives
+        // in the handle and in batches only.
+        Ok(self.buffers.insert(unsafe { Object::userptr(address, length as u64) }))
+    }
+
+    fn gem_close(&self, handle: GemHandle) -> Result<()> {
+        self.buffers.remove(handle)
+    }
+
+    fn gem_map(&self, handle: GemHandle) -> Result<MmapRaw> {
+        let buffer = self.buffers.get(handle)?;
+        let map = buffer.object.map().ok_or(Errno(libc::ENODEV))?;
+        map.map_err(|e| Errno(e.raw_os_error().unwrap_or(libc::ENOMEM)))
+    }
+
+    fn gem_busy(&self, handle: GemHandle) -> Result<bool> {
+        Ok(!self.buffers.get(handle)?.users.lock().pending().is_empty())
+    }
+
+    fn gem_wait(&self, handle: GemHandle, timeout_ns: i64) -> Result<()> {
+        let pending = self.buffers.get(handle)?.users.lock().pending();
+        let timeout = u64::try_from(timeout_ns).ok().map(Duration::from_nanos);
+        // Beyond what the clock can hold is for ever.
+        let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        match pending.iter().all(|fence| fence.wait(deadline)) {
+            true => Ok(()),
+            false => Err(Errno(libc::ETIME)),
+        }
+    }
+
+    fn exec_buffer(&self, exec: &mut ExecBuffer<'_>) -> Result<()> {
+        let context = self.context(exec.context)?;
+        let prepared = exec::prepare(self.core.gpu.device, &self.buffers, &context, exec)?;
+        let _order = self.submission.lock();
+        context.submit(exec.context, &self.core, prepared.job, |fence| prepared.uses.order(fence))
+    }
+
+    fn error_state(&self, context: ContextId) -> Option<String> {
+        self.context(context).ok()?.error()
+    }
+}

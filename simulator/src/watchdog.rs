@@ -1,0 +1,170 @@
+//! Finds batches that do not come on, and stops them.
+//!
+//! A thread looks at all running batches a few times in each hang limit. It sleeps while there are none, so that
+//! an idle simulator takes no time, and short batches need not wake it each.
+
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use parking_lot::{Condvar, Mutex};
+
+use crate::running::Running;
+
+/// The watchdog of one simulator.
+pub struct Watchdog {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+struct Shared {
+    limit: Duration,
+    state: Mutex<State>,
+    wake: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    watched: Vec<Watched>,
+    /// The thread waits for a batch to come.
+    asleep: bool,
+    closed: bool,
+}
+
+struct Watched {
+    running: Arc<Running>,
+    /// What the thread saw last, and when that was new.
+    progress: u64,
+    since: Instant,
+}
+
+impl Watchdog {
+    /// Starts watching. Without a thread (the host has no more of them) batches are not stopped.
+    pub fn new(limit: Duration) -> Watchdog {
+        let state = Mutex::new(State::default());
+        let shared = Arc::new(Shared { limit, state, wake: Condvar::new() });
+        let for_thread = Arc::clone(&shared);
+        let thread =
+            std::thread::Builder::new().name("gencl-watchdog".into()).spawn(move || for_thread.watch());
+        if let Err(error) = &thread {
+            tracing::warn!("no watchdog for hung batches: {error}");
+        }
+        Watchdog { shared, thread: thread.ok() }
+    }
+
+    /// Watches a batch until the result is dropped.
+    pub fn watch(&self, running: &Arc<Running>) -> Watch<'_> {
+        let mut state = self.shared.state.lock();
+        let (running, progress, since) = (Arc::clone(running), running.progress(), Instant::now());
+        state.watched.push(Watched { running: Arc::clone(&running), progress, since });
+        if state.asleep {
+            self.shared.wake.notify_one();
+        }
+        Watch { watchdog: self, running }
+    }
+
+    /// Stops all batches that run now.
+    pub fn cancel_all(&self) {
+        for watched in &self.shared.state.lock().watched {
+            watched.running.cancel.set();
+        }
+    }
+}
+
+impl Drop for Watchdog {
+    fn drop(&mut self) {
+        self.shared.state.lock().closed = true;
+        self.shared.wake.notify_one();
+        if let Some(thread) = self.thread.take() {
+            // It does not panic; if it did, there is nothing left to do about it.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// A batch that is being watched.
+pub struct Watch<'a> {
+    watchdog: &'a Watchdog,
+    running: Arc<Running>,
+}
+
+impl Drop for Watch<'_> {
+    fn drop(&mut self) {
+        let mut state = self.watchdog.shared.state.lock();
+        state.watched.retain(|w| !Arc::ptr_eq(&w.running, &self.running));
+    }
+}
+
+impl Shared {
+    fn watch(&self) {
+        let tick = (self.limit / 8).max(Duration::from_millis(1));
+        let mut state = self.state.lock();
+        while !state.closed {
+            if state.watched.is_empty() {
+                state.asleep = true;
+                self.wake.wait(&mut state);
+                state.asleep = false;
+            }
+            // Only closing notifies while the thread is not asleep.
+            self.wake.wait_for(&mut state, tick);
+            let now = Instant::now();
+            for watched in &mut state.watched {
+                let progress = watched.running.progress();
+                if progress != watched.progress {
+                    (watched.progress, watched.since) = (progress, now);
+                } else if now - watched.since >= self.limit {
+                    watched.running.cancel.set();
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Watchdog;
+    use crate::running::Running;
+    use std::sync::Arc;
+    use std::time::{Duration, Instant};
+
+    fn until(limit: Duration, done: impl Fn() -> bool) -> bool {
+        let end = Instant::now() + limit;
+        while Instant::now() < end {
+            if done() {
+                return true;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        false
+    }
+
+    #[test]
+    fn a_batch_without_progress_is_cancelled() {
+        let watchdog = Watchdog::new(Duration::from_millis(40));
+        let running = Arc::new(Running::default());
+        let _watch = watchdog.watch(&running);
+        assert!(until(Duration::from_secs(10), || running.cancel.is_set()));
+    }
+
+    #[test]
+    fn progress_keeps_a_batch_alive() {
+        let watchdog = Watchdog::new(Duration::from_millis(400));
+        let running = Arc::new(Running::default());
+        let _watch = watchdog.watch(&running);
+        let end = Instant::now() + Duration::from_millis(1000);
+        while Instant::now() < end {
+            running.advance();
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        assert!(!running.cancel.is_set());
+    }
+
+    #[test]
+    fn a_finished_batch_is_forgotten() {
+        let watchdog = Watchdog::new(Duration::from_millis(20));
+        let running = Arc::new(Running::default());
+        drop(watchdog.watch(&running));
+        std::thread::sleep(Duration::from_millis(100));
+        assert!(!running.cancel.is_set());
+    }
+}
