@@ -1,1 +1,171 @@
 //! Code generation: Gen IR to machine code.
+//!
+//! [`select`] makes machine instructions on virtual registers ([`lir`]), [`allocate`] gives them places, [`spill`]
+//! moves some to scratch when there are too few, [`check`] proves the result symbolically, [`emit`] encodes.
+
+mod allocate;
+mod build;
+mod check;
+mod emit;
+mod lir;
+mod liveness;
+mod messages;
+mod select;
+mod spill;
+mod target;
+
+pub use target::Target;
+
+use crate::ir::{Form, Function};
+use gencl_program::{Kernel, Statistics};
+use lir::{Kind, Program};
+use std::fmt::Write;
+
+/// What the caller decides.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Lanes per thread, 8 or 16; `None`: as many as fit into registers.
+    pub simd: Option<u32>,
+    /// General registers to use, to test spilling; `None`: all of the target.
+    pub registers: Option<u32>,
+}
+
+/// A kernel in machine code.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Compiled {
+    /// Code and all that the launch has to know.
+    pub kernel: Kernel,
+    /// The machine code as text.
+    pub listing: String,
+}
+
+/// Why there is no code.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("kernel {kernel}: {what} ({place})")]
+pub struct Error {
+    /// The kernel.
+    pub kernel: String,
+    /// What is wrong.
+    pub what: String,
+    /// Where: a block and instruction, a stage, an offset.
+    pub place: String,
+}
+
+/// Smallest scratch of a thread in bytes.
+const SCRATCH_MIN: u32 = 1024;
+/// Largest scratch of a thread in bytes.
+const SCRATCH_MAX: u32 = 2 << 20;
+
+/// Compiles a function in linear form.
+///
+/// # Errors
+/// An operation that the target does not have, or more of something than there is.
+pub fn compile(function: &Function, target: &Target, options: &Options) -> Result<Compiled, Error> {
+    let error = |what: String, place: String| Error { kernel: function.name.clone(), what, place };
+    if function.form != Form::Linear {
+        return Err(error("code is generated from the linear form".into(), "input".into()));
+    }
+    let widths: &[u32] = match options.simd.or(function.kernel.required_sub_group_size) {
+        Some(8) => &[8],
+        Some(16) => &[16],
+        Some(other) => return Err(error(format!("{other} lanes per thread"), "options".into())),
+        None => &[16, 8],
+    };
+    for (index, simd) in widths.iter().enumerate() {
+        let last = index + 1 == widths.len();
+        let selected = select::select(function, target, *simd).map_err(|(place, f)| error(f.what, place))?;
+        if let Some(compiled) = finish(function, target, options, selected, *simd, last).map_err(&error2(function))? {
+            return Ok(compiled);
+        }
+    }
+    Err(error("registers do not suffice".into(), "register allocation".into()))
+}
+
+fn error2(function: &Function) -> impl Fn((String, &'static str)) -> Error + '_ {
+    |(what, place)| Error { kernel: function.name.clone(), what, place: place.into() }
+}
+
+/// Most rounds of spilling; each frees the room that one register lacked.
+const ROUNDS: usize = 2000;
+
+/// Allocates and encodes. `None` when registers do not suffice and `may_spill` is false.
+fn finish(
+    function: &Function,
+    target: &Target,
+    options: &Options,
+    mut selected: select::Selected,
+    simd: u32,
+    may_spill: bool,
+) -> Result<Option<Compiled>, (String, &'static str)> {
+    let registers = options.registers.unwrap_or(target.registers).min(target.registers);
+    let allocation = |e: String| (e, "register allocation");
+    let mut rounds = 0;
+    let locations = loop {
+        let shortage = match allocate::allocate(&selected.program, registers) {
+            Ok(locations) => break locations,
+            Err(shortage) => shortage,
+        };
+        if !may_spill {
+            return Ok(None);
+        }
+        rounds += 1;
+        let count = shortage.candidates.len().min(1 + rounds / 8);
+        if count == 0 || rounds > ROUNDS {
+            return Err(allocation(format!("{registers} registers do not suffice, even with spilling")));
+        }
+        spill::spill(&mut selected.program, &shortage.candidates[..count]).map_err(allocation)?;
+    };
+    check::check(&selected.program, &locations).map_err(|e| (e, "check of the register allocation"))?;
+    let code = emit::place(&selected.program, &locations).map_err(|e| (e, "emission"))?;
+    let bytes = emit::encode(&code, target.generation).map_err(|e| (e, "encoding"))?;
+    let listing = listing(function, &code, simd);
+    let mut kernel = function.kernel.clone();
+    kernel.name.clone_from(&function.name);
+    kernel.simd_width = simd;
+    kernel.cross_thread_size = selected.cross_thread_size;
+    kernel.pushes = selected.pushes;
+    kernel.local_ids = selected.local_ids;
+    kernel.local_size = function.local_size;
+    kernel.barrier = selected.barrier;
+    kernel.private_size = selected.private_size;
+    kernel.scratch_size = scratch_size(selected.program.spill_size, selected.private_size, simd)
+        .ok_or_else(|| (format!("more than {SCRATCH_MAX} bytes of scratch"), "register allocation"))?;
+    kernel.statistics = statistics(&selected.program, &locations, &code);
+    kernel.code = bytes;
+    Ok(Some(Compiled { kernel, listing }))
+}
+
+/// Scratch per thread: spilled registers, then the lanes' private memory.
+fn scratch_size(spilled: u32, private: u32, simd: u32) -> Option<u32> {
+    let bytes = u64::from(spilled) + u64::from(private) * u64::from(simd);
+    if bytes == 0 {
+        return Some(0);
+    }
+    let size = u32::try_from(bytes).ok()?.checked_next_power_of_two()?.max(SCRATCH_MIN);
+    (size <= SCRATCH_MAX).then_some(size)
+}
+
+fn statistics(program: &Program, locations: &allocate::Locations, code: &emit::Code) -> Statistics {
+    let all = || program.blocks.iter().flat_map(|b| &b.insts);
+    let count = |f: &dyn Fn(Kind) -> bool| all().filter(|i| f(i.kind)).count() as u32;
+    let sends = code.instructions.iter().filter(|i| matches!(i.extra, gencl_isa::Extra::Send(_))).count();
+    let used = locations.iter().zip(&program.vregs).filter_map(|(at, v)| at.map(|at| at + v.size)).max();
+    Statistics {
+        instructions: code.instructions.len() as u32,
+        sends: sends as u32,
+        spills: count(&|k| matches!(k, Kind::Spill(_))),
+        fills: count(&|k| matches!(k, Kind::Fill(_))),
+        registers: used.unwrap_or(0).div_ceil(lir::GRF),
+    }
+}
+
+fn listing(function: &Function, code: &emit::Code, simd: u32) -> String {
+    let mut out = format!("// {} SIMD{simd}\n", function.name);
+    for (index, instruction) in code.instructions.iter().enumerate() {
+        if let Some(block) = code.blocks.iter().position(|b| *b == index) {
+            let _ = writeln!(out, "block{block}:");
+        }
+        let _ = writeln!(out, "{:6x}: {instruction:?}", index * 16);
+    }
+    out
+}

@@ -1,0 +1,498 @@
+//! Makes machine instructions out of operations on all lanes.
+//!
+//! The hardware takes operands of at most two registers and some operations only for 8 lanes. The
+//! builder cuts an operation on all lanes into instructions that keep to this, and works out regions.
+
+use super::lir::{Block, Inst, Program, VRef, Vreg, GRF};
+use gencl_isa::{
+    AccessMode, Arf, Condition, Destination, Extra, Flag, Instruction, MathFunction, Opcode, Operand,
+    Predicate, PredicateControl, Region, Register, Send, Source, ThreadControl, Type,
+};
+
+/// Where a value is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// A constant: bits of its type, zero above.
+    Immediate(u64),
+    /// In a register: `stride` bytes from lane to lane, 0 when one element is for all lanes.
+    Register {
+        /// Of lane 0.
+        at: VRef,
+        /// Bytes from lane to lane.
+        stride: u32,
+    },
+    /// One element of an architecture register, for all lanes.
+    Arf {
+        /// Register.
+        arf: Arf,
+        /// First byte.
+        subregister: u8,
+    },
+}
+
+/// A source operand for all lanes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Val {
+    /// Where.
+    pub place: Place,
+    /// Type.
+    pub ty: Type,
+    /// Negated (on logic instructions: complemented).
+    pub negate: bool,
+    /// Absolute value.
+    pub abs: bool,
+}
+
+/// A destination for all lanes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dest {
+    /// Of lane 0.
+    pub at: VRef,
+    /// Bytes from lane to lane; 0: one element, written whatever lanes run.
+    pub stride: u32,
+    /// Type.
+    pub ty: Type,
+    /// Is nothing that the virtual register held before needed?
+    pub fresh: bool,
+}
+
+impl Val {
+    /// A constant.
+    pub fn imm(bits: u64, ty: Type) -> Val {
+        let bits = if ty.size() >= 8 { bits } else { bits & ((1 << (8 * ty.size())) - 1) };
+        Val { place: Place::Immediate(bits), ty, negate: false, abs: false }
+    }
+
+    /// A register.
+    pub fn reg(at: VRef, stride: u32, ty: Type) -> Val {
+        Val { place: Place::Register { at, stride }, ty, negate: false, abs: false }
+    }
+
+    /// An architecture register.
+    pub fn arf(arf: Arf, subregister: u8, ty: Type) -> Val {
+        Val { place: Place::Arf { arf, subregister }, ty, negate: false, abs: false }
+    }
+
+    /// Is it a constant?
+    pub fn constant(&self) -> Option<u64> {
+        match self.place {
+            Place::Immediate(bits) => Some(bits),
+            _ => None,
+        }
+    }
+
+    /// Is it the same for all lanes?
+    pub fn scalar(&self) -> bool {
+        !matches!(self.place, Place::Register { stride: 1.., .. })
+    }
+
+    /// The same bits as another type of at most the same size: the low part where it is smaller.
+    pub fn cast(self, ty: Type) -> Val {
+        match self.place {
+            Place::Immediate(bits) => Val::imm(bits, ty),
+            _ => Val { ty, ..self },
+        }
+    }
+
+    /// The part of each element that starts at byte `byte`.
+    pub fn part(self, byte: u32, ty: Type) -> Val {
+        match self.place {
+            Place::Immediate(bits) => Val::imm(bits >> (8 * byte), ty),
+            Place::Register { at, stride } => {
+                Val { place: Place::Register { at: at.plus(byte), stride }, ty, ..self }
+            }
+            Place::Arf { arf, subregister } => {
+                Val { place: Place::Arf { arf, subregister: subregister + byte as u8 }, ty, ..self }
+            }
+        }
+    }
+
+    /// Negated.
+    pub fn negated(self) -> Val {
+        Val { negate: !self.negate, ..self }
+    }
+
+    /// The value as sign- or zero-extended by its type.
+    pub fn extended(&self) -> Option<i128> {
+        let bits = self.constant()?;
+        let shift = 128 - 8 * self.ty.size();
+        let wide = i128::from(bits) << shift;
+        Some(if self.ty.is_signed() { wide >> shift } else { (wide as u128 >> shift) as i128 })
+    }
+}
+
+impl Dest {
+    /// Does it hold one element for all lanes?
+    pub fn scalar(&self) -> bool {
+        self.stride == 0
+    }
+
+    /// The value in it.
+    pub fn val(&self) -> Val {
+        Val::reg(self.at, self.stride, self.ty)
+    }
+
+    /// The part of each element that starts at byte `byte`; what is around it stays.
+    pub fn part(self, byte: u32, ty: Type) -> Dest {
+        Dest { at: self.at.plus(byte), ty, ..self }
+    }
+
+    /// With another type.
+    pub fn cast(self, ty: Type) -> Dest {
+        Dest { ty, ..self }
+    }
+
+    /// What was in it before and is not overwritten stays.
+    pub fn kept(self) -> Dest {
+        Dest { fresh: false, ..self }
+    }
+}
+
+/// What an operation does, beside its operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Operation {
+    /// Opcode.
+    pub opcode: Opcode,
+    /// Condition and where its result goes; of `sel` the flag is unused.
+    pub condition: Option<(Condition, Flag)>,
+    /// Selection by a flag; replaces the current predicate.
+    pub select: Option<(Flag, bool)>,
+    /// Saturate.
+    pub saturate: bool,
+    /// `math`.
+    pub math: Option<MathFunction>,
+    /// Most lanes of one instruction.
+    pub lanes: u32,
+    /// For all lanes whether they run or not.
+    pub all_lanes: bool,
+    /// Update the accumulator.
+    pub thread_switch: bool,
+}
+
+impl Operation {
+    /// A plain one.
+    pub fn new(opcode: Opcode) -> Operation {
+        Operation {
+            opcode,
+            condition: None,
+            select: None,
+            saturate: false,
+            math: None,
+            lanes: 16,
+            all_lanes: false,
+            thread_switch: false,
+        }
+    }
+
+    /// A function of the MATH unit.
+    pub fn math(function: MathFunction) -> Operation {
+        Operation { math: Some(function), ..Operation::new(Opcode::Math) }
+    }
+
+    /// Saturating.
+    pub fn saturating(self) -> Operation {
+        Operation { saturate: true, ..self }
+    }
+
+    /// `sel` of the smaller (`Less`) or larger (`GreaterEqual`).
+    pub fn choose(condition: Condition) -> Operation {
+        Operation { condition: Some((condition, Flag::default())), ..Operation::new(Opcode::Sel) }
+    }
+}
+
+/// Makes the machine form of one kernel.
+pub struct Builder {
+    /// What has been made.
+    pub program: Program,
+    /// Lanes of a thread.
+    pub simd: u32,
+    /// Predicate of the operations that follow, and whether it is inverted.
+    pub predicate: Option<(Flag, bool)>,
+}
+
+impl Builder {
+    /// Nothing yet.
+    pub fn new(simd: u32) -> Builder {
+        Builder { program: Program::default(), simd, predicate: None }
+    }
+
+    /// Begins the next block.
+    pub fn block(&mut self) {
+        self.program.blocks.push(Block::default());
+    }
+
+    /// Appends an instruction as it is.
+    pub fn push(&mut self, inst: Inst) {
+        if self.program.blocks.is_empty() {
+            self.block();
+        }
+        if let Some(block) = self.program.blocks.last_mut() {
+            block.insts.push(inst);
+        }
+    }
+
+    /// Bytes from lane to lane in registers of elements of `size` bytes: bytes have word slots, so that
+    /// the results of byte operations, which the hardware cannot write side by side, stay in place.
+    pub fn stride(size: u32) -> u32 {
+        size.max(2)
+    }
+
+    /// A new register for one element per lane.
+    pub fn vector(&mut self, ty: Type) -> Dest {
+        let stride = Builder::stride(ty.size());
+        let size = stride * self.simd;
+        let at = VRef { vreg: self.program.vreg(size, size.min(GRF)), offset: 0 };
+        Dest { at, stride, ty, fresh: true }
+    }
+
+    /// A new register for one element per lane, `stride` bytes apart.
+    pub fn strided(&mut self, ty: Type, stride: u32) -> Dest {
+        let size = stride * self.simd;
+        let at = VRef { vreg: self.program.vreg(size, size.min(GRF)), offset: 0 };
+        Dest { at, stride, ty, fresh: true }
+    }
+
+    /// A new register for one element.
+    pub fn scalar(&mut self, ty: Type) -> Dest {
+        let size = ty.size().max(4);
+        let at = VRef { vreg: self.program.vreg(size, size), offset: 0 };
+        Dest { at, stride: 0, ty, fresh: true }
+    }
+
+    /// A new register: one element when `scalar`, else one for each lane.
+    pub fn temporary(&mut self, scalar: bool, ty: Type) -> Dest {
+        if scalar { self.scalar(ty) } else { self.vector(ty) }
+    }
+
+    /// A new register of whole general registers.
+    pub fn registers(&mut self, count: u32) -> VRef {
+        VRef { vreg: self.program.vreg(count * GRF, GRF), offset: 0 }
+    }
+
+    /// Emits an operation.
+    pub fn op(&mut self, operation: Operation, dst: Dest, srcs: &[Val]) {
+        self.cut(operation, Some(dst), dst.ty, srcs);
+    }
+
+    /// A copy for the lanes from `first` on only: `dst` is where the first of them goes.
+    pub fn mov_lanes(&mut self, dst: Dest, src: Val, first: u32, lanes: u32) {
+        let step = if lanes * dst.ty.size() > 2 * GRF { lanes / 2 } else { lanes };
+        for lane in (first..first + lanes).step_by(step as usize) {
+            self.chunk(Operation::new(Opcode::Mov), Some(dst), dst.ty, &[src], lane, step);
+            if let Some(last) = self.program.blocks.last_mut().and_then(|b| b.insts.last_mut()) {
+                last.dst = Some(dst.at.plus((lane - first) * dst.stride));
+                last.fresh = dst.fresh && lane == first;
+            }
+        }
+    }
+
+    /// Emits a comparison, whose result is the flag of the operation alone.
+    pub fn compare(&mut self, operation: Operation, srcs: &[Val]) {
+        let ty = srcs.iter().map(|s| s.ty).max_by_key(|t| t.size()).unwrap_or(Type::D);
+        let ty = match ty {
+            Type::B => Type::W,
+            Type::UB => Type::UW,
+            other => other,
+        };
+        self.cut(operation, None, ty, srcs);
+    }
+
+    /// A copy that changes the type as `mov` does.
+    pub fn mov(&mut self, dst: Dest, src: Val) {
+        self.op(Operation::new(Opcode::Mov), dst, &[src]);
+    }
+
+    fn cut(&mut self, operation: Operation, dst: Option<Dest>, ty: Type, srcs: &[Val]) {
+        if dst.is_some_and(|d| d.scalar()) {
+            return self.chunk(operation, dst, ty, srcs, 0, 1);
+        }
+        let mut lanes = self.simd.min(operation.lanes);
+        let fits = |n: u32| {
+            let span = |at: u32, stride: u32, size: u32| at % GRF + (n - 1) * stride + size <= 2 * GRF;
+            let dst_fits = match dst {
+                Some(d) => span(d.at.offset, d.stride, d.ty.size()),
+                None => n * ty.size() <= 2 * GRF,
+            };
+            dst_fits
+                && srcs.iter().all(|s| match s.place {
+                    Place::Register { at, stride } => span(at.offset, stride, s.ty.size()),
+                    _ => true,
+                })
+        };
+        while lanes > 1 && !fits(lanes) {
+            lanes /= 2;
+        }
+        let mut first = 0;
+        while first < self.simd {
+            self.chunk(operation, dst, ty, srcs, first, lanes);
+            first += lanes;
+        }
+    }
+
+    fn chunk(&mut self, operation: Operation, dst: Option<Dest>, ty: Type, srcs: &[Val], first: u32, lanes: u32) {
+        let mut isa = Instruction::new(operation.opcode, lanes as u8);
+        isa.channel_offset = first as u8;
+        isa.saturate = operation.saturate;
+        let scalar = dst.is_some_and(|d| d.scalar());
+        isa.no_mask = scalar || operation.all_lanes;
+        if let Some(function) = operation.math {
+            isa.extra = Extra::Math(function);
+        }
+        if operation.thread_switch {
+            isa.thread_control = ThreadControl::Switch;
+        }
+        if !isa.no_mask {
+            self.predicate(&mut isa);
+        }
+        if let Some((condition, flag)) = operation.condition {
+            isa.condition = Some(condition);
+            if operation.opcode != Opcode::Sel {
+                isa.flag = flag;
+            }
+        }
+        if let Some((flag, inverse)) = operation.select {
+            isa.flag = flag;
+            isa.predicate = Some(Predicate { control: PredicateControl::Normal, inverse });
+        }
+        let three = operation.opcode == Opcode::Mad;
+        if three {
+            isa.access_mode = AccessMode::Align16;
+        }
+        let widest = srcs.iter().map(|s| s.ty.size().max(2)).max().unwrap_or(2);
+        let mut inst = Inst::new(isa);
+        inst.isa.destination = Destination::null(ty);
+        if let Some(d) = dst {
+            let step = if d.scalar() { (widest / d.ty.size()).clamp(1, 4) } else { d.stride / d.ty.size() };
+            inst.isa.destination = Destination { hstride: step as u8, ..Destination::new(Register::Grf(0), 0, ty) };
+            if three {
+                inst.isa.destination.hstride = 1;
+            }
+            inst.dst = Some(d.at.plus(first * d.stride));
+            inst.fresh = d.fresh && first == 0;
+        }
+        for (index, s) in srcs.iter().enumerate() {
+            let (operand, vref) = operand(s, first, lanes, three);
+            inst.isa.sources[index] = operand;
+            inst.srcs[index] = vref;
+        }
+        self.push(inst);
+    }
+
+    fn predicate(&self, isa: &mut Instruction) {
+        if let Some((flag, inverse)) = self.predicate {
+            isa.flag = flag;
+            isa.predicate = Some(Predicate { control: PredicateControl::Normal, inverse });
+        }
+    }
+
+    /// Emits a message for `lanes` lanes from `first` on, or for one element when `lanes` is 1.
+    pub fn send(&mut self, send: Send, lanes: u32, first: u32, payload: [Option<VRef>; 2], dst: Option<VRef>) {
+        let split = payload[1].is_some();
+        let mut isa = Instruction::new(if split { Opcode::Sends } else { Opcode::Send }, lanes as u8);
+        isa.channel_offset = first as u8;
+        isa.no_mask = lanes == 1;
+        if !isa.no_mask {
+            self.predicate(&mut isa);
+        }
+        isa.extra = Extra::Send(send);
+        let ty = if lanes == 16 { Type::UW } else { Type::UD };
+        isa.destination = match dst {
+            Some(_) => Destination::new(Register::Grf(0), 0, ty),
+            None => Destination::null(ty),
+        };
+        for (index, p) in payload.iter().enumerate() {
+            if p.is_some() {
+                isa.sources[index] =
+                    Operand::Register(Source::new(Register::Grf(0), 0, Region::new(8, 8, 1), Type::UD));
+            }
+        }
+        let mut inst = Inst::new(isa);
+        inst.srcs = [payload[0], payload[1], None];
+        inst.dst = dst;
+        inst.fresh = dst.is_some() && first == 0;
+        self.push(inst);
+    }
+
+    /// Emits a scalar operation on architecture registers and registers, all of one type.
+    pub fn scalar_arf(&mut self, opcode: Opcode, arf: Arf, subregister: u8, ty: Type, srcs: &[Val]) {
+        let mut isa = Instruction::new(opcode, 1);
+        isa.no_mask = true;
+        isa.destination = Destination::new(Register::Arf(arf), subregister, ty);
+        if matches!(arf, Arf::Control(_) | Arf::Notification(_)) {
+            isa.thread_control = ThreadControl::Switch;
+        }
+        let mut inst = Inst::new(isa);
+        for (index, s) in srcs.iter().enumerate() {
+            let (operand, vref) = operand(s, 0, 1, false);
+            inst.isa.sources[index] = operand;
+            inst.srcs[index] = vref;
+        }
+        self.push(inst);
+    }
+
+    /// Ends the life of what a register holds.
+    pub fn undefined(&mut self, vreg: Vreg) {
+        let mut inst = Inst::new(Instruction::new(Opcode::Nop, 1));
+        inst.dst = Some(VRef { vreg, offset: 0 });
+        inst.fresh = true;
+        inst.kind = super::lir::Kind::Undefined;
+        self.push(inst);
+    }
+
+    /// A jump to a block, always or when any lane's bit of a flag says so (or none does, when inverse).
+    pub fn jump(&mut self, block: usize, condition: Option<(Flag, bool)>) {
+        let mut isa = Instruction::new(Opcode::Jmpi, 1);
+        isa.no_mask = true;
+        isa.extra = Extra::Branch(gencl_isa::Branch::default());
+        if let Some((flag, inverse)) = condition {
+            isa.flag = flag;
+            let control = if self.simd == 16 { PredicateControl::Any16H } else { PredicateControl::Any8H };
+            isa.predicate = Some(Predicate { control, inverse });
+        }
+        let mut inst = Inst::new(isa);
+        inst.target = Some(block);
+        self.push(inst);
+    }
+}
+
+fn operand(s: &Val, first: u32, lanes: u32, three: bool) -> (Operand, Option<VRef>) {
+    match s.place {
+        Place::Immediate(bits) => {
+            let (bits, ty) = match s.ty {
+                Type::B => (bits as u8 as i8 as u16 as u64, Type::W),
+                Type::UB => (bits, Type::UW),
+                ty => (bits, ty),
+            };
+            (Operand::Immediate { bits, ty }, None)
+        }
+        Place::Arf { arf, subregister } => {
+            let mut source = Source::new(Register::Arf(arf), subregister, Region::SCALAR, s.ty);
+            source.negate = s.negate;
+            (Operand::Register(source), None)
+        }
+        Place::Register { at, stride } => {
+            let region = region(s.ty.size(), stride, lanes);
+            let mut source = Source::new(Register::Grf(0), 0, region, s.ty);
+            source.negate = s.negate;
+            source.abs = s.abs;
+            if three {
+                source.replicate = stride == 0;
+                source.region = if stride == 0 { Region::SCALAR } else { Region::new(4, 4, 1) };
+            }
+            (Operand::Register(source), Some(at.plus(first * stride)))
+        }
+    }
+}
+
+/// The region of elements of `size` bytes, `stride` bytes apart.
+fn region(size: u32, stride: u32, lanes: u32) -> Region {
+    if stride == 0 || lanes == 1 {
+        return Region::SCALAR;
+    }
+    let step = stride / size;
+    if step == 1 {
+        let width = lanes.min(GRF / size).min(16) as u8;
+        return Region::new(width, width, 1);
+    }
+    Region::new(step as u8, 1, 0)
+}

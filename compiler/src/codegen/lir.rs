@@ -1,0 +1,314 @@
+//! The machine form: instructions of the instruction set on virtual registers.
+//!
+//! A virtual register is a run of bytes in the general register file. An operand that has a
+//! [`VRef`] ignores the register and subregister of its [`gencl_isa`] operand until allocation
+//! puts them in.
+
+use gencl_isa::{AccessMode, Extra, Instruction, Opcode, Operand, Region, Source};
+use std::fmt::Write;
+
+/// Bytes of one general register.
+pub const GRF: u32 = 32;
+
+/// A virtual register: an index into [`Program::vregs`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Vreg(pub u32);
+
+/// What is known of a virtual register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VregInfo {
+    /// Bytes.
+    pub size: u32,
+    /// Alignment in bytes, a power of two of at most [`GRF`].
+    pub align: u32,
+    /// Byte in the register file where the launch puts it, for the thread's payload.
+    pub fixed: Option<u32>,
+    /// The register whose value this one holds for one instruction while that one lives in scratch;
+    /// with the byte within it. A spilled register has `None` and `spilled` set.
+    pub piece_of: Option<(Vreg, u32)>,
+    /// Where it lives in scratch: first byte from the beginning of the spill area.
+    pub spilled: Option<u32>,
+}
+
+/// A byte of a virtual register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct VRef {
+    /// Register.
+    pub vreg: Vreg,
+    /// First byte.
+    pub offset: u32,
+}
+
+impl VRef {
+    /// The byte `bytes` further on.
+    pub fn plus(self, bytes: u32) -> VRef {
+        VRef { vreg: self.vreg, offset: self.offset + bytes }
+    }
+}
+
+/// A value that is known only after allocation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fixup {
+    /// Source 1 is an immediate: the size of the spill area is added to it.
+    SpillSize,
+}
+
+/// Why an instruction is there, for the statistics and the checker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// As selected.
+    Normal,
+    /// Not a machine instruction: the destination's contents are no longer needed.
+    Undefined,
+    /// Store to scratch of this byte of the spill area.
+    Spill(u32),
+    /// Load from scratch of this byte of the spill area.
+    Fill(u32),
+}
+
+/// One machine instruction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Inst {
+    /// The instruction; registers of operands with a [`VRef`] are filled in by allocation.
+    pub isa: Instruction,
+    /// Destination.
+    pub dst: Option<VRef>,
+    /// Sources.
+    pub srcs: [Option<VRef>; 3],
+    /// Nothing that the destination's virtual register held before is needed afterwards.
+    pub fresh: bool,
+    /// Jumps: to which block, by place in the layout.
+    pub target: Option<usize>,
+    /// Completed after allocation.
+    pub fixup: Option<Fixup>,
+    /// Why it is there.
+    pub kind: Kind,
+}
+
+/// A basic block.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Block {
+    /// Instructions; `jmpi` at the end only.
+    pub insts: Vec<Inst>,
+    /// Blocks that may follow, by place in the layout.
+    pub successors: Vec<usize>,
+    /// How many loops are around it, as far as layout shows.
+    pub depth: u32,
+}
+
+/// A kernel in machine form.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Program {
+    /// Virtual registers.
+    pub vregs: Vec<VregInfo>,
+    /// Blocks in layout order.
+    pub blocks: Vec<Block>,
+    /// Bytes of scratch for spilled registers.
+    pub spill_size: u32,
+}
+
+/// Message lengths in registers, from the descriptors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lengths {
+    /// Source 0.
+    pub message: u32,
+    /// Source 1 of split sends.
+    pub extended: u32,
+    /// Destination.
+    pub response: u32,
+}
+
+impl Inst {
+    /// An instruction without virtual registers.
+    pub fn new(isa: Instruction) -> Inst {
+        Inst {
+            isa,
+            dst: None,
+            srcs: [None; 3],
+            fresh: false,
+            target: None,
+            fixup: None,
+            kind: Kind::Normal,
+        }
+    }
+
+    /// Lengths of a message.
+    pub fn lengths(&self) -> Option<Lengths> {
+        let Extra::Send(send) = self.isa.extra else { return None };
+        let gencl_isa::Descriptor::Immediate(d) = send.descriptor else { return None };
+        let extended = match send.extended {
+            gencl_isa::Descriptor::Immediate(e) => e >> 6 & 0xf,
+            gencl_isa::Descriptor::Register(_) => 0,
+        };
+        Some(Lengths { message: d >> 25 & 0xf, extended, response: d >> 20 & 0x1f })
+    }
+
+    /// Calls `f` with the first byte (from the operand's own first byte) and size of each element written.
+    pub fn written(&self, mut f: impl FnMut(u32, u32)) {
+        if self.dst.is_none() {
+            return;
+        }
+        if let Some(l) = self.lengths() {
+            f(0, l.response * GRF);
+            return;
+        }
+        let d = &self.isa.destination;
+        let size = d.ty.size();
+        for channel in 0..u32::from(self.isa.exec_size) {
+            f(channel * size * u32::from(d.hstride), size);
+        }
+    }
+
+    /// Calls `f` with the first byte and size of each element that source `index` reads.
+    pub fn read(&self, index: usize, mut f: impl FnMut(u32, u32)) {
+        if self.srcs[index].is_none() {
+            return;
+        }
+        if let Some(l) = self.lengths() {
+            let registers = if index == 0 { l.message } else { l.extended };
+            f(0, registers * GRF);
+            return;
+        }
+        let Operand::Register(s) = &self.isa.sources[index] else { return };
+        let size = s.ty.size();
+        if self.isa.access_mode == AccessMode::Align16 {
+            let n = if s.replicate { 1 } else { u32::from(self.isa.exec_size) };
+            f(0, n * size);
+            return;
+        }
+        let Region { vstride, width, hstride } = s.region;
+        for channel in 0..u32::from(self.isa.exec_size) {
+            let row = channel / u32::from(width);
+            let column = channel % u32::from(width);
+            f((row * u32::from(vstride) + column * u32::from(hstride)) * size, size);
+        }
+    }
+
+    /// Bytes from the destination's first to its last.
+    pub fn dst_span(&self) -> u32 {
+        let mut end = 0;
+        self.written(|at, size| end = end.max(at + size));
+        end
+    }
+
+    /// Bytes from a source's first to its last.
+    pub fn src_span(&self, index: usize) -> u32 {
+        let mut end = 0;
+        self.read(index, |at, size| end = end.max(at + size));
+        end
+    }
+
+    /// May the destination not share registers with a source that dies here? Instructions of two
+    /// registers run in two halves, and the second half must not read what the first has written
+    /// (Skylake manual, Volume 7, "Register Region Restrictions"); messages may write before they
+    /// have read everything.
+    pub fn early_clobber(&self) -> bool {
+        let Some(dst) = self.dst else { return false };
+        if self.lengths().is_some() || self.isa.access_mode == AccessMode::Align16 {
+            return true;
+        }
+        if dst.offset % GRF + self.dst_span() <= GRF && self.isa.exec_size <= 8 {
+            return false;
+        }
+        let d = &self.isa.destination;
+        let step = d.ty.size() * u32::from(d.hstride);
+        (0..3).any(|i| match (&self.isa.sources[i], self.srcs[i]) {
+            (Operand::Register(s), Some(_)) => !packed(s) || s.ty.size() != step,
+            _ => false,
+        })
+    }
+}
+
+fn packed(s: &Source) -> bool {
+    s.region.hstride == 1 && s.region.vstride == s.region.width
+}
+
+impl Program {
+    /// A new virtual register.
+    pub fn vreg(&mut self, size: u32, align: u32) -> Vreg {
+        self.vregs.push(VregInfo { size, align, fixed: None, piece_of: None, spilled: None });
+        Vreg(self.vregs.len() as u32 - 1)
+    }
+
+    /// What is known of a register.
+    pub fn info(&self, vreg: Vreg) -> &VregInfo {
+        &self.vregs[vreg.0 as usize]
+    }
+
+    /// The text form, for people.
+    pub fn dump(&self) -> String {
+        let mut out = String::new();
+        for (number, block) in self.blocks.iter().enumerate() {
+            let _ = writeln!(out, "block {number}: -> {:?}", block.successors);
+            for inst in &block.insts {
+                let _ = writeln!(out, "  {}", text(inst));
+            }
+        }
+        out
+    }
+}
+
+/// One instruction as a line of text.
+pub fn text(inst: &Inst) -> String {
+    let isa = &inst.isa;
+    let mut s = String::new();
+    if inst.kind == Kind::Undefined {
+        s.push_str("undefined");
+    } else {
+        if let Some(p) = isa.predicate {
+            let sign = if p.inverse { '-' } else { '+' };
+            let _ = write!(s, "({sign}f{}.{}.{:?}) ", isa.flag.register, isa.flag.subregister, p.control);
+        }
+        let _ = write!(s, "{:?}", isa.opcode);
+        if let Some(c) = isa.condition {
+            let _ = write!(s, ".{c:?}.f{}.{}", isa.flag.register, isa.flag.subregister);
+        }
+        let _ = write!(s, "({}|M{})", isa.exec_size, isa.channel_offset);
+        if isa.no_mask {
+            s.push_str(" WE_all");
+        }
+    }
+    match inst.dst {
+        Some(v) => {
+            let d = &isa.destination;
+            let _ = write!(s, " v{}+{}<{}>{:?}", v.vreg.0, v.offset, d.hstride, d.ty);
+        }
+        None if isa.opcode != Opcode::Jmpi => {
+            let _ = write!(s, " {:?}", isa.destination.register);
+        }
+        None => {}
+    }
+    for (operand, vref) in isa.sources.iter().zip(inst.srcs) {
+        match (operand, vref) {
+            (Operand::None, _) => {}
+            (Operand::Register(r), Some(v)) => {
+                let g = r.region;
+                let sign = if r.negate { "-" } else { "" };
+                let _ = write!(
+                    s,
+                    ", {sign}v{}+{}<{};{},{}>{:?}",
+                    v.vreg.0, v.offset, g.vstride, g.width, g.hstride, r.ty
+                );
+            }
+            (Operand::Register(r), None) => {
+                let _ = write!(s, ", {:?}", r.register);
+            }
+            (Operand::Immediate { bits, ty }, _) => {
+                let _ = write!(s, ", {bits:#x}:{ty:?}");
+            }
+        }
+    }
+    if let Extra::Send(send) = &isa.extra {
+        let _ = write!(s, " {:?} {:x?} {:x?}", send.target, send.descriptor, send.extended);
+    }
+    if let Extra::Math(m) = &isa.extra {
+        let _ = write!(s, " {m:?}");
+    }
+    if let Some(target) = inst.target {
+        let _ = write!(s, " -> block {target}");
+    }
+    if inst.fresh {
+        s.push_str(" fresh");
+    }
+    s
+}

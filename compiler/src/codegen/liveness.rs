@@ -1,0 +1,192 @@
+//! Where virtual registers are alive.
+//!
+//! A register is alive where a write that may have happened can reach a read that may happen. Writes under a
+//! predicate, or of a part of a register, do not end what it held before unless selection says so
+//! ([`Inst::fresh`]). As reads of lanes that were never written do not matter, life does not extend back
+//! beyond the first possible write.
+
+use super::lir::{Inst, Program, Vreg};
+
+/// From the first to the last position at which a register is needed. Instruction `n` in layout order reads
+/// at `2 n` and writes at `2 n + 1`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Interval {
+    /// First position.
+    pub start: u32,
+    /// Last position.
+    pub end: u32,
+}
+
+/// A set of small numbers.
+#[derive(Clone, PartialEq, Eq)]
+struct Bits(Vec<u64>);
+
+impl Bits {
+    fn new(count: usize) -> Bits {
+        Bits(vec![0; count.div_ceil(64)])
+    }
+    fn insert(&mut self, i: usize) {
+        self.0[i / 64] |= 1 << (i % 64);
+    }
+    fn remove(&mut self, i: usize) {
+        self.0[i / 64] &= !(1 << (i % 64));
+    }
+    fn union(&mut self, other: &Bits) -> bool {
+        let mut changed = false;
+        for (a, b) in self.0.iter_mut().zip(&other.0) {
+            changed |= *b & !*a != 0;
+            *a |= b;
+        }
+        changed
+    }
+    fn common<'a>(&'a self, other: &'a Bits) -> impl Iterator<Item = usize> + 'a {
+        self.0.iter().zip(&other.0).enumerate().flat_map(|(word, (a, b))| {
+            let both = a & b;
+            (0..64).filter(move |bit| both >> bit & 1 != 0).map(move |bit| word * 64 + bit)
+        })
+    }
+}
+
+/// Registers that an instruction reads.
+pub fn reads(inst: &Inst) -> impl Iterator<Item = Vreg> + '_ {
+    inst.srcs.iter().flatten().map(|v| v.vreg)
+}
+
+/// The interval of each register that is used; registers of the payload begin with the thread.
+pub fn intervals(program: &Program) -> Vec<Option<Interval>> {
+    let count = program.vregs.len();
+    // Registers used in more than one block, and those read before they are written in their block, matter
+    // to the flow between blocks; all others need no sets.
+    let mut home = vec![usize::MAX; count];
+    let mut global = vec![false; count];
+    for (index, block) in program.blocks.iter().enumerate() {
+        let mut see = |v: Vreg, write: bool| {
+            let i = v.0 as usize;
+            if home[i] == usize::MAX {
+                home[i] = index;
+                global[i] |= !write;
+            } else if home[i] != index {
+                global[i] = true;
+            }
+        };
+        for inst in &block.insts {
+            reads(inst).for_each(|v| see(v, false));
+            if let Some(d) = inst.dst {
+                see(d.vreg, inst.fresh);
+            }
+        }
+    }
+    let mut number = vec![usize::MAX; count];
+    let mut globals = Vec::new();
+    for (i, is_global) in global.iter().enumerate() {
+        if *is_global {
+            number[i] = globals.len();
+            globals.push(i);
+        }
+    }
+    let (live_in, live_out, before, after) = flow(program, &number, globals.len());
+    let mut result: Vec<Option<Interval>> = vec![None; count];
+    let mut extend = |v: usize, position: u32| {
+        let interval = result[v].get_or_insert(Interval { start: position, end: position });
+        interval.start = interval.start.min(position);
+        interval.end = interval.end.max(position);
+    };
+    let mut position = 0u32;
+    for (index, block) in program.blocks.iter().enumerate() {
+        let first = 2 * position;
+        for inst in &block.insts {
+            reads(inst).for_each(|v| extend(v.0 as usize, 2 * position));
+            if let (Some(d), super::lir::Kind::Normal | super::lir::Kind::Fill(_)) = (inst.dst, inst.kind) {
+                let at = 2 * position + u32::from(!inst.early_clobber());
+                extend(d.vreg.0 as usize, at);
+                extend(d.vreg.0 as usize, 2 * position + 1);
+            }
+            position += 1;
+        }
+        for g in live_in[index].common(&before[index]) {
+            extend(globals[g], first);
+        }
+        for g in live_out[index].common(&after[index]) {
+            extend(globals[g], (2 * position).saturating_sub(1).max(first));
+        }
+    }
+    for (v, info) in program.vregs.iter().enumerate() {
+        if let (Some(_), Some(interval)) = (info.fixed, &mut result[v]) {
+            interval.start = 0;
+        }
+    }
+    result
+}
+
+/// Alive at the beginning and end of each block, and possibly written before its beginning and end.
+#[allow(clippy::type_complexity, reason = "four sets per block")]
+fn flow(program: &Program, number: &[usize], count: usize) -> (Vec<Bits>, Vec<Bits>, Vec<Bits>, Vec<Bits>) {
+    let blocks = program.blocks.len();
+    let mut used = vec![Bits::new(count); blocks];
+    let mut ended = vec![Bits::new(count); blocks];
+    let mut written = vec![Bits::new(count); blocks];
+    for (index, block) in program.blocks.iter().enumerate() {
+        for inst in block.insts.iter().rev() {
+            if let Some(d) = inst.dst {
+                let n = number[d.vreg.0 as usize];
+                if n != usize::MAX {
+                    if inst.kind != super::lir::Kind::Undefined {
+                        written[index].insert(n);
+                    }
+                    if inst.fresh {
+                        used[index].remove(n);
+                        ended[index].insert(n);
+                    }
+                }
+            }
+            for v in reads(inst) {
+                let n = number[v.0 as usize];
+                if n != usize::MAX {
+                    used[index].insert(n);
+                    ended[index].remove(n);
+                }
+            }
+        }
+    }
+    let mut live_in = vec![Bits::new(count); blocks];
+    let mut live_out = vec![Bits::new(count); blocks];
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for index in (0..blocks).rev() {
+            for next in &program.blocks[index].successors {
+                if let Some(alive) = live_in.get(*next).cloned() {
+                    changed |= live_out[index].union(&alive);
+                }
+            }
+            let mut alive = live_out[index].clone();
+            for (a, e) in alive.0.iter_mut().zip(&ended[index].0) {
+                *a &= !e;
+            }
+            alive.union(&used[index]);
+            changed |= live_in[index].union(&alive);
+        }
+    }
+    let mut before = vec![Bits::new(count); blocks];
+    let mut after = written;
+    for (v, info) in program.vregs.iter().enumerate() {
+        if info.fixed.is_some() && number[v] != usize::MAX {
+            before[0].insert(number[v]);
+        }
+    }
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for index in 0..blocks {
+            let known = before[index].clone();
+            changed |= after[index].union(&known);
+            for next in &program.blocks[index].successors {
+                if *next < blocks {
+                    let known = after[index].clone();
+                    changed |= before[*next].union(&known);
+                }
+            }
+        }
+    }
+    (live_in, live_out, before, after)
+}

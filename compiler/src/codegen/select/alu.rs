@@ -1,0 +1,460 @@
+//! Arithmetic and logic.
+
+use super::{machine_type, unsigned, Failure, Selector};
+use crate::codegen::build::{Dest, Operation, Val};
+use crate::ir::{BinaryOp, Instruction, Reg, TernaryOp, Type as IrType, UnaryOp};
+use gencl_isa::{Condition, MathFunction, Opcode, Type};
+
+/// Operations with one source that are one instruction on 32-bit floats.
+const FLOAT_UNARY: &[(UnaryOp, Operation1)] = &[
+    (UnaryOp::Floor, Operation1::Alu(Opcode::Rndd)),
+    (UnaryOp::Ceil, Operation1::Alu(Opcode::Rndu)),
+    (UnaryOp::Trunc, Operation1::Alu(Opcode::Rndz)),
+    (UnaryOp::RoundEven, Operation1::Alu(Opcode::Rnde)),
+    (UnaryOp::Rcp, Operation1::Math(MathFunction::Inv)),
+    (UnaryOp::Rsqrt, Operation1::Math(MathFunction::Rsq)),
+    (UnaryOp::Sqrt, Operation1::Math(MathFunction::Sqrt)),
+    (UnaryOp::Exp2, Operation1::Math(MathFunction::Exp)),
+    (UnaryOp::Log2, Operation1::Math(MathFunction::Log)),
+    (UnaryOp::Sin, Operation1::Math(MathFunction::Sin)),
+    (UnaryOp::Cos, Operation1::Math(MathFunction::Cos)),
+];
+
+#[derive(Clone, Copy)]
+enum Operation1 {
+    Alu(Opcode),
+    Math(MathFunction),
+}
+
+/// Operations with two sources that are one instruction, and whether the sources can be exchanged.
+const PLAIN_BINARY: &[(BinaryOp, Opcode, bool)] = &[
+    (BinaryOp::Add, Opcode::Add, true),
+    (BinaryOp::Mul, Opcode::Mul, true),
+    (BinaryOp::And, Opcode::And, true),
+    (BinaryOp::Or, Opcode::Or, true),
+    (BinaryOp::Xor, Opcode::Xor, true),
+];
+
+fn is_byte(ty: Type) -> bool {
+    matches!(ty, Type::B | Type::UB)
+}
+
+/// Does an immediate of at most 32 bits give a 64-bit operand this value?
+fn narrowed(v: Val) -> Option<Val> {
+    let value = v.extended()?;
+    if v.ty.is_float() {
+        return None;
+    }
+    if let Ok(signed) = i32::try_from(value) {
+        return Some(Val::imm(signed as u32 as u64, Type::D));
+    }
+    u32::try_from(value).ok().map(|u| Val::imm(u64::from(u), Type::UD))
+}
+
+impl Selector<'_> {
+    /// As a second source, which may be an immediate of at most 32 bits.
+    pub fn second(&mut self, v: Val) -> Val {
+        if v.constant().is_none() {
+            return v;
+        }
+        if v.ty.size() < 8 {
+            return v;
+        }
+        match narrowed(v) {
+            Some(small) => Val { negate: v.negate, abs: v.abs, ..small },
+            None => self.materialize(v),
+        }
+    }
+
+    /// Emits an operation on two sources, with constants where the hardware takes them.
+    pub fn two(&mut self, operation: Operation, exchangeable: bool, dst: Dest, a: Val, b: Val) {
+        let (a, b) = match (a.constant(), b.constant()) {
+            (Some(_), None) if exchangeable => (b, a),
+            _ => (a, b),
+        };
+        let a = self.materialize(a);
+        let b = if b.negate || b.abs { self.materialize(b) } else { self.second(b) };
+        self.b.op(operation, dst, &[a, b]);
+    }
+
+    /// A destination for the wrapping results of an operation: bytes are computed as words, whose low
+    /// byte is the result.
+    fn wrapping(&mut self, reg: Reg, ty: Type) -> Result<Dest, Failure> {
+        self.dest(reg, if is_byte(ty) { Type::UW } else { ty })
+    }
+
+    /// A value as 32 bits, extended by its type.
+    fn widened(&mut self, v: Val, ty: Type) -> Val {
+        if let Some(value) = v.extended() {
+            return Val::imm(value as u32 as u64, ty);
+        }
+        let d = self.b.temporary(v.scalar(), ty);
+        self.b.mov(d, v);
+        d.val()
+    }
+
+    /// Operations with one source.
+    pub fn unary(&mut self, op: UnaryOp, ty: IrType, i: &Instruction) -> Result<(), Failure> {
+        let machine = machine_type(ty)?;
+        let (dst, src) = (i.dsts[0], i.srcs[0]);
+        if let Some((_, operation)) = FLOAT_UNARY.iter().find(|(o, _)| *o == op) {
+            if machine != Type::F {
+                return Err(Failure::unsupported(format!("{op:?} of {ty:?}")));
+            }
+            let v = self.val(src, machine)?;
+            let d = self.dest(dst, machine)?;
+            let (operation, v) = match operation {
+                Operation1::Alu(opcode) => (Operation::new(*opcode), v),
+                Operation1::Math(f) => (Operation::math(*f), self.materialize(v)),
+            };
+            self.b.op(operation, d, &[v]);
+            return Ok(());
+        }
+        match op {
+            UnaryOp::Mov => self.copy(dst, src, machine),
+            UnaryOp::Not => {
+                let v = self.val(src, unsigned(machine.size()))?;
+                let v = if machine.size() == 8 { self.materialize(v) } else { v };
+                let d = self.wrapping(dst, unsigned(machine.size()))?;
+                self.b.op(Operation::new(Opcode::Not), d, &[v]);
+                Ok(())
+            }
+            UnaryOp::Neg => {
+                let v = self.val(src, machine)?;
+                let v = self.materialize(v);
+                let d = self.wrapping(dst, machine)?;
+                self.b.mov(d, v.negated());
+                Ok(())
+            }
+            UnaryOp::Abs => {
+                let v = self.val(src, machine)?;
+                let v = self.materialize(v);
+                let d = self.wrapping(dst, machine)?;
+                let signed = machine.is_signed() || machine.is_float();
+                self.b.mov(d, Val { abs: signed, ..v });
+                Ok(())
+            }
+            UnaryOp::Canonicalize => {
+                let v = self.val(src, machine)?;
+                let one = match machine {
+                    Type::F => 1.0f32.to_bits().into(),
+                    Type::HF => 0x3c00,
+                    Type::DF => 1.0f64.to_bits(),
+                    _ => return Err(Failure::unsupported(format!("{op:?} of {ty:?}"))),
+                };
+                let d = self.dest(dst, machine)?;
+                self.two(Operation::new(Opcode::Mul), true, d, v, Val::imm(one, machine));
+                Ok(())
+            }
+            UnaryOp::LeadingZeros | UnaryOp::TrailingZeros | UnaryOp::PopCount | UnaryOp::BitReverse => {
+                self.bits(op, unsigned(machine.size()), dst, src)
+            }
+            UnaryOp::Floor
+            | UnaryOp::Ceil
+            | UnaryOp::Trunc
+            | UnaryOp::RoundEven
+            | UnaryOp::Rcp
+            | UnaryOp::Rsqrt
+            | UnaryOp::Sqrt
+            | UnaryOp::Exp2
+            | UnaryOp::Log2
+            | UnaryOp::Sin
+            | UnaryOp::Cos => Err(Failure::internal("no row in the table of float operations")),
+        }
+    }
+
+    /// A copy of bits.
+    fn copy(&mut self, dst: Reg, src: Reg, ty: Type) -> Result<(), Failure> {
+        let ty = unsigned(ty.size());
+        let v = self.val(src, ty)?;
+        let d = self.dest(dst, ty)?;
+        self.b.mov(d, v);
+        Ok(())
+    }
+
+    /// dst = constant, where the register has other definitions too.
+    pub fn immediate(&mut self, i: &Instruction, ty: IrType, bits: u64) -> Result<(), Failure> {
+        let dst = i.dsts[0];
+        if ty == IrType::Bool {
+            let mask = if bits & 1 != 0 { self.dispatch_mask()? } else { Val::imm(0, Type::UW) };
+            return self.assign_constant_truth(i, mask);
+        }
+        let size = machine_type(ty)?.size();
+        let d = self.dest(dst, if size == 1 { Type::UW } else { unsigned(size) })?;
+        self.b.mov(d, Val::imm(bits, d.ty));
+        Ok(())
+    }
+
+    /// Counting and reversing bits.
+    fn bits(&mut self, op: UnaryOp, ty: Type, dst: Reg, src: Reg) -> Result<(), Failure> {
+        let v = self.val(src, ty)?;
+        let d = self.dest(dst, ty)?;
+        if ty.size() == 8 {
+            let v = self.materialize(v);
+            self.bits64(op, d, v);
+            return Ok(());
+        }
+        let width = 8 * ty.size();
+        let spare = u64::from(32 - width);
+        let v = if ty.size() < 4 || v.constant().is_some() {
+            let wide = self.widened(v, Type::UD);
+            self.materialize(wide)
+        } else {
+            v
+        };
+        let t = if ty.size() < 4 { self.b.temporary(d.scalar(), Type::UD) } else { d };
+        match op {
+            UnaryOp::PopCount => self.b.op(Operation::new(Opcode::Cbit), t, &[v]),
+            UnaryOp::LeadingZeros => {
+                self.b.op(Operation::new(Opcode::Lzd), t, &[v]);
+                if spare > 0 {
+                    let less = Val::imm(spare.wrapping_neg(), Type::D);
+                    self.b.op(Operation::new(Opcode::Add), t.kept(), &[t.val(), less]);
+                }
+            }
+            UnaryOp::TrailingZeros => {
+                let mut v = v;
+                if spare > 0 {
+                    // A one just above makes the width the result for 0.
+                    self.b.op(Operation::new(Opcode::Or), t, &[v, Val::imm(1 << width, Type::UD)]);
+                    v = t.val();
+                }
+                self.first_one(t, v);
+            }
+            _ => {
+                self.b.op(Operation::new(Opcode::Bfrev), t, &[v]);
+                if spare > 0 {
+                    self.b.op(Operation::new(Opcode::Shr), t.kept(), &[t.val(), Val::imm(spare, Type::UD)]);
+                }
+            }
+        }
+        if ty.size() < 4 {
+            self.b.mov(d, t.val().cast(ty));
+        }
+        Ok(())
+    }
+
+    /// The number of the lowest one of 32 bits; 32 for 0, where `fbl` gives all ones.
+    pub fn first_one(&mut self, d: Dest, v: Val) {
+        self.b.op(Operation::new(Opcode::Fbl), d, &[v]);
+        self.b.op(Operation::choose(Condition::Less), d.kept(), &[d.val(), Val::imm(32, Type::UD)]);
+    }
+
+    /// Operations with two sources.
+    pub fn binary(&mut self, op: BinaryOp, ty: IrType, i: &Instruction) -> Result<(), Failure> {
+        let machine = machine_type(ty)?;
+        let dst = i.dsts[0];
+        let (a, b) = (self.val(i.srcs[0], machine)?, self.val(i.srcs[1], machine)?);
+        let wide = machine.size() == 8 && !machine.is_float();
+        let float = machine.is_float();
+        let refused = || Err(Failure::unsupported(format!("{op:?} of {ty:?}")));
+        if wide && !self.target.int64 {
+            return refused();
+        }
+        match op {
+            BinaryOp::Mul | BinaryOp::MulHigh if wide => {
+                let (a, b) = (self.materialize(a), self.materialize(b));
+                let d = self.dest(dst, machine)?;
+                if op == BinaryOp::Mul { self.mul64(d, a, b) } else { self.mul_high64(d, a, b) }
+                Ok(())
+            }
+            BinaryOp::And | BinaryOp::Or | BinaryOp::Xor if float => refused(),
+            BinaryOp::Add | BinaryOp::Mul | BinaryOp::And | BinaryOp::Or | BinaryOp::Xor => {
+                let Some((_, opcode, exchangeable)) = PLAIN_BINARY.iter().find(|(o, ..)| *o == op) else {
+                    return refused();
+                };
+                let d = self.wrapping(dst, machine)?;
+                self.two(Operation::new(*opcode), *exchangeable, d, a, b);
+                Ok(())
+            }
+            BinaryOp::Sub => {
+                let d = self.wrapping(dst, machine)?;
+                self.subtract(d, a, b);
+                Ok(())
+            }
+            BinaryOp::MulHigh if float => refused(),
+            BinaryOp::MulHigh => self.mul_high(machine, dst, a, b),
+            BinaryOp::Div | BinaryOp::FastDiv if machine == Type::F => {
+                self.math2(MathFunction::Fdiv, dst, machine, a, b)
+            }
+            BinaryOp::Pow if machine == Type::F => self.math2(MathFunction::Pow, dst, machine, a, b),
+            BinaryOp::Div | BinaryOp::Rem if !float && !wide => self.divide(op, machine, dst, a, b),
+            BinaryOp::Div | BinaryOp::Rem | BinaryOp::Pow | BinaryOp::FastDiv => refused(),
+            BinaryOp::Shl | BinaryOp::Shr if float => refused(),
+            BinaryOp::Shl => self.shift(Opcode::Shl, machine, dst, a, b),
+            BinaryOp::Shr => {
+                let opcode = if machine.is_signed() { Opcode::Asr } else { Opcode::Shr };
+                self.shift(opcode, machine, dst, a, b)
+            }
+            BinaryOp::Min | BinaryOp::Max => {
+                let condition = if op == BinaryOp::Min { Condition::Less } else { Condition::GreaterEqual };
+                let d = self.dest(dst, machine)?;
+                self.two(Operation::choose(condition), true, d, a, b);
+                Ok(())
+            }
+            BinaryOp::AddSat | BinaryOp::SubSat if float => refused(),
+            BinaryOp::AddSat | BinaryOp::SubSat if wide => {
+                let (a, b) = (self.materialize(a), self.materialize(b));
+                let d = self.dest(dst, machine)?;
+                self.saturating64(op == BinaryOp::SubSat, d, a, b)
+            }
+            BinaryOp::AddSat => {
+                let d = self.dest(dst, machine)?;
+                self.two(Operation::new(Opcode::Add).saturating(), true, d, a, b);
+                Ok(())
+            }
+            BinaryOp::SubSat => self.subtract_saturating(machine, dst, a, b),
+            BinaryOp::Avg if float || wide => refused(),
+            BinaryOp::Avg => {
+                let d = self.dest(dst, machine)?;
+                self.two(Operation::new(Opcode::Avg), true, d, a, b);
+                Ok(())
+            }
+        }
+    }
+
+    fn subtract(&mut self, d: Dest, a: Val, b: Val) {
+        let add = Operation::new(Opcode::Add);
+        match b.extended() {
+            // a - constant is a + -constant.
+            Some(value) if !b.ty.is_float() => {
+                let opposite = Val::imm((value as u64).wrapping_neg(), b.ty);
+                self.two(add, true, d, a, opposite);
+            }
+            Some(_) => {
+                let sign = 1u64 << (8 * b.ty.size() - 1);
+                let opposite = Val::imm(b.constant().unwrap_or(0) ^ sign, b.ty);
+                self.two(add, true, d, a, opposite);
+            }
+            // The constant goes second.
+            None if a.constant().is_some() => self.two(add, true, d, a, b.negated()),
+            None => self.b.op(add, d, &[a, b.negated()]),
+        }
+    }
+
+    /// max(a, b) - b cannot wrap; signed subtraction saturates by itself.
+    fn subtract_saturating(&mut self, ty: Type, dst: Reg, a: Val, b: Val) -> Result<(), Failure> {
+        let b = self.materialize(b);
+        let a = self.materialize(a);
+        let d = self.dest(dst, ty)?;
+        if ty.is_signed() {
+            self.b.op(Operation::new(Opcode::Add).saturating(), d, &[a, b.negated()]);
+            return Ok(());
+        }
+        let t = self.b.temporary(d.scalar(), ty);
+        self.b.op(Operation::choose(Condition::GreaterEqual), t, &[a, b]);
+        let d = self.wrapping(dst, ty)?;
+        self.b.op(Operation::new(Opcode::Add), d, &[t.val(), b.negated()]);
+        Ok(())
+    }
+
+    fn shift(&mut self, opcode: Opcode, ty: Type, dst: Reg, a: Val, count: Val) -> Result<(), Failure> {
+        let width = 8 * u64::from(ty.size());
+        let count = match count.constant() {
+            Some(bits) => Val::imm(bits % width, Type::UW),
+            // The hardware takes 5 bits of the amount, 6 for quadwords.
+            None if width >= 32 => count.cast(Type::UD),
+            None => {
+                let t = self.b.temporary(count.scalar(), Type::UW);
+                let count = count.cast(unsigned(ty.size()));
+                self.b.op(Operation::new(Opcode::And), t, &[count, Val::imm(width - 1, Type::UW)]);
+                t.val()
+            }
+        };
+        let a = self.materialize(a);
+        let d = self.wrapping(dst, ty)?;
+        self.b.op(Operation::new(opcode), d, &[a, count]);
+        Ok(())
+    }
+
+    fn math2(&mut self, f: MathFunction, dst: Reg, ty: Type, a: Val, b: Val) -> Result<(), Failure> {
+        let (a, b) = (self.materialize(a), self.materialize(b));
+        let d = self.dest(dst, ty)?;
+        self.b.op(Operation::math(f), d, &[a, b]);
+        Ok(())
+    }
+
+    /// The MATH unit divides 32-bit integers, 8 lanes at a time.
+    fn divide(&mut self, op: BinaryOp, ty: Type, dst: Reg, a: Val, b: Val) -> Result<(), Failure> {
+        let wide = if ty.is_signed() { Type::D } else { Type::UD };
+        let (a, b) = if ty.size() < 4 { (self.widened(a, wide), self.widened(b, wide)) } else { (a, b) };
+        let (a, b) = (self.materialize(a), self.materialize(b));
+        let function =
+            if op == BinaryOp::Div { MathFunction::IntDivQuotient } else { MathFunction::IntDivRemainder };
+        let operation = Operation { lanes: 8, ..Operation::math(function) };
+        let d = self.dest(dst, ty)?;
+        if ty.size() == 4 {
+            self.b.op(operation, d, &[a, b]);
+            return Ok(());
+        }
+        let t = self.b.temporary(d.scalar(), wide);
+        self.b.op(operation, t, &[a, b]);
+        self.b.mov(d.cast(unsigned(ty.size())), t.val().cast(unsigned(ty.size())));
+        Ok(())
+    }
+
+    /// The high half of a product of at most 32 bits.
+    fn mul_high(&mut self, ty: Type, dst: Reg, a: Val, b: Val) -> Result<(), Failure> {
+        let (product, word) = match (ty.size(), ty.is_signed()) {
+            (1, true) => (Type::W, Type::B),
+            (1, false) => (Type::UW, Type::UB),
+            (2, true) => (Type::D, Type::W),
+            (2, false) => (Type::UD, Type::UW),
+            (_, true) => (Type::Q, Type::D),
+            (_, false) => (Type::UQ, Type::UD),
+        };
+        let d = self.dest(dst, unsigned(ty.size()))?;
+        let t = self.b.temporary(d.scalar(), product);
+        self.two(Operation::new(Opcode::Mul), true, t, a.cast(word), b.cast(word));
+        self.b.mov(d, t.val().part(ty.size(), unsigned(ty.size())));
+        Ok(())
+    }
+
+    /// Operations with three sources.
+    pub fn ternary(&mut self, op: TernaryOp, ty: IrType, i: &Instruction) -> Result<(), Failure> {
+        let machine = machine_type(ty)?;
+        let dst = i.dsts[0];
+        match op {
+            TernaryOp::Mad if machine == Type::F => {
+                let mut v = [Val::imm(0, machine); 3];
+                for (v, reg) in v.iter_mut().zip(&i.srcs) {
+                    let loaded = self.val(*reg, machine)?;
+                    *v = self.materialize(loaded);
+                }
+                let d = self.dest(dst, machine)?;
+                // The machine's `mad` is source 1 * source 2 + source 0.
+                self.b.op(Operation::new(Opcode::Mad), d, &[v[2], v[0], v[1]]);
+                Ok(())
+            }
+            TernaryOp::Mad if machine.is_float() => Err(Failure::unsupported(format!("{op:?} of {ty:?}"))),
+            TernaryOp::Mad => {
+                let (a, b) = (self.val(i.srcs[0], machine)?, self.val(i.srcs[1], machine)?);
+                let c = self.val(i.srcs[2], machine)?;
+                let d = self.wrapping(dst, machine)?;
+                let t = self.b.temporary(d.scalar(), d.ty);
+                if machine.size() == 8 {
+                    let (a, b) = (self.materialize(a), self.materialize(b));
+                    self.mul64(t, a, b);
+                } else {
+                    self.two(Operation::new(Opcode::Mul), true, t, a, b);
+                }
+                self.two(Operation::new(Opcode::Add), true, d, t.val(), c);
+                Ok(())
+            }
+            TernaryOp::BitSelect => {
+                let ty = unsigned(machine.size());
+                let a = self.val(i.srcs[0], ty)?;
+                let a = self.materialize(a);
+                let (b, c) = (self.val(i.srcs[1], ty)?, self.val(i.srcs[2], ty)?);
+                // c ^ (a & (b ^ c))
+                let c = self.materialize(c);
+                let d = self.wrapping(dst, ty)?;
+                let t = self.b.temporary(d.scalar(), d.ty);
+                self.two(Operation::new(Opcode::Xor), true, t, b, c);
+                self.two(Operation::new(Opcode::And), true, t.kept(), t.val(), a);
+                self.two(Operation::new(Opcode::Xor), true, d, t.val(), c);
+                Ok(())
+            }
+        }
+    }
+}

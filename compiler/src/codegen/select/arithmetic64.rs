@@ -1,0 +1,157 @@
+//! 64-bit integer operations that are more than one instruction.
+
+use super::{Failure, Selector};
+use crate::codegen::build::{Dest, Operation, Val};
+use crate::ir::UnaryOp;
+use gencl_isa::{Opcode, Type};
+
+/// Low and high dwords.
+fn halves(v: Val) -> (Val, Val) {
+    (v.part(0, Type::UD), v.part(4, Type::UD))
+}
+
+impl Selector<'_> {
+    fn op2(&mut self, opcode: Opcode, d: Dest, a: Val, b: Val) {
+        self.b.op(Operation::new(opcode), d, &[a, b]);
+    }
+
+    /// A new register of one quadword per lane, or of one.
+    fn wide(&mut self, scalar: bool) -> Dest {
+        self.b.temporary(scalar, Type::UQ)
+    }
+
+    /// d = a * b: the low product and both cross products, whose low halves count.
+    pub fn mul64(&mut self, d: Dest, a: Val, b: Val) {
+        let ((al, ah), (bl, bh)) = (halves(a), halves(b));
+        let low = self.wide(d.scalar());
+        self.op2(Opcode::Mul, low, al, bl);
+        let cross = self.b.temporary(d.scalar(), Type::UD);
+        self.op2(Opcode::Mul, cross, ah, bl);
+        let other = self.b.temporary(d.scalar(), Type::UD);
+        self.op2(Opcode::Mul, other, al, bh);
+        self.op2(Opcode::Add, cross.kept(), cross.val(), other.val());
+        let high = low.part(4, Type::UD);
+        self.op2(Opcode::Add, high.kept(), high.val(), cross.val());
+        self.b.mov(d.cast(Type::UQ), low.val());
+    }
+
+    /// d = high half of a * b.
+    pub fn mul_high64(&mut self, d: Dest, a: Val, b: Val) {
+        let scalar = d.scalar();
+        let signed = d.ty == Type::Q;
+        let ((al, ah), (bl, bh)) = (halves(a), halves(b));
+        let low = self.wide(scalar);
+        self.op2(Opcode::Mul, low, al, bl);
+        let middle = self.wide(scalar);
+        self.op2(Opcode::Mul, middle, al, bh);
+        // Cannot wrap: (2^32 - 1)^2 + 2^32 - 1 < 2^64.
+        self.op2(Opcode::Add, middle.kept(), middle.val(), low.val().part(4, Type::UD));
+        let other = self.wide(scalar);
+        self.op2(Opcode::Mul, other, ah, bl);
+        self.op2(Opcode::Add, other.kept(), other.val(), middle.val().part(0, Type::UD));
+        let high = self.wide(scalar);
+        self.op2(Opcode::Mul, high, ah, bh);
+        self.op2(Opcode::Add, high.kept(), high.val(), middle.val().part(4, Type::UD));
+        self.op2(Opcode::Add, high.kept(), high.val(), other.val().part(4, Type::UD));
+        if signed {
+            // A negative factor stands for itself plus 2^64.
+            for (sign, factor) in [(a, b), (b, a)] {
+                let mask = self.wide(scalar).cast(Type::Q);
+                self.op2(Opcode::Asr, mask, sign.cast(Type::Q), Val::imm(63, Type::UW));
+                self.op2(Opcode::And, mask.kept(), mask.val(), factor.cast(Type::Q));
+                self.op2(Opcode::Add, high.kept(), high.val(), mask.val().negated());
+            }
+        }
+        self.b.mov(d.cast(Type::UQ), high.val());
+    }
+
+    /// Counting and reversing bits of quadwords.
+    pub fn bits64(&mut self, op: UnaryOp, d: Dest, v: Val) {
+        let scalar = d.scalar();
+        let (low, high) = halves(v);
+        let first = self.b.temporary(scalar, Type::UD);
+        let second = self.b.temporary(scalar, Type::UD);
+        match op {
+            UnaryOp::BitReverse => {
+                self.b.op(Operation::new(Opcode::Bfrev), first, &[high]);
+                self.b.op(Operation::new(Opcode::Bfrev), second, &[low]);
+                self.b.mov(d.part(0, Type::UD), first.val());
+                self.b.mov(d.part(4, Type::UD).kept(), second.val());
+                return;
+            }
+            UnaryOp::PopCount => {
+                self.b.op(Operation::new(Opcode::Cbit), first, &[low]);
+                self.b.op(Operation::new(Opcode::Cbit), second, &[high]);
+            }
+            UnaryOp::LeadingZeros => {
+                self.b.op(Operation::new(Opcode::Lzd), first, &[high]);
+                self.b.op(Operation::new(Opcode::Lzd), second, &[low]);
+            }
+            _ => {
+                self.first_one(first, low);
+                self.first_one(second, high);
+            }
+        }
+        if op != UnaryOp::PopCount {
+            // The second half counts when the first count is 32, that is when its bit 5 is set.
+            let mask = self.b.temporary(scalar, Type::UD);
+            self.op2(Opcode::Shr, mask, first.val(), Val::imm(5, Type::UW));
+            self.b.mov(mask.kept(), mask.val().cast(Type::D).negated());
+            self.op2(Opcode::And, second.kept(), second.val(), mask.val());
+        }
+        self.op2(Opcode::Add, first.kept(), first.val(), second.val());
+        self.b.mov(d.cast(Type::UQ), first.val());
+    }
+
+    /// d = a + b or a - b, clamped.
+    pub fn saturating64(&mut self, subtract: bool, d: Dest, a: Val, b: Val) -> Result<(), Failure> {
+        let scalar = d.scalar();
+        let r = self.wide(scalar);
+        let second = if subtract { b.negated() } else { b };
+        self.op2(Opcode::Add, r.cast(d.ty), a, second);
+        let over = self.wide(scalar);
+        if d.ty == Type::Q {
+            // Overflow when the sign of the result is neither that of a nor the one b leads to.
+            let (a, b, sum) = (a.cast(Type::UQ), b.cast(Type::UQ), r.val());
+            let differs = self.wide(scalar);
+            self.op2(Opcode::Xor, over, a, sum);
+            self.op2(Opcode::Xor, differs, a, b);
+            let other = if subtract { differs.val() } else { differs.val().negated() };
+            self.op2(Opcode::And, over.kept(), over.val(), other);
+            self.op2(Opcode::Asr, over.cast(Type::Q).kept(), over.val().cast(Type::Q), Val::imm(63, Type::UW));
+            // The limit on the side of a: all ones but the sign, exchanged when a is negative.
+            let limit = self.wide(scalar);
+            self.op2(Opcode::Asr, limit.cast(Type::Q), a.cast(Type::Q), Val::imm(63, Type::UW));
+            let most = self.materialize(Val::imm(i64::MAX as u64, Type::UQ));
+            self.op2(Opcode::Xor, limit.kept(), limit.val(), most);
+            // r = r ^ (over & (r ^ limit))
+            self.op2(Opcode::Xor, limit.kept(), limit.val(), r.val());
+            self.op2(Opcode::And, limit.kept(), limit.val(), over.val());
+            self.op2(Opcode::Xor, d.cast(Type::UQ), r.val(), limit.val());
+            return Ok(());
+        }
+        // The carry or borrow out of bit 63, from the carries' majority form.
+        let (x, y) = (a.cast(Type::UQ), b.cast(Type::UQ));
+        let either = self.wide(scalar);
+        if subtract {
+            // borrow = (~a & b) | (~(a ^ b) & r)
+            self.op2(Opcode::And, over, y, x.negated());
+            self.op2(Opcode::Xor, either, x, y);
+            self.op2(Opcode::And, either.kept(), r.val(), either.val().negated());
+        } else {
+            // carry = (a & b) | ((a | b) & ~r)
+            self.op2(Opcode::And, over, x, y);
+            self.op2(Opcode::Or, either, x, y);
+            self.op2(Opcode::And, either.kept(), either.val(), r.val().negated());
+        }
+        self.op2(Opcode::Or, over.kept(), over.val(), either.val());
+        self.op2(Opcode::Asr, over.cast(Type::Q).kept(), over.val().cast(Type::Q), Val::imm(63, Type::UW));
+        let d = d.cast(Type::UQ);
+        if subtract {
+            self.op2(Opcode::And, d, r.val(), over.val().negated());
+        } else {
+            self.op2(Opcode::Or, d, r.val(), over.val());
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,170 @@
+//! Conversions.
+//!
+//! The hardware converts while it moves, with three limits: a result smaller than the source's element
+//! must be as far apart as the source's elements are (so it takes a second move to pack it), there is
+//! nothing between 8 or 16 bits and 64 bits, and rounding of inexact floats is a state, not a part of
+//! the instruction.
+
+use super::{machine_type, unsigned, Failure, Selector};
+use crate::codegen::build::{Dest, Operation, Val};
+use crate::ir::{Instruction, Rounding, Type as IrType};
+use gencl_isa::{Arf, Opcode, Type};
+
+/// `cr0.0` bits 5:4: 0 nearest even, 1 up, 2 down, 3 toward zero.
+fn rounding_bits(rounding: Rounding) -> u64 {
+    match rounding {
+        Rounding::Default | Rounding::NearestEven => 0,
+        Rounding::Up => 1,
+        Rounding::Down => 2,
+        Rounding::TowardZero => 3,
+    }
+}
+
+/// The type between two that the hardware cannot convert between directly.
+fn between(to: Type, from: Type) -> Option<Type> {
+    let small = |t: Type| t.size() <= 2;
+    if from.size() == 8 && small(to) {
+        return Some(match (from, to) {
+            (Type::DF, Type::HF) => Type::F,
+            (_, Type::HF) => Type::F,
+            (_, t) if t.is_signed() => Type::D,
+            _ => Type::UD,
+        });
+    }
+    if to.size() == 8 && small(from) {
+        return Some(match from {
+            Type::HF => Type::F,
+            f if f.is_signed() => Type::D,
+            _ => Type::UD,
+        });
+    }
+    match (to, from) {
+        // Bytes and half floats, and integers to half floats, go through the next larger type.
+        (Type::HF, Type::B | Type::UB) => Some(Type::W),
+        (Type::B | Type::UB, Type::HF) => Some(Type::F),
+        _ => None,
+    }
+}
+
+impl Selector<'_> {
+    /// dst = src converted.
+    pub fn convert(
+        &mut self,
+        to: IrType,
+        from: IrType,
+        rounding: Rounding,
+        saturate: bool,
+        i: &Instruction,
+    ) -> Result<(), Failure> {
+        let (dst, src) = (i.dsts[0], i.srcs[0]);
+        match (to, from) {
+            (IrType::Bool, IrType::Bool) => self.unary_truth(crate::ir::UnaryOp::Mov, i),
+            (IrType::Bool, _) => {
+                let from = machine_type(from)?;
+                let v = self.val(src, from)?;
+                let v = self.materialize(v);
+                let zero = if from.size() == 8 && from.is_float() {
+                    self.materialize(Val::imm(0, from))
+                } else if from.size() == 8 {
+                    Val::imm(0, Type::D)
+                } else {
+                    Val::imm(0, from)
+                };
+                self.compare_to(i, crate::ir::Condition::NotEqual, v, zero)
+            }
+            (_, IrType::Bool) => {
+                let to = machine_type(to)?;
+                let one = match to {
+                    Type::F => 1.0f32.to_bits().into(),
+                    Type::HF => 0x3c00,
+                    Type::DF => 1.0f64.to_bits(),
+                    _ => 1,
+                };
+                let flag = self.read_flag(src)?;
+                let ty = if to.size() == 1 { Type::UW } else { unsigned(to.size()) };
+                let d = self.dest(dst, ty)?;
+                self.b.mov(d, Val::imm(0, ty));
+                let set = Operation { select: Some((flag, false)), ..Operation::new(Opcode::Mov) };
+                self.b.op(set, d.kept(), &[Val::imm(one, ty)]);
+                Ok(())
+            }
+            _ => {
+                let (to, from) = (machine_type(to)?, machine_type(from)?);
+                let v = self.val(src, from)?;
+                let v = self.materialize(v);
+                let d = self.dest(dst, to)?;
+                if from == Type::DF && !to.is_float() && rounding_bits(rounding) % 3 != 0 {
+                    return Err(Failure::unsupported(format!("{rounding:?} from {from:?} to {to:?}")));
+                }
+                self.convert_to(d, v, rounding, saturate);
+                Ok(())
+            }
+        }
+    }
+
+    fn convert_to(&mut self, d: Dest, v: Val, rounding: Rounding, saturate: bool) {
+        let (to, from) = (d.ty, v.ty);
+        let integers = !to.is_float() && !from.is_float();
+        if integers && !saturate && to.size() <= from.size() {
+            // The low part, or the same bits.
+            self.b.mov(d.cast(unsigned(to.size())), v.cast(unsigned(to.size())));
+            return;
+        }
+        if let Some(middle) = between(to, from) {
+            let t = self.b.temporary(d.scalar(), middle);
+            self.convert_to(t, v, rounding, saturate);
+            self.convert_to(d, t.val(), rounding, saturate);
+            return;
+        }
+        let mut v = v;
+        if from.is_float() && !to.is_float() {
+            v = self.rounded(v, rounding);
+        }
+        let mode = if to.is_float() { rounding_bits(rounding) } else { 0 };
+        self.rounding_mode(mode);
+        let mov = Operation::new(Opcode::Mov);
+        let mov = if saturate && !to.is_float() { mov.saturating() } else { mov };
+        // Half floats and floats in one instruction: 8 lanes at most.
+        let mixed = (to == Type::HF) != (from == Type::HF) && to.is_float() && from.is_float();
+        let mov = if mixed { Operation { lanes: 8, ..mov } } else { mov };
+        if to.size() < from.size() && !d.scalar() {
+            let t = self.b.strided(to, from.size());
+            self.b.op(mov, t, &[v]);
+            self.rounding_mode(mode);
+            self.b.mov(d.cast(unsigned(to.size())), t.val().cast(unsigned(to.size())));
+            return;
+        }
+        self.b.op(mov, d, &[v]);
+        self.rounding_mode(mode);
+    }
+
+    /// Moves between nearest even and another rounding mode, either way.
+    fn rounding_mode(&mut self, mode: u64) {
+        if mode == 0 {
+            return;
+        }
+        let control = Arf::Control(0);
+        let srcs = [Val::arf(control, 0, Type::UD), Val::imm(mode << 4, Type::UD)];
+        self.b.scalar_arf(Opcode::Xor, control, 0, Type::UD, &srcs);
+    }
+
+    /// The whole number that a float rounds to, if it is not the one toward zero.
+    fn rounded(&mut self, v: Val, rounding: Rounding) -> Val {
+        let opcode = match rounding {
+            Rounding::Default | Rounding::TowardZero => return v,
+            Rounding::NearestEven => Opcode::Rnde,
+            Rounding::Up => Opcode::Rndu,
+            Rounding::Down => Opcode::Rndd,
+        };
+        // Only single floats have the rounding instructions; half floats are exact in them.
+        let mut v = v;
+        if v.ty == Type::HF {
+            let t = self.b.temporary(v.scalar(), Type::F);
+            self.b.op(Operation { lanes: 8, ..Operation::new(Opcode::Mov) }, t, &[v]);
+            v = t.val();
+        }
+        let t = self.b.temporary(v.scalar(), v.ty);
+        self.b.op(Operation::new(opcode), t, &[v]);
+        t.val()
+    }
+}

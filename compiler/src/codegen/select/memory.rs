@@ -1,0 +1,356 @@
+//! Loads, stores and atomic operations.
+//!
+//! - `__global`, `__constant` and private memory: A64 messages, a quadword address for each lane.
+//!   Private memory lies in the thread's scratch, one area after the other for the lanes.
+//! - `__local`: messages to shared local memory, a dword offset for each lane.
+//!
+//! Dwords go in untyped surface messages of up to four per lane; what is smaller or not aligned, one by
+//! one in byte scattered messages; aligned quadwords are read by scattered messages that give them packed.
+//! Dwords arrive and leave one register set after the other (all lanes of the first, all of the second).
+
+use super::{machine_type, unsigned, Failure, Selector};
+use crate::codegen::build::{Builder, Dest, Operation, Place, Val};
+use crate::codegen::lir::{VRef, GRF};
+use crate::codegen::messages::Message;
+use crate::ir::{AtomicOp, Instruction, Reg, Space, Type as IrType};
+use gencl_isa::{Opcode, Type};
+
+/// `MDC_AOP`: operations of untyped atomics, signed and unsigned.
+const ATOMICS: &[(AtomicOp, u32, u32)] = &[
+    (AtomicOp::And, 1, 1),
+    (AtomicOp::Or, 2, 2),
+    (AtomicOp::Xor, 3, 3),
+    (AtomicOp::Xchg, 4, 4),
+    (AtomicOp::Inc, 5, 5),
+    (AtomicOp::Dec, 6, 6),
+    (AtomicOp::Add, 7, 7),
+    (AtomicOp::Sub, 8, 8),
+    (AtomicOp::Max, 10, 12),
+    (AtomicOp::Min, 11, 13),
+    (AtomicOp::CmpXchg, 14, 14),
+];
+
+/// One message of an access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Piece {
+    /// `count` dwords per lane.
+    Dwords(u32),
+    /// One element of this many bytes per lane, in a dword.
+    Scattered(u32),
+    /// `count` packed quadwords per lane.
+    Quadwords(u32),
+}
+
+/// An access as messages: byte offset of each.
+type Pieces = Vec<(u32, Piece)>;
+
+/// Cuts an access of `count` elements of `size` bytes into messages.
+fn pieces(size: u32, count: u32, align: u32, quadwords: bool) -> Pieces {
+    let total = size * count;
+    let mut list = Pieces::new();
+    if size == 8 && align >= 8 && quadwords {
+        for first in (0..count).step_by(2) {
+            list.push((first * 8, Piece::Quadwords((count - first).min(2))));
+        }
+    } else if align >= 4 && total % 4 == 0 {
+        for first in (0..total / 4).step_by(4) {
+            list.push((first * 4, Piece::Dwords((total / 4 - first).min(4))));
+        }
+    } else {
+        let step = size.min(4);
+        for first in (0..total).step_by(step as usize) {
+            list.push((first, Piece::Scattered(step)));
+        }
+    }
+    list
+}
+
+impl Piece {
+    /// Bytes per lane in memory.
+    fn bytes(self) -> u32 {
+        match self {
+            Piece::Dwords(n) => 4 * n,
+            Piece::Scattered(n) => n,
+            Piece::Quadwords(n) => 8 * n,
+        }
+    }
+
+    /// Bytes per lane in registers.
+    fn slots(self) -> u32 {
+        match self {
+            Piece::Dwords(n) => 4 * n,
+            Piece::Scattered(_) => 4,
+            Piece::Quadwords(n) => 8 * n,
+        }
+    }
+}
+
+/// Where the addresses of a message are, and how many lanes it has.
+struct Address {
+    payload: VRef,
+    /// Registers.
+    length: u32,
+    /// Lanes in the message's layout.
+    lanes: u32,
+    /// One element for all lanes?
+    scalar: bool,
+}
+
+impl Selector<'_> {
+    fn message(&self, space: Space, write: bool, lanes: u32, piece: Piece) -> Message {
+        match (space, piece) {
+            (Space::Local, Piece::Dwords(n)) => Message::slm_untyped(write, lanes, n),
+            (Space::Local, Piece::Scattered(n)) => Message::slm_byte(write, lanes, n),
+            (_, Piece::Dwords(n)) => Message::a64_untyped(write, lanes, n),
+            (_, Piece::Scattered(n)) => Message::a64_byte(write, lanes, n),
+            (_, Piece::Quadwords(n)) => Message::a64_qword_read(lanes, n),
+        }
+    }
+
+    /// The addresses of an access, `offset` bytes further on.
+    fn address(&mut self, space: Space, reg: Reg, offset: u32, scalar: bool) -> Result<Address, Failure> {
+        let ty = if space == Space::Local { Type::UD } else { Type::UQ };
+        let lanes = if scalar { 8 } else { self.b.simd };
+        if ty == Type::UQ && lanes > self.target.a64_lanes {
+            return Err(Failure::unsupported(format!("{lanes} lanes of 64-bit addresses")));
+        }
+        let length = lanes * ty.size() / GRF;
+        let step = Val::imm(u64::from(offset), ty);
+        let place = |payload: VRef| Address { payload, length, lanes, scalar };
+        if space == Space::Private {
+            let base = self.private_base()?;
+            let v = self.val(reg, Type::UD)?;
+            let d = self.b.vector(Type::UQ);
+            if let Some(bits) = v.constant() {
+                let step = Val::imm(bits.wrapping_add(u64::from(offset)), Type::UD);
+                self.two(Operation::new(Opcode::Add), true, d, base, step);
+                return Ok(place(d.at));
+            }
+            self.b.op(Operation::new(Opcode::Add), d, &[base, v]);
+            if offset != 0 {
+                self.two(Operation::new(Opcode::Add), true, d.kept(), d.val(), step);
+            }
+            return Ok(place(d.at));
+        }
+        let v = self.val(reg, ty)?;
+        if scalar {
+            let payload = self.b.registers(length);
+            let d = Dest { at: payload, stride: 0, ty, fresh: true };
+            if offset == 0 {
+                self.b.mov(d, v);
+            } else {
+                self.two(Operation::new(Opcode::Add), true, d, v, step);
+            }
+            return Ok(place(payload));
+        }
+        if offset == 0 {
+            let v = self.in_lanes(v);
+            if let Place::Register { at, .. } = v.place {
+                return Ok(place(at));
+            }
+        }
+        let d = self.b.vector(ty);
+        self.two(Operation::new(Opcode::Add), true, d, v, step);
+        Ok(place(d.at))
+    }
+
+    /// Loads.
+    pub fn load(&mut self, space: Space, ty: IrType, align: u32, i: &Instruction) -> Result<(), Failure> {
+        let size = machine_type(ty)?.size();
+        let count = i.dsts.len() as u32;
+        let address = i.srcs[0];
+        let known = self.constants[address.0 as usize].is_some() || self.scalars[address.0 as usize];
+        let scalar = known && i.dsts.iter().all(|d| self.scalars[d.0 as usize]);
+        let mut parts: Vec<(u32, Val)> = Vec::new();
+        for (offset, piece) in pieces(size, count, align, space != Space::Local) {
+            let a = self.address(space, address, offset, scalar)?;
+            let length = a.lanes * piece.slots() / GRF;
+            let response = self.b.registers(length);
+            let message = self.message(space, false, a.lanes, piece).send(a.length, 0, length, false);
+            let width = if a.scalar { 1 } else { a.lanes };
+            self.b.send(message, width, 0, [Some(a.payload), None], Some(response));
+            let (unit, step) = match piece {
+                Piece::Quadwords(_) => (Type::UQ, 8),
+                _ => (Type::UD, 4),
+            };
+            for k in 0..piece.slots() / step {
+                let at = response.plus(k * step * a.lanes);
+                let stride = if a.scalar { 0 } else { step };
+                parts.push((offset + k * step.min(piece.bytes()), Val::reg(at, stride, unit)));
+            }
+        }
+        for (k, dst) in i.dsts.iter().enumerate() {
+            self.deliver(*dst, size, k as u32 * size, &parts)?;
+        }
+        Ok(())
+    }
+
+    /// Gives the element of `size` bytes at `offset` of what was loaded to a register.
+    fn deliver(&mut self, dst: Reg, size: u32, offset: u32, parts: &[(u32, Val)]) -> Result<(), Failure> {
+        let ty = unsigned(size);
+        let part = |offset: u32| {
+            let found = parts.iter().rev().find(|(at, _)| *at <= offset);
+            found.map(|(at, v)| (offset - at, *v)).ok_or_else(|| Failure::internal("a load with a gap"))
+        };
+        let (within, v) = part(offset)?;
+        let index = dst.0 as usize;
+        if v.ty.size() >= size {
+            let v = v.part(within, ty);
+            if let (Place::Register { at, stride }, true) = (v.place, self.single[index] && self.local[index])
+            {
+                if self.places[index].is_none() && (stride == 0) == self.scalars[index] {
+                    self.places[index] = Some((at, stride));
+                    return Ok(());
+                }
+            }
+            let d = self.dest(dst, ty)?;
+            self.b.mov(d, v);
+            return Ok(());
+        }
+        let d = self.dest(dst, ty)?;
+        let (_, high) = part(offset + 4)?;
+        self.b.mov(d.part(0, Type::UD), v);
+        self.b.mov(d.part(4, Type::UD).kept(), high);
+        Ok(())
+    }
+
+    /// Stores.
+    pub fn store(&mut self, space: Space, ty: IrType, align: u32, i: &Instruction) -> Result<(), Failure> {
+        let ty = unsigned(machine_type(ty)?.size());
+        let size = ty.size();
+        let count = i.srcs.len() as u32 - 1;
+        for (offset, piece) in pieces(size, count, align, false) {
+            let a = self.address(space, i.srcs[0], offset, false)?;
+            let data = self.data(&i.srcs[1..], ty, offset, piece, &a)?;
+            let length = a.lanes * piece.slots() / GRF;
+            let message = self.message(space, true, a.lanes, piece).send(a.length, length, 0, false);
+            self.b.send(message, a.lanes, 0, [Some(a.payload), Some(data)], None);
+        }
+        Ok(())
+    }
+
+    /// The payload of a store: bytes from `offset` on of elements that follow each other.
+    fn data(
+        &mut self,
+        elements: &[Reg],
+        ty: Type,
+        offset: u32,
+        piece: Piece,
+        a: &Address,
+    ) -> Result<VRef, Failure> {
+        let size = ty.size();
+        if let (Piece::Dwords(1), 4) = (piece, size) {
+            let v = self.val(elements[(offset / 4) as usize], ty)?;
+            let v = self.in_lanes(v);
+            if let Place::Register { at, .. } = v.place {
+                // The two payloads of a split send must not overlap.
+                if at.vreg != a.payload.vreg {
+                    return Ok(at);
+                }
+            }
+            let d = self.b.vector(ty);
+            self.b.mov(d, v);
+            return Ok(d.at);
+        }
+        let payload = self.b.registers(a.lanes * piece.slots() / GRF);
+        let step = size.min(4);
+        let mut fresh = true;
+        for byte in (offset..offset + piece.bytes()).step_by(step as usize) {
+            let v = self.val(elements[(byte / size) as usize], ty)?;
+            let v = v.part(byte % size, unsigned(step));
+            let within = byte - offset;
+            let at = payload.plus(within / 4 * 4 * a.lanes + within % 4);
+            // Scattered elements fill their dword; packed ones only their part of it.
+            let slot = if matches!(piece, Piece::Scattered(_)) { Type::UD } else { unsigned(step) };
+            let v = if v.constant().is_some() && slot.size() == 1 { self.materialize(v) } else { v };
+            let v = if v.constant().is_some() { v.cast_to_slot(slot) } else { v };
+            self.b.mov(Dest { at, stride: 4, ty: slot, fresh }, v);
+            fresh = false;
+        }
+        Ok(payload)
+    }
+
+    /// Atomic operations.
+    pub fn atomic(
+        &mut self,
+        op: AtomicOp,
+        space: Space,
+        ty: IrType,
+        i: &Instruction,
+    ) -> Result<(), Failure> {
+        let machine = machine_type(ty)?;
+        let size = machine.size();
+        let local = space == Space::Local;
+        let float = machine.is_float() && op != AtomicOp::Xchg;
+        if size < 4 || float || (local && size == 8) || matches!(space, Space::Private | Space::Constant) {
+            return Err(Failure::unsupported(format!("atomic {op:?} of {ty:?} in {space:?} memory")));
+        }
+        let Some((_, signed_code, unsigned_code)) = ATOMICS.iter().find(|(o, ..)| *o == op) else {
+            return Err(Failure::internal("no row in the table of atomics"));
+        };
+        let code = if machine.is_signed() { *signed_code } else { *unsigned_code };
+        let ty = unsigned(size);
+        let a = self.address(space, i.srcs[0], 0, false)?;
+        let width = if local { a.lanes } else { a.lanes.min(self.target.a64_atomic_lanes) };
+        let mut operands = Vec::new();
+        for reg in &i.srcs[1..] {
+            let v = self.val(*reg, ty)?;
+            operands.push(self.in_lanes(v));
+        }
+        let returned = (!i.dsts.is_empty()).then(|| self.b.vector(ty));
+        for first in (0..a.lanes).step_by(width as usize) {
+            let registers = width * size / GRF;
+            let second = self.operands(&operands, &a, first, width, size);
+            let length = registers * operands.len() as u32;
+            let response = if returned.is_some() { registers } else { 0 };
+            let message = if local {
+                Message::slm_atomic(width, code, returned.is_some())
+            } else {
+                Message::a64_atomic(code, size == 8, returned.is_some())
+            };
+            let addresses = a.length * width / a.lanes;
+            let payload = a.payload.plus(first * addresses * GRF / width);
+            let message = message.send(addresses, length, response, false);
+            let dst = returned.map(|r| r.at.plus(first * size));
+            self.b.send(message, width, first, [Some(payload), second], dst);
+        }
+        if let (Some(r), Some(dst)) = (returned, i.dsts.first()) {
+            let d = self.dest(*dst, ty)?;
+            self.b.mov(d, r.val());
+        }
+        Ok(())
+    }
+
+    /// The data of an atomic message for some lanes: operands one after the other.
+    fn operands(&mut self, list: &[Val], a: &Address, first: u32, width: u32, size: u32) -> Option<VRef> {
+        match list {
+            [] => None,
+            [one] => match one.place {
+                Place::Register { at, .. } if at.vreg != a.payload.vreg => Some(at.plus(first * size)),
+                _ => Some(self.gathered(list, first, width, size)),
+            },
+            _ => Some(self.gathered(list, first, width, size)),
+        }
+    }
+
+    fn gathered(&mut self, list: &[Val], first: u32, width: u32, size: u32) -> VRef {
+        let payload = self.b.registers(width * size * list.len() as u32 / GRF);
+        let mut at = payload;
+        for (k, v) in list.iter().enumerate() {
+            let d = Dest { at, stride: Builder::stride(size), ty: v.ty, fresh: k == 0 };
+            self.b.mov_lanes(d, *v, first, width);
+            at = at.plus(width * size);
+        }
+        payload
+    }
+}
+
+impl Val {
+    /// A constant zero-extended to a slot's type.
+    fn cast_to_slot(self, slot: Type) -> Val {
+        match self.constant() {
+            Some(bits) => Val::imm(bits, slot),
+            None => self,
+        }
+    }
+}

@@ -1,0 +1,413 @@
+//! Selection: linear Gen IR to machine instructions on virtual registers.
+
+mod alu;
+mod arithmetic64;
+mod convert;
+mod flags;
+mod memory;
+mod payload;
+mod scalars;
+mod sync;
+mod truth;
+
+use super::build::{Builder, Dest, Place, Val};
+use super::lir::{Program, VRef};
+use super::target::Target;
+use crate::ir::{BinaryOp, BlockId, Family, Function, Instruction, Op, Reg, Type as IrType, UnaryOp};
+use flags::Flags;
+use gencl_isa::Type;
+use std::collections::HashMap;
+
+/// Why selection cannot go on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// The reason.
+    pub what: String,
+}
+
+impl Failure {
+    /// Something that the targets or this compiler cannot do.
+    pub fn unsupported(what: impl Into<String>) -> Failure {
+        Failure { what: format!("not supported: {}", what.into()) }
+    }
+
+    /// The IR breaks a rule that selection relies on.
+    pub fn internal(what: impl Into<String>) -> Failure {
+        Failure { what: what.into() }
+    }
+}
+
+/// What selection gives.
+pub struct Selected {
+    /// The kernel.
+    pub program: Program,
+    /// Bytes of cross-thread constants.
+    pub cross_thread_size: u32,
+    /// Their contents.
+    pub pushes: Vec<gencl_program::Push>,
+    /// Are local ids in the payload?
+    pub local_ids: bool,
+    /// Does it use barriers?
+    pub barrier: bool,
+    /// Bytes of private memory per lane, a multiple of 64; 0 when it uses none.
+    pub private_size: u32,
+}
+
+/// Constants that have been put in registers, in the block at hand.
+type Materialized = HashMap<(u64, u32), Val>;
+
+/// The state of selection.
+struct Selector<'a> {
+    function: &'a Function,
+    target: &'a Target,
+    b: Builder,
+    /// Where each IR register is, once it is somewhere.
+    places: Vec<Option<(VRef, u32)>>,
+    /// IR registers with one definition, which is a constant.
+    constants: Vec<Option<u64>>,
+    /// IR registers that are kept as one element for all lanes.
+    scalars: Vec<bool>,
+    /// IR registers all of whose accesses are in one block, which writes them first.
+    local: Vec<bool>,
+    /// IR registers with one definition.
+    single: Vec<bool>,
+    flags: Flags,
+    temporaries: Vec<usize>,
+    materialized: Materialized,
+    payload: payload::Payload,
+    /// IR registers for which an instruction that writes them has been selected.
+    written: Vec<bool>,
+    /// A register whose result goes elsewhere while its instruction is selected.
+    redirected: Option<(Reg, Dest)>,
+    order: HashMap<BlockId, usize>,
+    barrier: bool,
+}
+
+/// Selects instructions for a kernel of `simd` lanes.
+///
+/// # Errors
+/// An operation that the target does not have, or IR that breaks its rules.
+pub fn select(function: &Function, target: &Target, simd: u32) -> Result<Selected, (String, Failure)> {
+    let at = |what: &str| {
+        let what = what.to_string();
+        move |f: Failure| (what, f)
+    };
+    let facts = scalars::analyse(function);
+    let payload = payload::plan(function, simd).map_err(at("the payload"))?;
+    let mut s = Selector {
+        function,
+        target,
+        b: Builder::new(simd),
+        places: vec![None; function.registers.len()],
+        constants: facts.constants,
+        scalars: facts.scalars,
+        local: facts.local,
+        single: facts.single,
+        flags: Flags::default(),
+        temporaries: Vec::new(),
+        materialized: Materialized::new(),
+        payload,
+        written: vec![false; function.registers.len()],
+        redirected: None,
+        order: function.layout.iter().enumerate().map(|(i, b)| (*b, i)).collect(),
+        barrier: false,
+    };
+    for (index, id) in function.layout.iter().enumerate() {
+        s.b.block();
+        if index == 0 {
+            s.prologue().map_err(at("the prologue"))?;
+        }
+        s.block(index, *id).map_err(|(n, f)| (format!("block {} instruction {n}", id.0), f))?;
+    }
+    let mut program = s.b.program;
+    loops(&mut program);
+    Ok(Selected {
+        program,
+        cross_thread_size: s.payload.cross_thread_size,
+        pushes: s.payload.pushes,
+        local_ids: s.payload.local_ids,
+        barrier: s.barrier,
+        private_size: s.payload.private_size,
+    })
+}
+
+/// Loop depths from backward edges of the layout.
+fn loops(program: &mut Program) {
+    for from in 0..program.blocks.len() {
+        for to in program.blocks[from].successors.clone() {
+            if to <= from {
+                for block in &mut program.blocks[to..=from] {
+                    block.depth += 1;
+                }
+            }
+        }
+    }
+}
+
+/// The machine type of an IR type.
+fn machine_type(ty: IrType) -> Result<Type, Failure> {
+    Ok(match ty {
+        IrType::Bool => return Err(Failure::internal("a truth value where a number is needed")),
+        IrType::S8 => Type::B,
+        IrType::U8 => Type::UB,
+        IrType::S16 => Type::W,
+        IrType::U16 => Type::UW,
+        IrType::S32 => Type::D,
+        IrType::U32 => Type::UD,
+        IrType::S64 => Type::Q,
+        IrType::U64 => Type::UQ,
+        IrType::F16 => Type::HF,
+        IrType::F32 => Type::F,
+        IrType::F64 => Type::DF,
+    })
+}
+
+/// The unsigned type of `size` bytes.
+fn unsigned(size: u32) -> Type {
+    match size {
+        1 => Type::UB,
+        2 => Type::UW,
+        4 => Type::UD,
+        _ => Type::UQ,
+    }
+}
+
+fn family_size(family: Family) -> u32 {
+    match family {
+        Family::Bool | Family::Word => 2,
+        Family::Byte => 1,
+        Family::Dword => 4,
+        Family::Qword => 8,
+    }
+}
+
+/// Can every instruction that an operation is selected to be predicated? Those with `sel` cannot: their
+/// predicate or condition is what they select by.
+fn takes_predicate(op: &Op) -> bool {
+    match op {
+        Op::Select(_) | Op::Convert { from: IrType::Bool, .. } => false,
+        Op::Unary(op, _) => *op != UnaryOp::TrailingZeros,
+        Op::Binary(op, _) => !matches!(op, BinaryOp::Min | BinaryOp::Max | BinaryOp::SubSat),
+        _ => true,
+    }
+}
+
+impl Selector<'_> {
+    fn block(&mut self, index: usize, id: BlockId) -> Result<(), (usize, Failure)> {
+        let function = self.function;
+        let block = function
+            .blocks
+            .get(id.0 as usize)
+            .ok_or_else(|| (0, Failure::internal("the layout names a block that does not exist")))?;
+        let code = &block.instructions;
+        self.flags = Flags::default();
+        self.materialized = Materialized::new();
+        for (position, i) in code.iter().enumerate() {
+            let bools = i.srcs.iter().copied().chain(i.predicate.map(|p| p.reg));
+            for reg in bools {
+                if self.is_bool(reg) {
+                    self.flags.note_read(reg, position);
+                }
+            }
+        }
+        for (position, i) in code.iter().enumerate() {
+            self.flags.at(position);
+            self.masked_instruction(i, index).map_err(|f| (position, f))?;
+            self.release_flags();
+        }
+        Ok(())
+    }
+
+    fn is_bool(&self, reg: Reg) -> bool {
+        self.function.registers[reg.0 as usize].family == Family::Bool
+    }
+
+    /// Does an instruction make no machine code, as its result is merged into those that use it?
+    fn silent(&self, i: &Instruction) -> bool {
+        match i.op {
+            Op::Immediate { .. } => i.dsts.iter().all(|d| self.constants[d.0 as usize].is_some()),
+            _ => false,
+        }
+    }
+
+    /// Selects one instruction under its predicate, if it has one.
+    fn masked_instruction(&mut self, i: &Instruction, index: usize) -> Result<(), Failure> {
+        if self.silent(i) {
+            return Ok(());
+        }
+        let Some(p) = i.predicate else {
+            return self.instruction(i, index);
+        };
+        if i.dsts.iter().any(|d| self.is_bool(*d)) {
+            return self.instruction(i, index);
+        }
+        if !takes_predicate(&i.op) {
+            return self.instruction_apart(i, p, index);
+        }
+        self.under(p, |s| s.instruction(i, index))
+    }
+
+    /// Selects something under a predicate.
+    fn under(
+        &mut self,
+        p: crate::ir::Predicate,
+        f: impl FnOnce(&mut Self) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let flag = self.read_flag(p.reg)?;
+        self.b.predicate = Some((flag, p.inverse));
+        let result = f(self);
+        self.b.predicate = None;
+        result
+    }
+
+    /// Selects an instruction for all lanes with another destination, and copies the result under the predicate.
+    fn instruction_apart(
+        &mut self,
+        i: &Instruction,
+        p: crate::ir::Predicate,
+        index: usize,
+    ) -> Result<(), Failure> {
+        let [dst] = i.dsts.as_slice() else {
+            return Err(Failure::internal("a predicated instruction with several results"));
+        };
+        let number = dst.0 as usize;
+        let ty = unsigned(family_size(self.function.registers[number].family));
+        // The sources are read where they are, even if the destination is one of them.
+        let place = self.places[number];
+        let t = self.b.temporary(self.scalars[number], ty);
+        let sources: Vec<_> = i.srcs.iter().map(|s| s.0 as usize).collect();
+        if sources.contains(&number) {
+            self.redirected = Some((*dst, t));
+        } else {
+            self.places[number] = Some((t.at, t.stride));
+        }
+        let written = std::mem::replace(&mut self.written[number], true);
+        let result = self.instruction(i, index);
+        self.written[number] = written;
+        self.redirected = None;
+        self.places[number] = place;
+        result?;
+        self.under(p, |s| {
+            let d = s.dest(*dst, ty)?;
+            s.b.mov(d, t.val());
+            Ok(())
+        })
+    }
+
+    fn instruction(&mut self, i: &Instruction, index: usize) -> Result<(), Failure> {
+        match i.op {
+            Op::Immediate { ty, bits } => self.immediate(i, ty, bits),
+            Op::Input(input) => self.input(i.dsts[0], input),
+            Op::Undefined => {
+                for d in &i.dsts {
+                    if let (false, Some((at, _))) = (self.is_bool(*d), self.places[d.0 as usize]) {
+                        self.b.undefined(at.vreg);
+                    } else if !self.is_bool(*d) && !self.local[d.0 as usize] {
+                        let vreg = self.dest(*d, unsigned(1))?.at.vreg;
+                        self.b.undefined(vreg);
+                    }
+                }
+                Ok(())
+            }
+            Op::Unary(op, IrType::Bool) => self.unary_truth(op, i),
+            Op::Unary(op, ty) => self.unary(op, ty, i),
+            Op::Binary(op, IrType::Bool) => self.binary_truth(op, i),
+            Op::Binary(op, ty) => self.binary(op, ty, i),
+            Op::Ternary(op, ty) => self.ternary(op, ty, i),
+            Op::Compare(condition, IrType::Bool) => self.compare_truth(condition, i),
+            Op::Compare(condition, ty) => self.compare(condition, ty, i),
+            Op::Select(IrType::Bool) => self.select_truth(i),
+            Op::Select(ty) => self.select(ty, i),
+            Op::Convert { to, from, rounding, saturate } => self.convert(to, from, rounding, saturate, i),
+            Op::Load { space, ty, align } => self.load(space, ty, align, i),
+            Op::Store { space, ty, align } => self.store(space, ty, align, i),
+            Op::Atomic { op, space, ty } => self.atomic(op, space, ty, i),
+            Op::Barrier { global, .. } => {
+                self.barrier(global);
+                Ok(())
+            }
+            Op::Fence { .. } => {
+                self.fence();
+                Ok(())
+            }
+            Op::Jump(target) => self.jump(target, index),
+            Op::Branch { .. } => Err(Failure::internal("a branch for each lane in the linear form")),
+            Op::Vote { vote, target, next } => self.vote(vote, target, next, i.srcs[0], index),
+            Op::Return => {
+                self.end_of_thread();
+                Ok(())
+            }
+        }
+    }
+
+    /// An IR register as a source of type `ty`.
+    fn val(&mut self, reg: Reg, ty: Type) -> Result<Val, Failure> {
+        if let Some(bits) = self.constants[reg.0 as usize] {
+            return Ok(Val::imm(bits, ty));
+        }
+        match self.places[reg.0 as usize] {
+            Some((at, stride)) => Ok(Val::reg(at, stride, ty)),
+            // Read where nothing has been written on any path before: any value does.
+            None => Ok(self.dest(reg, ty)?.val()),
+        }
+    }
+
+    /// An IR register as a destination of type `ty`.
+    fn dest(&mut self, reg: Reg, ty: Type) -> Result<Dest, Failure> {
+        let index = reg.0 as usize;
+        if let Some((_, t)) = self.redirected.filter(|(r, _)| *r == reg) {
+            return Ok(Dest { ty, ..t });
+        }
+        let first = !std::mem::replace(&mut self.written[index], true);
+        let fresh = self.b.predicate.is_none() || (self.local[index] && first);
+        let (at, stride) = match self.places[index] {
+            Some(place) => place,
+            None => {
+                let size = family_size(self.function.registers[index].family);
+                let d = self.b.temporary(self.scalars[index], unsigned(size));
+                self.places[index] = Some((d.at, d.stride));
+                (d.at, d.stride)
+            }
+        };
+        Ok(Dest { at, stride, ty, fresh })
+    }
+
+    /// A constant in a register, so that any operand can be it.
+    fn materialize(&mut self, v: Val) -> Val {
+        let Some(bits) = v.constant() else { return v };
+        let size = v.ty.size();
+        let key = (bits, size);
+        if let Some(known) = self.materialized.get(&key) {
+            return Val { negate: v.negate, abs: v.abs, ..known.cast(v.ty) };
+        }
+        let d = self.b.scalar(if size == 1 { Type::UW } else { v.ty });
+        self.b.mov(d, Val { negate: false, abs: false, ..v }.cast_slot());
+        self.materialized.insert(key, d.val());
+        Val { negate: v.negate, abs: v.abs, ..d.val().cast(v.ty) }
+    }
+
+    /// One element for each lane, packed, at the beginning of a register.
+    fn in_lanes(&mut self, v: Val) -> Val {
+        let packed = match v.place {
+            Place::Register { at, stride } => stride == Builder::stride(v.ty.size()) && at.offset % 32 == 0,
+            _ => false,
+        };
+        if packed && !v.negate && !v.abs {
+            return v;
+        }
+        let d = self.b.vector(v.ty);
+        self.b.mov(d, v);
+        d.val()
+    }
+}
+
+impl Val {
+    /// A byte constant as a word, since byte immediates do not exist.
+    fn cast_slot(self) -> Val {
+        match (self.constant(), self.ty) {
+            (Some(bits), Type::B) => Val::imm(bits as u8 as i8 as u16 as u64, Type::W),
+            (Some(bits), Type::UB) => Val::imm(bits, Type::UW),
+            _ => self,
+        }
+    }
+}

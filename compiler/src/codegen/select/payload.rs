@@ -1,0 +1,267 @@
+//! The thread's payload: what the launch puts into registers.
+
+use super::{family_size, Failure, Selector};
+use crate::codegen::build::{Dest, Operation, Val};
+use crate::codegen::lir::{Fixup, VRef, VregInfo, GRF};
+use crate::ir::{Family, Function, Input, Op, Reg, Type as IrType, UnaryOp, Vote};
+use gencl_isa::{Arf, Condition, Flag, Opcode, Type};
+use gencl_program::{Push, PushSource};
+
+/// What a kernel wants in its payload, and where it is.
+#[derive(Default)]
+pub struct Payload {
+    /// Bytes of cross-thread constants.
+    pub cross_thread_size: u32,
+    /// Their contents.
+    pub pushes: Vec<Push>,
+    /// Are local ids pushed?
+    pub local_ids: bool,
+    /// Bytes of private memory per lane.
+    pub private_size: u32,
+    /// Is the mask of dispatched lanes needed?
+    wants_mask: bool,
+    /// Are flags used?
+    wants_flags: bool,
+    /// Is the lane's number needed?
+    wants_lanes: bool,
+    header: Option<VRef>,
+    constants: Vec<Val>,
+    ids: Vec<Val>,
+    mask: Option<Val>,
+    lanes: Option<Val>,
+    private_base: Option<Val>,
+}
+
+/// Decides about the payload of a kernel.
+pub fn plan(function: &Function, simd: u32) -> Result<Payload, Failure> {
+    let mut p = Payload::default();
+    let mut wanted: Vec<(PushSource, u32)> = Vec::new();
+    let mut want = |source: PushSource, size: u32| {
+        if !wanted.contains(&(source, size)) {
+            wanted.push((source, size));
+        }
+    };
+    for i in function.layout.iter().flat_map(|b| &function.blocks[b.0 as usize].instructions) {
+        match i.op {
+            Op::Input(Input::Push(source)) => {
+                let family = function.registers[i.dsts[0].0 as usize].family;
+                if family == Family::Bool {
+                    return Err(Failure::internal("a pushed constant cannot be a truth value"));
+                }
+                want(source, family_size(family));
+            }
+            Op::Input(Input::LocalId(_)) => p.local_ids = true,
+            Op::Input(Input::SubgroupId) => {
+                p.local_ids = true;
+                want(PushSource::LocalSize(0), 4);
+                want(PushSource::LocalSize(1), 4);
+            }
+            Op::Input(Input::LaneId) => p.wants_lanes = true,
+            Op::Immediate { ty: IrType::Bool, .. }
+            | Op::Unary(UnaryOp::Not, IrType::Bool)
+            | Op::Compare(_, IrType::Bool)
+            | Op::Vote { vote: Vote::All, .. } => p.wants_mask = true,
+            _ => {}
+        }
+    }
+    p.wants_flags = function.registers.iter().any(|r| r.family == Family::Bool);
+    if function.private_size > 0 {
+        p.private_size = function.private_size.next_multiple_of(GRF);
+        p.wants_lanes = true;
+        if u64::from(p.private_size) * u64::from(simd) > 1 << 21 {
+            return Err(Failure::unsupported(format!(
+                "{} bytes of private memory per work-item",
+                function.private_size
+            )));
+        }
+    }
+    // Large ones first leaves no gaps.
+    wanted.sort_by_key(|(_, size)| std::cmp::Reverse(*size));
+    let mut offset = 0u32;
+    for (source, size) in wanted {
+        p.pushes.push(Push { offset, size, source });
+        offset += size;
+    }
+    p.cross_thread_size = offset.next_multiple_of(GRF);
+    let registers = 1 + p.cross_thread_size / GRF + if p.local_ids { 3 } else { 0 };
+    if registers > 100 {
+        return Err(Failure::unsupported(format!("{} bytes of arguments used", p.cross_thread_size)));
+    }
+    Ok(p)
+}
+
+impl Selector<'_> {
+    fn fixed(&mut self, byte: u32, size: u32) -> VRef {
+        let align = size.min(GRF).next_power_of_two();
+        let info = VregInfo { size, align, fixed: Some(byte), piece_of: None, spilled: None };
+        self.b.program.vregs.push(info);
+        VRef { vreg: crate::codegen::lir::Vreg(self.b.program.vregs.len() as u32 - 1), offset: 0 }
+    }
+
+    /// Names the payload's registers and sets up the state that the kernel relies on.
+    pub fn prologue(&mut self) -> Result<(), Failure> {
+        self.payload.header = Some(self.fixed(0, GRF));
+        for push in self.payload.pushes.clone() {
+            let at = self.fixed(GRF + push.offset, push.size);
+            self.payload.constants.push(Val::reg(at, 0, super::unsigned(push.size)));
+        }
+        if self.payload.local_ids {
+            for dimension in 0..3 {
+                let at = self.fixed(GRF + self.payload.cross_thread_size + dimension * GRF, GRF);
+                self.payload.ids.push(Val::reg(at, 2, Type::UW));
+            }
+        }
+        let control = Arf::Control(0);
+        let denormals = Val::imm(u64::from(self.target.denormal_bits), Type::UD);
+        self.b.scalar_arf(Opcode::Or, control, 0, Type::UD, &[Val::arf(control, 0, Type::UD), denormals]);
+        if self.payload.wants_flags {
+            for flag in 0..2 {
+                self.b.scalar_arf(Opcode::Mov, Arf::Flag(flag), 0, Type::UD, &[Val::imm(0, Type::UD)]);
+            }
+        }
+        if self.payload.wants_mask {
+            self.dispatched_lanes();
+        }
+        if self.payload.wants_lanes {
+            self.number_lanes();
+        }
+        if self.payload.private_size > 0 {
+            self.find_private_memory()?;
+        }
+        Ok(())
+    }
+
+    /// Compares something with itself: the flag then has a one for each lane that runs.
+    fn dispatched_lanes(&mut self) {
+        let flag = Flag::default();
+        let Some(header) = self.payload.header else { return };
+        let any = Val::reg(header, 0, Type::UW);
+        self.compare_into(flag, Condition::Equal, any, any);
+        let mask = self.b.scalar(Type::UW);
+        self.b.mov(mask, super::flags::flag_value(flag));
+        self.b.scalar_arf(Opcode::Mov, Arf::Flag(0), 0, Type::UD, &[Val::imm(0, Type::UD)]);
+        self.payload.mask = Some(mask.val());
+    }
+
+    fn number_lanes(&mut self) {
+        let numbers = self.b.vector(Type::UW);
+        let simd = std::mem::replace(&mut self.b.simd, 8);
+        let eight = Val::imm(0x7654_3210, Type::UV);
+        self.b.op(Operation { all_lanes: true, ..Operation::new(Opcode::Mov) }, numbers, &[eight]);
+        for first in (8..simd).step_by(8) {
+            let dst = Dest { at: numbers.at.plus(first * 2), fresh: false, ..numbers };
+            let step = Val::imm(u64::from(first), Type::UW);
+            let add = Operation { all_lanes: true, ..Operation::new(Opcode::Add) };
+            self.b.op(add, dst, &[numbers.val(), step]);
+        }
+        self.b.simd = simd;
+        self.payload.lanes = Some(numbers.val());
+    }
+
+    /// The address of each lane's private memory: scratch base, after the spill area, lane by lane.
+    fn find_private_memory(&mut self) -> Result<(), Failure> {
+        let (Some(header), Some(lanes)) = (self.payload.header, self.payload.lanes) else {
+            return Err(Failure::internal("private memory without a header"));
+        };
+        let base = self.b.scalar(Type::UD);
+        let pointer = Val::reg(header.plus(5 * 4), 0, Type::UD);
+        self.b.op(Operation::new(Opcode::And), base, &[pointer, Val::imm(0xffff_fc00, Type::UD)]);
+        self.b.op(Operation::new(Opcode::Add), base.kept(), &[base.val(), Val::imm(0, Type::UD)]);
+        if let Some(last) = self.b.program.blocks.last_mut().and_then(|b| b.insts.last_mut()) {
+            last.fixup = Some(Fixup::SpillSize);
+        }
+        let offset = self.b.vector(Type::UD);
+        self.b.mov(offset, lanes);
+        let size = Val::imm(u64::from(self.payload.private_size), Type::UD);
+        self.b.op(Operation::new(Opcode::Mul), offset.kept(), &[offset.val(), size]);
+        self.b.op(Operation::new(Opcode::Add), offset.kept(), &[offset.val(), base.val()]);
+        let wide = self.b.vector(Type::UQ);
+        self.b.mov(wide, offset.val());
+        self.payload.private_base = Some(wide.val());
+        Ok(())
+    }
+
+    /// `g0`.
+    pub fn header(&self) -> Result<VRef, Failure> {
+        self.payload.header.ok_or_else(|| Failure::internal("no entry block"))
+    }
+
+    /// A word with a one for each lane that the dispatch enabled.
+    pub fn dispatch_mask(&self) -> Result<Val, Failure> {
+        self.payload.mask.ok_or_else(|| Failure::internal("the mask of dispatched lanes was not foreseen"))
+    }
+
+    /// The 64-bit addresses of the lanes' private memory.
+    pub fn private_base(&self) -> Result<Val, Failure> {
+        self.payload.private_base.ok_or_else(|| Failure::internal("private memory of size 0 accessed"))
+    }
+
+    /// Takes an input over: where it lies, if nothing else is written to that register.
+    pub fn input(&mut self, dst: Reg, input: Input) -> Result<(), Failure> {
+        let value = self.input_value(dst, input)?;
+        let index = dst.0 as usize;
+        if self.single[index] && self.places[index].is_none() {
+            if let crate::codegen::build::Place::Register { at, stride } = value.place {
+                self.places[index] = Some((at, stride));
+                return Ok(());
+            }
+        }
+        let d = self.dest(dst, value.ty)?;
+        self.b.mov(d, value);
+        Ok(())
+    }
+
+    fn pushed(&self, source: PushSource, size: u32) -> Result<Val, Failure> {
+        let place = self.payload.pushes.iter().position(|p| p.source == source && p.size == size);
+        place
+            .and_then(|i| self.payload.constants.get(i).copied())
+            .ok_or_else(|| Failure::internal("a pushed constant was not foreseen"))
+    }
+
+    fn local_id(&self, dimension: u8) -> Result<Val, Failure> {
+        let id = self.payload.ids.get(usize::from(dimension)).copied();
+        id.ok_or_else(|| Failure::internal(format!("there is no local id {dimension}")))
+    }
+
+    fn input_value(&mut self, dst: Reg, input: Input) -> Result<Val, Failure> {
+        match input {
+            Input::Push(source) => {
+                let size = family_size(self.function.registers[dst.0 as usize].family);
+                self.pushed(source, size)
+            }
+            Input::LocalId(dimension) => self.local_id(dimension),
+            Input::GroupId(dimension) => {
+                // g0.1, g0.6, g0.7.
+                let dword = match dimension {
+                    0 => 1,
+                    1 => 6,
+                    2 => 7,
+                    _ => return Err(Failure::internal(format!("there is no group id {dimension}"))),
+                };
+                Ok(Val::reg(self.header()?.plus(dword * 4), 0, Type::UD))
+            }
+            Input::LaneId => self.payload.lanes.ok_or_else(|| Failure::internal("no lane numbers")),
+            Input::SubgroupId => self.subgroup_id(),
+        }
+    }
+
+    /// The linear id of lane 0, which always runs, over the lanes per thread.
+    fn subgroup_id(&mut self) -> Result<Val, Failure> {
+        let first = |v: Val| match v.place {
+            crate::codegen::build::Place::Register { at, .. } => Val::reg(at, 0, v.ty),
+            _ => v,
+        };
+        let sizes = [self.pushed(PushSource::LocalSize(0), 4)?, self.pushed(PushSource::LocalSize(1), 4)?];
+        let linear = self.b.scalar(Type::UD);
+        self.b.mov(linear, first(self.local_id(2)?));
+        for dimension in [1, 0] {
+            let size = sizes[dimension];
+            self.b.op(Operation::new(Opcode::Mul), linear.kept(), &[linear.val(), size]);
+            let id = first(self.local_id(dimension as u8)?);
+            self.b.op(Operation::new(Opcode::Add), linear.kept(), &[linear.val(), id]);
+        }
+        let shift = Val::imm(u64::from(self.b.simd.trailing_zeros()), Type::UD);
+        self.b.op(Operation::new(Opcode::Shr), linear.kept(), &[linear.val(), shift]);
+        Ok(linear.val())
+    }
+}

@@ -1,0 +1,102 @@
+//! What selection has to know of IR registers before it starts.
+
+use crate::ir::{Family, Function, Input, Instruction, Op, Reg, Space};
+
+/// Facts, each by register number.
+pub struct Facts {
+    /// Registers with one definition, which is a constant.
+    pub constants: Vec<Option<u64>>,
+    /// Registers kept as one element for all lanes.
+    pub scalars: Vec<bool>,
+    /// Registers accessed in one block only, and written there first.
+    pub local: Vec<bool>,
+    /// Registers with one definition.
+    pub single: Vec<bool>,
+}
+
+fn instructions(function: &Function) -> impl Iterator<Item = (usize, &Instruction)> {
+    function.layout.iter().filter_map(|b| function.blocks.get(b.0 as usize)).enumerate().flat_map(
+        |(index, block)| block.instructions.iter().map(move |i| (index, i)),
+    )
+}
+
+/// Finds the facts.
+pub fn analyse(function: &Function) -> Facts {
+    let count = function.registers.len();
+    let mut definitions = vec![0u32; count];
+    for (_, i) in instructions(function).filter(|(_, i)| i.op != Op::Undefined) {
+        for d in &i.dsts {
+            definitions[d.0 as usize] += 1;
+        }
+    }
+    let single: Vec<bool> = definitions.iter().map(|n| *n == 1).collect();
+    let mut constants = vec![None; count];
+    for (_, i) in instructions(function) {
+        if let (Op::Immediate { bits, .. }, [dst]) = (i.op, i.dsts.as_slice()) {
+            if single[dst.0 as usize] {
+                constants[dst.0 as usize] = Some(bits);
+            }
+        }
+    }
+    let scalars = scalars(function, &single, &constants);
+    let local = local(function);
+    Facts { constants, scalars, local, single }
+}
+
+/// Registers that may be scalar: those marked uniform, and single definitions computed from such alone;
+/// then without those that one of their definitions cannot make as a scalar.
+fn scalars(function: &Function, single: &[bool], constants: &[Option<u64>]) -> Vec<bool> {
+    let known = |r: Reg| constants[r.0 as usize].is_some();
+    let mut scalar: Vec<bool> = function
+        .registers
+        .iter()
+        .enumerate()
+        .map(|(index, r)| r.family != Family::Bool && (r.uniform || single[index]))
+        .collect();
+    loop {
+        let mut changed = false;
+        for (_, i) in instructions(function) {
+            let sources = i.srcs.iter().all(|s| known(*s) || scalar[s.0 as usize]);
+            for d in &i.dsts {
+                let marked = function.registers[d.0 as usize].uniform;
+                let fits = match i.op {
+                    Op::Immediate { .. } | Op::Undefined => true,
+                    Op::Input(Input::Push(_) | Input::GroupId(_) | Input::SubgroupId) => true,
+                    Op::Unary(..) | Op::Binary(..) | Op::Ternary(..) | Op::Convert { .. } => sources,
+                    Op::Load { space, .. } => sources && space != Space::Private && marked,
+                    _ => false,
+                };
+                if scalar[d.0 as usize] && !fits {
+                    scalar[d.0 as usize] = false;
+                    changed = true;
+                }
+            }
+        }
+        if !changed {
+            return scalar;
+        }
+    }
+}
+
+fn local(function: &Function) -> Vec<bool> {
+    #[derive(Clone, Copy, PartialEq)]
+    enum Home {
+        Unseen,
+        One(usize),
+        Many,
+    }
+    let mut homes = vec![Home::Unseen; function.registers.len()];
+    for (block, i) in instructions(function).filter(|(_, i)| i.op != Op::Undefined) {
+        let reads = i.srcs.iter().copied().chain(i.predicate.map(|p| p.reg)).map(|r| (r, false));
+        let writes = i.dsts.iter().map(|r| (*r, true));
+        for (reg, write) in reads.chain(writes) {
+            let home = &mut homes[reg.0 as usize];
+            *home = match *home {
+                Home::Unseen if write => Home::One(block),
+                Home::One(known) if known == block => Home::One(known),
+                _ => Home::Many,
+            };
+        }
+    }
+    homes.iter().map(|home| matches!(home, Home::One(_))).collect()
+}

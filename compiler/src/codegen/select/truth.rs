@@ -1,0 +1,252 @@
+//! Operations on truth values.
+
+use super::flags::flag_value;
+use super::{machine_type, Failure, Selector};
+use crate::codegen::build::{Operation, Val};
+use crate::ir::{BinaryOp, BlockId, Condition, Instruction, Reg, Type as IrType, UnaryOp, Vote};
+use gencl_isa::{Arf, Condition as MachineCondition, Flag, Opcode, Type};
+
+/// The machine's name of a comparison.
+pub fn machine_condition(condition: Condition) -> MachineCondition {
+    match condition {
+        Condition::Equal => MachineCondition::Equal,
+        Condition::NotEqual => MachineCondition::NotEqual,
+        Condition::Less => MachineCondition::Less,
+        Condition::LessEqual => MachineCondition::LessEqual,
+        Condition::Greater => MachineCondition::Greater,
+        Condition::GreaterEqual => MachineCondition::GreaterEqual,
+    }
+}
+
+/// The comparison with operands exchanged.
+fn mirrored(condition: Condition) -> Condition {
+    match condition {
+        Condition::Less => Condition::Greater,
+        Condition::LessEqual => Condition::GreaterEqual,
+        Condition::Greater => Condition::Less,
+        Condition::GreaterEqual => Condition::LessEqual,
+        same => same,
+    }
+}
+
+impl Selector<'_> {
+    fn logic(&mut self, opcode: Opcode, to: Flag, srcs: &[Val]) {
+        self.b.scalar_arf(opcode, Arf::Flag(to.register), to.subregister * 2, Type::UW, srcs);
+    }
+
+    /// Puts `compute`'s result, made for all lanes, into the lanes of `dst` that run.
+    fn assign_truth(
+        &mut self,
+        dst: Reg,
+        i: &Instruction,
+        compute: impl FnOnce(&mut Self, Flag) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let Some(p) = i.predicate else {
+            if !i.srcs.contains(&dst) {
+                let to = self.write_flag(dst)?;
+                compute(self, to)?;
+                self.flag_written(dst);
+                return Ok(());
+            }
+            // Computed apart, as `dst` is a source as well.
+            let t = self.temporary_flag()?;
+            compute(self, t)?;
+            let to = self.write_flag(dst)?;
+            self.logic(Opcode::Mov, to, &[flag_value(t)]);
+            self.flag_written(dst);
+            return Ok(());
+        };
+        let to = self.write_flag(dst)?;
+        let t = self.temporary_flag()?;
+        compute(self, t)?;
+        // to = to ^ ((to ^ t) & mask): other lanes keep what they had.
+        let mask = self.truth(p.reg)?;
+        let in_mask = if p.inverse { mask.negated() } else { mask };
+        self.logic(Opcode::Xor, t, &[flag_value(t), flag_value(to)]);
+        self.logic(Opcode::And, t, &[flag_value(t), in_mask]);
+        self.logic(Opcode::Xor, to, &[flag_value(to), flag_value(t)]);
+        self.flag_written(dst);
+        Ok(())
+    }
+
+    /// dst = true (the mask of dispatched lanes) or false.
+    pub fn assign_constant_truth(&mut self, i: &Instruction, value: Val) -> Result<(), Failure> {
+        self.assign_truth(i.dsts[0], i, |s, t| {
+            s.logic(Opcode::Mov, t, &[value]);
+            Ok(())
+        })
+    }
+
+    /// `Mov` and `Not`.
+    pub fn unary_truth(&mut self, op: UnaryOp, i: &Instruction) -> Result<(), Failure> {
+        let (dst, src) = (i.dsts[0], i.srcs[0]);
+        self.assign_truth(dst, i, |s, t| {
+            let v = s.truth(src)?;
+            match op {
+                UnaryOp::Mov => s.logic(Opcode::Mov, t, &[v]),
+                UnaryOp::Not => {
+                    let mask = s.dispatch_mask()?;
+                    s.invert(t, v, mask);
+                }
+                _ => return Err(Failure::unsupported(format!("{op:?} of truth values"))),
+            }
+            Ok(())
+        })
+    }
+
+    /// t = v ^ mask
+    fn invert(&mut self, t: Flag, v: Val, mask: Val) {
+        if v.constant().is_some() {
+            self.logic(Opcode::Mov, t, &[mask]);
+        } else {
+            self.logic(Opcode::Xor, t, &[v, mask]);
+        }
+    }
+
+    /// t = a op b, of which either may be the constant 0.
+    fn logic2(&mut self, opcode: Opcode, t: Flag, a: Val, b: Val) {
+        let (a, b) = if a.constant().is_some() { (b, a) } else { (a, b) };
+        if a.constant().is_some() {
+            self.logic(Opcode::Mov, t, &[a]);
+        } else {
+            self.logic(opcode, t, &[a, b]);
+        }
+    }
+
+    /// `And`, `Or`, `Xor`.
+    pub fn binary_truth(&mut self, op: BinaryOp, i: &Instruction) -> Result<(), Failure> {
+        let opcode = match op {
+            BinaryOp::And | BinaryOp::Mul | BinaryOp::Min => Opcode::And,
+            BinaryOp::Or | BinaryOp::Max => Opcode::Or,
+            BinaryOp::Xor | BinaryOp::Add | BinaryOp::Sub => Opcode::Xor,
+            _ => return Err(Failure::unsupported(format!("{op:?} of truth values"))),
+        };
+        let (a, b) = (i.srcs[0], i.srcs[1]);
+        self.assign_truth(i.dsts[0], i, |s, t| {
+            let (a, b) = (s.truth(a)?, s.truth(b)?);
+            s.logic2(opcode, t, a, b);
+            Ok(())
+        })
+    }
+
+    /// Equality of truth values.
+    pub fn compare_truth(&mut self, condition: Condition, i: &Instruction) -> Result<(), Failure> {
+        let (a, b) = (i.srcs[0], i.srcs[1]);
+        self.assign_truth(i.dsts[0], i, |s, t| {
+            let (a, b) = (s.truth(a)?, s.truth(b)?);
+            s.logic2(Opcode::Xor, t, a, b);
+            match condition {
+                Condition::NotEqual => Ok(()),
+                Condition::Equal => {
+                    let mask = s.dispatch_mask()?;
+                    s.logic(Opcode::Xor, t, &[flag_value(t), mask]);
+                    Ok(())
+                }
+                _ => Err(Failure::unsupported("ordering of truth values")),
+            }
+        })
+    }
+
+    /// dst = c ? a : b = b ^ (c & (a ^ b))
+    pub fn select_truth(&mut self, i: &Instruction) -> Result<(), Failure> {
+        let (c, a, b) = (i.srcs[0], i.srcs[1], i.srcs[2]);
+        self.assign_truth(i.dsts[0], i, |s, t| {
+            let (c, a, b) = (s.truth(c)?, s.truth(a)?, s.truth(b)?);
+            s.logic2(Opcode::Xor, t, a, b);
+            s.logic2(Opcode::And, t, flag_value(t), c);
+            s.logic2(Opcode::Xor, t, flag_value(t), b);
+            Ok(())
+        })
+    }
+
+    /// A comparison of numbers.
+    pub fn compare(&mut self, condition: Condition, ty: IrType, i: &Instruction) -> Result<(), Failure> {
+        let ty = machine_type(ty)?;
+        let (mut a, mut b) = (self.val(i.srcs[0], ty)?, self.val(i.srcs[1], ty)?);
+        let mut condition = condition;
+        if a.constant().is_some() && b.constant().is_none() {
+            std::mem::swap(&mut a, &mut b);
+            condition = mirrored(condition);
+        }
+        let a = self.materialize(a);
+        let b = self.second(b);
+        self.compare_to(i, condition, a, b)
+    }
+
+    /// dst = a ? b
+    pub fn compare_to(&mut self, i: &Instruction, condition: Condition, a: Val, b: Val) -> Result<(), Failure> {
+        self.assign_truth(i.dsts[0], i, |s, t| {
+            s.compare_into(t, machine_condition(condition), a, b);
+            Ok(())
+        })
+    }
+
+    /// dst = c ? a : b
+    pub fn select(&mut self, ty: IrType, i: &Instruction) -> Result<(), Failure> {
+        let ty = super::unsigned(machine_type(ty)?.size());
+        let flag = self.read_flag(i.srcs[0])?;
+        let (mut a, mut b) = (self.val(i.srcs[1], ty)?, self.val(i.srcs[2], ty)?);
+        let mut inverse = false;
+        if a.constant().is_some() && b.constant().is_none() {
+            std::mem::swap(&mut a, &mut b);
+            inverse = true;
+        }
+        let a = self.materialize(a);
+        let b = self.second(b);
+        let d = self.dest(i.dsts[0], ty)?;
+        let operation = Operation { select: Some((flag, inverse)), ..Operation::new(Opcode::Sel) };
+        self.b.op(operation, d, &[a, b]);
+        Ok(())
+    }
+
+    /// The jump that a vote decides about.
+    pub fn vote(
+        &mut self,
+        vote: Vote,
+        target: BlockId,
+        next: BlockId,
+        src: Reg,
+        index: usize,
+    ) -> Result<(), Failure> {
+        let target = self.place_of(target)?;
+        if self.place_of(next)? != index + 1 {
+            return Err(Failure::internal("a vote that does not go on with the next block"));
+        }
+        let (flag, inverse) = match vote {
+            Vote::Any => (self.read_flag(src)?, false),
+            Vote::None => (self.read_flag(src)?, true),
+            Vote::All => {
+                let v = self.truth(src)?;
+                let mask = self.dispatch_mask()?;
+                let t = self.temporary_flag()?;
+                self.invert(t, v, mask);
+                (t, true)
+            }
+        };
+        self.b.jump(target, Some((flag, inverse)));
+        self.follow(&[target, index + 1]);
+        Ok(())
+    }
+
+    /// A jump of the whole thread.
+    pub fn jump(&mut self, target: BlockId, index: usize) -> Result<(), Failure> {
+        let target = self.place_of(target)?;
+        if target != index + 1 {
+            self.b.jump(target, None);
+        }
+        self.follow(&[target]);
+        Ok(())
+    }
+
+    fn follow(&mut self, successors: &[usize]) {
+        if let Some(block) = self.b.program.blocks.last_mut() {
+            block.successors = successors.to_vec();
+            block.successors.dedup();
+        }
+    }
+
+    fn place_of(&self, block: BlockId) -> Result<usize, Failure> {
+        let place = self.order.get(&block).copied();
+        place.ok_or_else(|| Failure::internal(format!("a jump to block {}, which is not laid out", block.0)))
+    }
+}
