@@ -1,0 +1,5 @@
+//! Contexts.
+
+pub mod create;
+pub mod info;
+pub mod references;

@@ -1,0 +1,6 @@
+//! Devices.
+
+pub mod ids;
+pub mod info;
+pub mod sub_devices;
+pub mod timer;

@@ -1,0 +1,43 @@
+//! `clEnqueueFillBuffer`
+
+use std::ffi::c_void;
+
+use gencl_icd_macros::cl_entrypoint;
+use gencl_runtime::{Code, Error};
+use opencl_sys::{cl_command_queue, cl_event, cl_mem, cl_uint};
+
+use super::Enqueue;
+use crate::abi::{HostPointer, List, Out};
+use crate::object::Memory;
+use crate::{CLResult, refuse_if};
+
+/// The largest type of OpenCL C, `long16`.
+const MAX_PATTERN: usize = 128;
+
+#[cl_entrypoint(clEnqueueFillBuffer)]
+fn enqueue_fill_buffer(
+    queue: cl_command_queue,
+    buffer: cl_mem,
+    pattern: HostPointer<*const c_void>,
+    pattern_size: usize,
+    offset: usize,
+    size: usize,
+    num_events: cl_uint,
+    wait_events: List<cl_event>,
+    event: Out<cl_event>,
+) -> CLResult<()> {
+    let enqueue = Enqueue::new(queue, num_events, wait_events, event)?;
+    let buffer = Memory::of_context(buffer, &enqueue.queue.context)?;
+    // CL_INVALID_VALUE if pattern is NULL or if pattern_size is 0 or if pattern_size is not one of
+    // { 1, 2, 4, 8, 16, 32, 64, 128 }.
+    let valid = pattern_size.is_power_of_two() && pattern_size <= MAX_PATTERN;
+    refuse_if(!valid, Code::InvalidValue, "no type has the size of the pattern")?;
+    // SAFETY: pattern_size is the length of the pattern.
+    let pattern = unsafe { pattern.to_vec(pattern_size) };
+    let pattern = pattern.ok_or_else(|| Error::new(Code::InvalidValue, "no pattern"))?;
+    // CL_INVALID_VALUE if offset or offset + size require accessing elements outside the buffer, or if offset and size
+    // are not a multiple of pattern_size.
+    let (runtime, waits) = (&enqueue.queue.runtime, &enqueue.waits);
+    let command = runtime.fill_buffer(&buffer.runtime, &pattern, offset, size, waits)?;
+    enqueue.done(command)
+}

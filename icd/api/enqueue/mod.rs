@@ -1,0 +1,69 @@
+//! Commands.
+
+pub mod copy;
+pub mod fill;
+pub mod kernel;
+pub mod map;
+pub mod migrate;
+pub mod read_write;
+pub mod read_write_rect;
+pub mod synchronize;
+
+use std::sync::Arc;
+
+use gencl_runtime::{BufferRect, Code, Error};
+use opencl_sys::{cl_command_queue, cl_event, cl_uint};
+
+use crate::CLResult;
+use crate::abi::{Fixed, List, Out};
+use crate::handle::Handle;
+use crate::object::{Event, Queue, wait_list};
+
+/// A command on its way into a queue: the parameters that all `clEnqueue…` functions share.
+struct Enqueue {
+    queue: Arc<Handle<Queue>>,
+    waits: Vec<Arc<gencl_runtime::Event>>,
+    event: Out<cl_event>,
+}
+
+impl Enqueue {
+    /// Checks queue and wait list.
+    fn new(
+        queue: cl_command_queue,
+        num_events: cl_uint,
+        wait_events: List<cl_event>,
+        event: Out<cl_event>,
+    ) -> CLResult<Self> {
+        // CL_INVALID_COMMAND_QUEUE if command_queue is not a valid host command-queue.
+        let queue = Handle::<Queue>::get(queue)?;
+        let waits = wait_list(&queue.context, num_events, wait_events)?;
+        Ok(Self { queue, waits, event })
+    }
+
+    /// The command is in the queue: gives its event to the application.
+    fn done(self, command: Arc<gencl_runtime::Event>) -> CLResult<()> {
+        Event::give(&self.queue, command, self.event);
+        Ok(())
+    }
+
+    /// As [`Enqueue::done`], after waiting for the command if it is a blocking one.
+    ///
+    /// CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST if the operation is blocking and the execution status of any of the
+    /// events in event_wait_list is a negative integer value. If the command itself fails, its own error.
+    fn done_blocking(self, command: Arc<gencl_runtime::Event>, blocking: bool) -> CLResult<()> {
+        if blocking {
+            command.wait().map_err(|error| command.failure().unwrap_or(error))?;
+        }
+        self.done(command)
+    }
+}
+
+/// CL_INVALID_VALUE if a pointer to an origin or region is NULL.
+fn triple(values: Fixed<usize, 3>) -> CLResult<[usize; 3]> {
+    values.get().ok_or_else(|| Error::new(Code::InvalidValue, "no origin or region"))
+}
+
+/// A rectangle's parameters.
+fn rect(origin: Fixed<usize, 3>, row_pitch: usize, slice_pitch: usize) -> CLResult<BufferRect> {
+    Ok(BufferRect { origin: triple(origin)?, row_pitch, slice_pitch })
+}

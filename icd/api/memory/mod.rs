@@ -1,0 +1,6 @@
+//! Memory objects.
+
+pub mod buffer;
+pub mod info;
+pub mod references;
+pub mod sub_buffer;

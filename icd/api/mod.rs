@@ -1,0 +1,16 @@
+//! The entry points, by the kind of object that they are about.
+//!
+//! The conditions above checks are those of "The OpenCL Specification", version 3.0, under the name of
+//! the function. The order of parameters is the C order; their types are explained in [`crate::abi`].
+#![allow(clippy::too_many_arguments, reason = "the functions of the C API have that many")]
+
+pub mod context;
+pub mod device;
+pub mod enqueue;
+pub mod event;
+pub mod kernel;
+pub mod memory;
+pub mod platform;
+pub mod program;
+pub mod queue;
+pub mod unsupported;

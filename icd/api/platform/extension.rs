@@ -1,0 +1,41 @@
+//! `clGetExtensionFunctionAddress`, `clGetExtensionFunctionAddressForPlatform`
+
+use std::ffi::c_void;
+use std::ptr::null_mut;
+
+use gencl_icd_macros::cl_entrypoint;
+use opencl_sys::cl_platform_id;
+
+use crate::abi::Text;
+use crate::api::platform::{ids, info};
+use crate::api::queue;
+use crate::object::Platform;
+
+/// The functions of extensions that we support.
+fn address(name: &str) -> *mut c_void {
+    let function: *const () = match name {
+        // cl_khr_icd
+        "clIcdGetPlatformIDsKHR" => ids::clIcdGetPlatformIDsKHR as *const (),
+        // Loaders ask for it to learn our suffix before they have a dispatch table.
+        "clGetPlatformInfo" => info::clGetPlatformInfo as *const (),
+        // cl_khr_create_command_queue
+        "clCreateCommandQueueWithPropertiesKHR" => {
+            queue::create::clCreateCommandQueueWithProperties as *const ()
+        }
+        _ => std::ptr::null(),
+    };
+    function.cast_mut().cast()
+}
+
+#[cl_entrypoint(clGetExtensionFunctionAddress)]
+fn get_extension_function_address(name: Text) -> *mut c_void {
+    name.get().map_or(null_mut(), |name| address(&name))
+}
+
+#[cl_entrypoint(clGetExtensionFunctionAddressForPlatform)]
+fn get_extension_function_address_for_platform(platform: cl_platform_id, name: Text) -> *mut c_void {
+    if Platform::check_or_null(platform).is_err() {
+        return null_mut();
+    }
+    get_extension_function_address(name)
+}

@@ -1,0 +1,41 @@
+//! `clGetPlatformInfo`
+
+use gencl_icd_macros::cl_entrypoint;
+use opencl_sys::{
+    CL_PLATFORM_EXTENSIONS, CL_PLATFORM_EXTENSIONS_WITH_VERSION, CL_PLATFORM_HOST_TIMER_RESOLUTION,
+    CL_PLATFORM_ICD_SUFFIX_KHR, CL_PLATFORM_NAME, CL_PLATFORM_NUMERIC_VERSION, CL_PLATFORM_PROFILE,
+    CL_PLATFORM_VENDOR, CL_PLATFORM_VERSION, cl_platform_id, cl_platform_info,
+};
+
+use crate::CLResult;
+use crate::abi::{Bytes, Out};
+use crate::info::{InfoWriter, Written};
+use crate::object::Platform;
+use crate::versions::{self, NUMERIC_VERSION};
+
+#[cl_entrypoint(clGetPlatformInfo)]
+fn get_platform_info(
+    platform: cl_platform_id,
+    name: cl_platform_info,
+    room: usize,
+    value: Bytes,
+    size_ret: Out<usize>,
+) -> CLResult<Written> {
+    Platform::check_or_null(platform)?;
+    let info = InfoWriter::new(room, value, size_ret);
+    match name {
+        CL_PLATFORM_PROFILE => info.string("FULL_PROFILE"),
+        CL_PLATFORM_VERSION => info.string(&versions::version()),
+        CL_PLATFORM_NUMERIC_VERSION => info.value(NUMERIC_VERSION),
+        CL_PLATFORM_NAME => info.string("gencl"),
+        CL_PLATFORM_VENDOR => info.string("The gencl project"),
+        CL_PLATFORM_EXTENSIONS => info.string(&versions::names(versions::PLATFORM_EXTENSIONS)),
+        CL_PLATFORM_EXTENSIONS_WITH_VERSION => {
+            info.values(&versions::with_versions(versions::PLATFORM_EXTENSIONS))
+        }
+        CL_PLATFORM_ICD_SUFFIX_KHR => info.string("GENCL"),
+        // 0: host and device timers are not synchronized, clGetDeviceAndHostTimer is not supported.
+        CL_PLATFORM_HOST_TIMER_RESOLUTION => info.value(0u64),
+        _ => info.unknown(name),
+    }
+}

@@ -1,0 +1,52 @@
+//! `clGetProgramInfo`
+
+use std::ffi::c_uchar;
+
+use gencl_icd_macros::cl_entrypoint;
+use opencl_sys::{
+    CL_PROGRAM_BINARIES, CL_PROGRAM_BINARY_SIZES, CL_PROGRAM_CONTEXT, CL_PROGRAM_DEVICES, CL_PROGRAM_IL,
+    CL_PROGRAM_KERNEL_NAMES, CL_PROGRAM_NUM_DEVICES, CL_PROGRAM_NUM_KERNELS, CL_PROGRAM_REFERENCE_COUNT,
+    CL_PROGRAM_SCOPE_GLOBAL_CTORS_PRESENT, CL_PROGRAM_SCOPE_GLOBAL_DTORS_PRESENT, CL_PROGRAM_SOURCE,
+    cl_program, cl_program_info,
+};
+
+use crate::CLResult;
+use crate::abi::{Bytes, Out};
+use crate::handle::Handle;
+use crate::info::{InfoWriter, Written};
+use crate::object::Program;
+
+#[cl_entrypoint(clGetProgramInfo)]
+fn get_program_info(
+    program: cl_program,
+    name: cl_program_info,
+    room: usize,
+    value: Bytes,
+    size_ret: Out<usize>,
+) -> CLResult<Written> {
+    let program = Handle::<Program>::get(program)?;
+    let info = InfoWriter::new(room, value, size_ret);
+    match name {
+        CL_PROGRAM_REFERENCE_COUNT => info.value(program.references()),
+        CL_PROGRAM_CONTEXT => info.value(program.context.raw()),
+        CL_PROGRAM_NUM_DEVICES => info.value(1u32),
+        CL_PROGRAM_DEVICES => info.value(program.context.device.raw()),
+        CL_PROGRAM_SOURCE => info.string(program.runtime.source().unwrap_or_default()),
+        // Programs are never made from an intermediate language.
+        CL_PROGRAM_IL => info.values::<u8>(&[]),
+        CL_PROGRAM_BINARY_SIZES => info.value(program.runtime.binary().len()),
+        CL_PROGRAM_BINARIES => {
+            let binary = program.runtime.binary();
+            info.filled(size_of::<*mut c_uchar>(), || {
+                // SAFETY: there is a pointer for each device, so one, to memory of CL_PROGRAM_BINARY_SIZES bytes.
+                unsafe { value.write_behind(&binary) }
+            })
+        }
+        // CL_INVALID_PROGRAM_EXECUTABLE if param_name is CL_PROGRAM_NUM_KERNELS or CL_PROGRAM_KERNEL_NAMES and a
+        // successful program executable has not been built for at least one device.
+        CL_PROGRAM_NUM_KERNELS => info.value(program.runtime.kernel_names()?.len()),
+        CL_PROGRAM_KERNEL_NAMES => info.string(&program.runtime.kernel_names()?.join(";")),
+        CL_PROGRAM_SCOPE_GLOBAL_CTORS_PRESENT | CL_PROGRAM_SCOPE_GLOBAL_DTORS_PRESENT => info.boolean(false),
+        _ => info.unknown(name),
+    }
+}

@@ -1,0 +1,63 @@
+//! `clCreateCommandQueue`, `clCreateCommandQueueWithProperties`
+
+use gencl_icd_macros::cl_entrypoint;
+use gencl_runtime::{Code, Error, QueueFlags};
+use opencl_sys::{
+    CL_QUEUE_ON_DEVICE, CL_QUEUE_ON_DEVICE_DEFAULT, CL_QUEUE_PROPERTIES, CL_QUEUE_SIZE, cl_command_queue,
+    cl_command_queue_properties, cl_context, cl_device_id, cl_queue_properties,
+};
+
+use crate::abi::ZeroTerminated;
+use crate::handle::Handle;
+use crate::object::{Context, Queue};
+use crate::{CLResult, refuse_if};
+
+#[cl_entrypoint(clCreateCommandQueue)]
+fn create_command_queue(
+    context: cl_context,
+    device: cl_device_id,
+    flags: cl_command_queue_properties,
+) -> CLResult<cl_command_queue> {
+    create(context, device, flags, Vec::new())
+}
+
+#[cl_entrypoint(clCreateCommandQueueWithProperties)]
+fn create_command_queue_with_properties(
+    context: cl_context,
+    device: cl_device_id,
+    properties: ZeroTerminated<cl_queue_properties>,
+) -> CLResult<cl_command_queue> {
+    let properties = properties.raw();
+    let mut flags = 0;
+    for pair in properties.chunks_exact(2) {
+        match pair[0] as u32 {
+            CL_QUEUE_PROPERTIES => flags = pair[1],
+            // CL_INVALID_QUEUE_PROPERTIES if values specified in properties are valid but are not supported by the
+            // device. Only queues on the device have a size.
+            CL_QUEUE_SIZE => {
+                return Err(Error::new(Code::InvalidQueueProperties, "no queues on the device"));
+            }
+            // CL_INVALID_VALUE if values specified in properties are not valid.
+            name => return Err(Error::new(Code::InvalidValue, format!("unknown property {name:#x}"))),
+        }
+    }
+    create(context, device, flags, properties)
+}
+
+fn create(
+    context: cl_context,
+    device: cl_device_id,
+    flags: cl_command_queue_properties,
+    properties: Vec<cl_queue_properties>,
+) -> CLResult<cl_command_queue> {
+    let context = Handle::<Context>::get(context)?;
+    context.check_device(device)?;
+    // CL_INVALID_VALUE if values specified in properties are not valid.
+    let known = Queue::SUPPORTED | CL_QUEUE_ON_DEVICE | CL_QUEUE_ON_DEVICE_DEFAULT;
+    refuse_if(flags & !known != 0, Code::InvalidValue, "no such queue properties")?;
+    // CL_INVALID_QUEUE_PROPERTIES if values specified in properties are valid but are not supported by the device.
+    let unsupported = flags & !Queue::SUPPORTED != 0;
+    refuse_if(unsupported, Code::InvalidQueueProperties, "no queues on the device")?;
+    let runtime = gencl_runtime::Queue::new(&context.runtime, QueueFlags::from_bits_truncate(flags))?;
+    Ok(Handle::create(Queue { runtime, context, flags, properties }))
+}

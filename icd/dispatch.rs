@@ -1,0 +1,101 @@
+//! The table by which the ICD loader calls us.
+
+use opencl_sys::cl_icd::cl_icd_dispatch;
+
+use crate::api;
+
+/// Makes the table from function names, grouped by the module that has them.
+macro_rules! dispatch {
+    (null: $($null:ident)+; $($group:ident::$module:ident: $($name:ident)+;)*) => {
+        /// The dispatch table, in the order of `cl_icd.h`. Every handle points to it.
+        pub static TABLE: cl_icd_dispatch = cl_icd_dispatch {
+            $($($name: Some(api::$group::$module::$name),)+)*
+            $($null: None,)+
+        };
+    };
+}
+
+dispatch! {
+    // cl_icd.h has these as untyped pointers outside of Windows.
+    null: clGetDeviceIDsFromD3D10KHR clCreateFromD3D10BufferKHR clCreateFromD3D10Texture2DKHR
+        clCreateFromD3D10Texture3DKHR clEnqueueAcquireD3D10ObjectsKHR clEnqueueReleaseD3D10ObjectsKHR
+        clGetDeviceIDsFromD3D11KHR clCreateFromD3D11BufferKHR clCreateFromD3D11Texture2DKHR
+        clCreateFromD3D11Texture3DKHR clCreateFromDX9MediaSurfaceKHR clEnqueueAcquireD3D11ObjectsKHR
+        clEnqueueReleaseD3D11ObjectsKHR clGetDeviceIDsFromDX9MediaAdapterKHR
+        clEnqueueAcquireDX9MediaSurfacesKHR clEnqueueReleaseDX9MediaSurfacesKHR clGetKernelSuggestedLocalWorkSize;
+
+    platform::ids: clGetPlatformIDs;
+    platform::info: clGetPlatformInfo;
+    platform::compiler: clUnloadCompiler clUnloadPlatformCompiler;
+    platform::extension: clGetExtensionFunctionAddress clGetExtensionFunctionAddressForPlatform;
+
+    device::ids: clGetDeviceIDs;
+    device::info: clGetDeviceInfo;
+    device::timer: clGetDeviceAndHostTimer clGetHostTimer;
+    device::sub_devices: clCreateSubDevices clRetainDevice clReleaseDevice
+        clCreateSubDevicesEXT clRetainDeviceEXT clReleaseDeviceEXT;
+
+    context::create: clCreateContext clCreateContextFromType;
+    context::references: clRetainContext clReleaseContext clSetContextDestructorCallback;
+    context::info: clGetContextInfo;
+
+    queue::create: clCreateCommandQueue clCreateCommandQueueWithProperties;
+    queue::properties: clSetCommandQueueProperty clSetDefaultDeviceCommandQueue;
+    queue::references: clRetainCommandQueue clReleaseCommandQueue;
+    queue::info: clGetCommandQueueInfo;
+    queue::flush: clFlush clFinish;
+
+    memory::buffer: clCreateBuffer clCreateBufferWithProperties;
+    memory::sub_buffer: clCreateSubBuffer;
+    memory::references: clRetainMemObject clReleaseMemObject clSetMemObjectDestructorCallback;
+    memory::info: clGetMemObjectInfo;
+
+    enqueue::read_write: clEnqueueReadBuffer clEnqueueWriteBuffer;
+    enqueue::read_write_rect: clEnqueueReadBufferRect clEnqueueWriteBufferRect;
+    enqueue::copy: clEnqueueCopyBuffer clEnqueueCopyBufferRect;
+    enqueue::fill: clEnqueueFillBuffer;
+    enqueue::map: clEnqueueMapBuffer clEnqueueUnmapMemObject;
+    enqueue::migrate: clEnqueueMigrateMemObjects;
+    enqueue::kernel: clEnqueueNDRangeKernel clEnqueueTask clEnqueueNativeKernel;
+    enqueue::synchronize: clEnqueueMarker clEnqueueWaitForEvents clEnqueueBarrier
+        clEnqueueMarkerWithWaitList clEnqueueBarrierWithWaitList;
+
+    event::user: clCreateUserEvent clSetUserEventStatus;
+    event::wait: clWaitForEvents;
+    event::callback: clSetEventCallback;
+    event::references: clRetainEvent clReleaseEvent;
+    event::info: clGetEventInfo clGetEventProfilingInfo;
+
+    program::source: clCreateProgramWithSource;
+    program::binary: clCreateProgramWithBinary;
+    program::other: clCreateProgramWithBuiltInKernels clCreateProgramWithIL
+        clSetProgramReleaseCallback clSetProgramSpecializationConstant;
+    program::references: clRetainProgram clReleaseProgram;
+    program::build: clBuildProgram;
+    program::compile: clCompileProgram;
+    program::link: clLinkProgram;
+    program::info: clGetProgramInfo;
+    program::build_info: clGetProgramBuildInfo;
+
+    kernel::create: clCreateKernel clCreateKernelsInProgram clCloneKernel;
+    kernel::references: clRetainKernel clReleaseKernel;
+    kernel::argument: clSetKernelArg clSetKernelArgSVMPointer clSetKernelExecInfo;
+    kernel::info: clGetKernelInfo;
+    kernel::argument_info: clGetKernelArgInfo;
+    kernel::work_group_info: clGetKernelWorkGroupInfo;
+    kernel::sub_group_info: clGetKernelSubGroupInfo clGetKernelSubGroupInfoKHR;
+
+    unsupported::image: clCreateImage clCreateImageWithProperties clCreateImage2D clCreateImage3D
+        clGetSupportedImageFormats clGetImageInfo clEnqueueReadImage clEnqueueWriteImage clEnqueueFillImage
+        clEnqueueCopyImage clEnqueueCopyImageToBuffer clEnqueueCopyBufferToImage clEnqueueMapImage;
+    unsupported::sampler: clCreateSampler clCreateSamplerWithProperties clRetainSampler clReleaseSampler
+        clGetSamplerInfo;
+    unsupported::pipe: clCreatePipe clGetPipeInfo;
+    unsupported::svm: clSVMAlloc clSVMFree clEnqueueSVMFree clEnqueueSVMMemcpy clEnqueueSVMMemFill
+        clEnqueueSVMMap clEnqueueSVMUnmap clEnqueueSVMMigrateMem;
+    unsupported::gl: clCreateFromGLBuffer clCreateFromGLTexture clCreateFromGLTexture2D clCreateFromGLTexture3D
+        clCreateFromGLRenderbuffer clGetGLObjectInfo clGetGLTextureInfo clEnqueueAcquireGLObjects
+        clEnqueueReleaseGLObjects clGetGLContextInfoKHR clCreateEventFromGLsyncKHR;
+    unsupported::egl: clCreateFromEGLImageKHR clEnqueueAcquireEGLObjectsKHR clEnqueueReleaseEGLObjectsKHR
+        clCreateEventFromEGLSyncKHR;
+}

@@ -1,0 +1,248 @@
+//! Handles: what a `cl_mem` or `cl_kernel` points to, and which of them are alive.
+//!
+//! A handle points to a [`Header`], whose first word is the ICD loader's dispatch table. Headers are never freed,
+//! only used again after some time, so the loader finds the table even through a handle that was released. The
+//! object itself is found in a registry; a null, wrong or released handle is not in there, or is
+//! there with another type, and becomes the error code of the kind of object that was asked for.
+//!
+//! An object lives while the application holds references (`clRetain…`, `clRelease…`) or while other objects need it.
+//! Queries such as `CL_QUEUE_CONTEXT` return handles of objects that the application may have released; these
+//! stay valid, and may be retained again, until nobody needs the object.
+
+use std::any::Any;
+use std::collections::{HashMap, VecDeque};
+use std::ffi::c_void;
+use std::ops::Deref;
+use std::sync::{Arc, LazyLock, Weak};
+
+use gencl_runtime::{Code, Error};
+use opencl_sys::cl_icd::cl_icd_dispatch;
+use parking_lot::Mutex;
+
+use crate::CLResult;
+use crate::dispatch::TABLE;
+
+/// Released headers wait until this many are waiting before the oldest is used again.
+const QUARANTINE: usize = 4096;
+
+/// The memory that a handle points to.
+#[repr(C)]
+struct Header {
+    dispatch: &'static cl_icd_dispatch,
+    /// Sixteen bytes in all, so that handles of different headers never share a word.
+    reserved: usize,
+}
+
+static FREE_HEADERS: Mutex<VecDeque<&'static Header>> = Mutex::new(VecDeque::new());
+
+fn take_header() -> &'static Header {
+    let mut free = FREE_HEADERS.lock();
+    if free.len() > QUARANTINE
+        && let Some(header) = free.pop_front()
+    {
+        return header;
+    }
+    Box::leak(Box::new(Header { dispatch: &TABLE, reserved: 0 }))
+}
+
+/// An object that the application holds handles of.
+pub trait Object: Send + Sync + Sized + 'static {
+    /// The error for a handle that is none of this kind.
+    const INVALID: Code;
+
+    /// Does the application count references? It does not for platforms and root devices.
+    const COUNTED: bool = true;
+
+    /// Called when the application has released its last reference.
+    fn released(&self) {}
+}
+
+/// An object with its handle.
+pub struct Handle<T: Object> {
+    header: &'static Header,
+    object: T,
+}
+
+struct Entry {
+    object: Weak<dyn Any + Send + Sync>,
+    /// The application's references, and the one that they keep together.
+    references: u32,
+    owned: Option<Arc<dyn Any + Send + Sync>>,
+}
+
+const SHARDS: usize = 16;
+
+static REGISTRY: LazyLock<[Mutex<HashMap<usize, Entry>>; SHARDS]> = LazyLock::new(Default::default);
+
+/// The shard that holds the handle with this address.
+fn shard(address: usize) -> &'static Mutex<HashMap<usize, Entry>> {
+    // Headers have 16 bytes and come from an allocator that adds 16.
+    &REGISTRY[(address >> 5) % SHARDS]
+}
+
+fn invalid<T: Object>() -> Error {
+    Error::new(T::INVALID, "not a handle of this kind, or released")
+}
+
+impl<T: Object> Handle<T> {
+    /// Gives an object a handle. The application has no reference yet.
+    pub fn new(object: T) -> Arc<Self> {
+        let handle = Arc::new(Self { header: take_header(), object });
+        let any: Arc<dyn Any + Send + Sync> = handle.clone();
+        let entry = Entry { object: Arc::downgrade(&any), references: 0, owned: None };
+        shard(handle.address()).lock().insert(handle.address(), entry);
+        handle
+    }
+
+    /// Gives an object a handle and the application its first reference.
+    pub fn create(object: T) -> *mut c_void {
+        let handle = Self::new(object);
+        handle.add_reference();
+        handle.raw()
+    }
+
+    /// The object of a handle; `T::INVALID` when there is none.
+    pub fn get(raw: *mut c_void) -> CLResult<Arc<Self>> {
+        let object = shard(raw as usize).lock().get(&(raw as usize)).and_then(|entry| entry.object.upgrade());
+        object.and_then(|object| object.downcast().ok()).ok_or_else(invalid::<T>)
+    }
+
+    /// `clRetain…`
+    pub fn retain(raw: *mut c_void) -> CLResult<()> {
+        Self::get(raw)?.add_reference();
+        Ok(())
+    }
+
+    /// `clRelease…`. `T::INVALID` when the application has no reference left to give back.
+    pub fn release(raw: *mut c_void) -> CLResult<()> {
+        let handle = Self::get(raw)?;
+        if !T::COUNTED {
+            return Ok(());
+        }
+        let last = {
+            let mut shard = shard(handle.address()).lock();
+            let entry = shard.get_mut(&handle.address()).filter(|entry| entry.references > 0);
+            let entry = entry.ok_or_else(invalid::<T>)?;
+            entry.references -= 1;
+            if entry.references == 0 { entry.owned.take() } else { None }
+        };
+        // Without the lock: the end of an object takes it.
+        if last.is_some() {
+            handle.object.released();
+        }
+        Ok(())
+    }
+
+    fn add_reference(self: &Arc<Self>) {
+        if T::COUNTED
+            && let Some(entry) = shard(self.address()).lock().get_mut(&self.address())
+        {
+            entry.references += 1;
+            entry.owned.get_or_insert_with(|| self.clone());
+        }
+    }
+
+    /// The application's references, for `CL_…_REFERENCE_COUNT`. 1 where it does not count.
+    pub fn references(&self) -> u32 {
+        if !T::COUNTED {
+            return 1;
+        }
+        shard(self.address()).lock().get(&self.address()).map_or(0, |entry| entry.references)
+    }
+
+    /// The handle.
+    pub fn raw(&self) -> *mut c_void {
+        std::ptr::from_ref(self.header).cast_mut().cast()
+    }
+
+    /// The handle as a number, for whom it has to be `Send`.
+    pub fn address(&self) -> usize {
+        self.raw() as usize
+    }
+}
+
+impl<T: Object> Deref for Handle<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.object
+    }
+}
+
+impl<T: Object> Drop for Handle<T> {
+    fn drop(&mut self) {
+        shard(self.address()).lock().remove(&self.address());
+        FREE_HEADERS.lock().push_back(self.header);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Apple;
+    struct Pear(Arc<Handle<Apple>>);
+
+    impl Object for Apple {
+        const INVALID: Code = Code::InvalidMemObject;
+    }
+
+    impl Object for Pear {
+        const INVALID: Code = Code::InvalidKernel;
+    }
+
+    fn code<T>(result: CLResult<T>) -> Option<Code> {
+        result.err().map(|error| error.code)
+    }
+
+    #[test]
+    fn wrong_handles_are_errors() {
+        let apple = Handle::create(Apple);
+        assert_eq!(code(Handle::<Apple>::get(apple)), None);
+        assert_eq!(code(Handle::<Pear>::get(apple)), Some(Code::InvalidKernel));
+        assert_eq!(code(Handle::<Apple>::get(std::ptr::null_mut())), Some(Code::InvalidMemObject));
+        assert_eq!(
+            code(Handle::<Apple>::get((&raw const apple).cast_mut().cast())),
+            Some(Code::InvalidMemObject)
+        );
+        Handle::<Apple>::release(apple).unwrap();
+        assert_eq!(code(Handle::<Apple>::get(apple)), Some(Code::InvalidMemObject));
+        assert_eq!(code(Handle::<Apple>::release(apple)), Some(Code::InvalidMemObject));
+        assert_eq!(code(Handle::<Apple>::retain(apple)), Some(Code::InvalidMemObject));
+    }
+
+    #[test]
+    fn references_are_counted() {
+        let raw = Handle::create(Apple);
+        Handle::<Apple>::retain(raw).unwrap();
+        assert_eq!(Handle::<Apple>::get(raw).unwrap().references(), 2);
+        Handle::<Apple>::release(raw).unwrap();
+        assert_eq!(Handle::<Apple>::get(raw).unwrap().references(), 1);
+        Handle::<Apple>::release(raw).unwrap();
+        assert!(Handle::<Apple>::get(raw).is_err());
+    }
+
+    #[test]
+    fn an_object_that_is_needed_outlives_its_references() {
+        let apple = Handle::create(Apple);
+        let pear = Handle::create(Pear(Handle::get(apple).unwrap()));
+        Handle::<Apple>::release(apple).unwrap();
+        assert_eq!(Handle::<Pear>::get(pear).unwrap().0.raw(), apple);
+        // Nothing left to give back, but it may be retained again.
+        assert!(Handle::<Apple>::release(apple).is_err());
+        Handle::<Apple>::retain(apple).unwrap();
+        Handle::<Pear>::release(pear).unwrap();
+        assert_eq!(Handle::<Apple>::get(apple).unwrap().references(), 1);
+        Handle::<Apple>::release(apple).unwrap();
+        assert!(Handle::<Apple>::get(apple).is_err());
+    }
+
+    #[test]
+    fn the_loader_finds_the_table_behind_a_released_handle() {
+        let raw = Handle::create(Apple);
+        Handle::<Apple>::release(raw).unwrap();
+        // SAFETY: headers are never freed.
+        let first_word = unsafe { *raw.cast::<*const cl_icd_dispatch>() };
+        assert!(std::ptr::eq(first_word, &TABLE));
+    }
+}

@@ -1,0 +1,83 @@
+//! Messages of the driver on standard error, when `GENCL_DEBUG=log=LEVEL` asks for them.
+
+use std::io::Write;
+use std::sync::Once;
+
+use gencl_program::debug::{self, Debug};
+use tracing::field::{Field, Visit};
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Event, Level, Metadata, Subscriber};
+
+/// Reads `GENCL_DEBUG` once per process. Cheap when the variable is not set.
+pub fn start() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let (debug, complaints) = Debug::from_environment();
+        for complaint in complaints {
+            eprintln!("{complaint}");
+        }
+        let Some(level) = debug.value(debug::LOG) else {
+            return;
+        };
+        match level.parse() {
+            // It fails when this copy of the library has a subscriber already, which then is this one.
+            Ok(level) => drop(tracing::subscriber::set_global_default(Log { level })),
+            Err(_) => eprintln!("GENCL_DEBUG: log={level}: no such level"),
+        }
+    });
+}
+
+/// Prints one line for each event up to a level; spans are not used.
+struct Log {
+    level: Level,
+}
+
+impl Subscriber for Log {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        *metadata.level() <= self.level
+    }
+
+    fn event(&self, event: &Event<'_>) {
+        let mut line = Line(format!("gencl {}: ", event.metadata().level().as_str().to_ascii_lowercase()));
+        event.record(&mut line);
+        line.0.push('\n');
+        // One write, so that lines of several threads do not mix. There is nowhere to report a failure to.
+        let _ = std::io::stderr().write_all(line.0.as_bytes());
+    }
+
+    fn new_span(&self, _: &Attributes<'_>) -> Id {
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+    fn enter(&self, _: &Id) {}
+
+    fn exit(&self, _: &Id) {}
+}
+
+struct Line(String);
+
+impl Visit for Line {
+    fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
+        use std::fmt::Write;
+        let result = match field.name() {
+            "message" => write!(self.0, "{value:?}"),
+            name => write!(self.0, " {name}={value:?}"),
+        };
+        result.expect("a String takes all text");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn levels_are_ordered_by_detail() {
+        assert!(Level::ERROR <= Level::DEBUG && Level::TRACE > Level::DEBUG);
+        assert_eq!("debug".parse::<Level>().unwrap(), Level::DEBUG);
+    }
+}

@@ -1,0 +1,80 @@
+//! Events.
+
+use std::sync::Arc;
+
+use gencl_runtime::Code;
+use opencl_sys::cl_event;
+
+use super::{Context, Queue};
+use crate::abi::{List, Out};
+use crate::handle::{Handle, Object};
+use crate::{CLResult, refuse_if};
+
+/// The event of a command, or a user event.
+pub struct Event {
+    /// The runtime's.
+    pub runtime: Arc<gencl_runtime::Event>,
+    /// Its context.
+    pub context: Arc<Handle<Context>>,
+    /// The queue of its command; `None` for user events.
+    pub queue: Option<Arc<Handle<Queue>>>,
+}
+
+impl Object for Event {
+    const INVALID: Code = Code::InvalidEvent;
+
+    // What waits for a user event whose status nobody can set any more would wait for ever.
+    fn released(&self) {
+        self.runtime.abandon();
+    }
+}
+
+impl Event {
+    /// Returns the event of a command to the application, if it wants it.
+    pub fn give(queue: &Arc<Handle<Queue>>, runtime: Arc<gencl_runtime::Event>, out: Out<cl_event>) {
+        if !out.is_null() {
+            let event = Self { runtime, context: queue.context.clone(), queue: Some(queue.clone()) };
+            out.write(Handle::create(event));
+        }
+    }
+}
+
+/// The events of a wait list.
+///
+/// CL_INVALID_EVENT_WAIT_LIST if event_wait_list is NULL and num_events_in_wait_list > 0, or event_wait_list is not NULL
+/// and num_events_in_wait_list is 0, or if event objects in event_wait_list are not valid events.
+/// CL_INVALID_CONTEXT if context associated with command_queue and events in event_wait_list are not the same.
+pub fn wait_list(
+    context: &Arc<Handle<Context>>,
+    count: u32,
+    list: List<cl_event>,
+) -> CLResult<Vec<Arc<gencl_runtime::Event>>> {
+    const INVALID: Code = Code::InvalidEventWaitList;
+    refuse_if(list.is_null() != (count == 0), INVALID, "the list and its length do not fit each other")?;
+    // SAFETY: every function with a wait list has its length as the parameter before.
+    let list = unsafe { list.to_vec(count as usize) };
+    to_runtime(&list, INVALID, Some(context))
+}
+
+/// The runtime's events behind handles; `invalid` for handles of something else, `CL_INVALID_CONTEXT` for events of
+/// another context than the given one, or of different ones when none is given.
+pub fn to_runtime(
+    list: &[cl_event],
+    invalid: Code,
+    context: Option<&Arc<Handle<Context>>>,
+) -> CLResult<Vec<Arc<gencl_runtime::Event>>> {
+    let mut context = context.cloned();
+    let mut events = Vec::with_capacity(list.len());
+    for &event in list {
+        let event =
+            Handle::<Event>::get(event).map_err(|error| gencl_runtime::Error { code: invalid, ..error })?;
+        let context = context.get_or_insert_with(|| event.context.clone());
+        refuse_if(
+            !Arc::ptr_eq(context, &event.context),
+            Code::InvalidContext,
+            "events of different contexts",
+        )?;
+        events.push(event.runtime.clone());
+    }
+    Ok(events)
+}

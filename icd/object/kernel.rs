@@ -1,0 +1,31 @@
+//! Kernels.
+
+use std::sync::Arc;
+
+use gencl_runtime::Code;
+use opencl_sys::cl_device_id;
+
+use super::{Device, Program};
+use crate::CLResult;
+use crate::handle::{Handle, Object};
+
+/// A kernel with its arguments.
+pub struct Kernel {
+    /// The runtime's.
+    pub runtime: Arc<gencl_runtime::Kernel>,
+    /// The program that it is from.
+    pub program: Arc<Handle<Program>>,
+}
+
+impl Object for Kernel {
+    const INVALID: Code = Code::InvalidKernel;
+}
+
+impl Kernel {
+    /// CL_INVALID_DEVICE if device is not in the list of devices associated with kernel or if device is NULL but
+    /// there is more than one device associated with kernel.
+    pub fn check_device(&self, device: cl_device_id) -> CLResult<&Arc<Handle<Device>>> {
+        let context = &self.program.context;
+        if device.is_null() { Ok(&context.device) } else { context.check_device(device) }
+    }
+}

@@ -1,0 +1,19 @@
+//! The objects behind handles: those of the runtime, with what only the C API has to remember.
+
+mod context;
+mod device;
+mod event;
+mod kernel;
+mod memory;
+mod platform;
+mod program;
+mod queue;
+
+pub use context::Context;
+pub use device::Device;
+pub use event::{Event, to_runtime, wait_list};
+pub use kernel::Kernel;
+pub use memory::Memory;
+pub use platform::Platform;
+pub use program::Program;
+pub use queue::Queue;

@@ -1,0 +1,20 @@
+//! Programs.
+
+use std::sync::Arc;
+
+use gencl_runtime::Code;
+
+use super::Context;
+use crate::handle::{Handle, Object};
+
+/// A program for the context's device.
+pub struct Program {
+    /// The runtime's.
+    pub runtime: Arc<gencl_runtime::Program>,
+    /// Its context.
+    pub context: Arc<Handle<Context>>,
+}
+
+impl Object for Program {
+    const INVALID: Code = Code::InvalidProgram;
+}

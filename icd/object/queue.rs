@@ -1,0 +1,40 @@
+//! Command-queues.
+
+use std::sync::Arc;
+
+use gencl_runtime::Code;
+use opencl_sys::{
+    CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CL_QUEUE_PROFILING_ENABLE, cl_command_queue_properties,
+    cl_queue_properties,
+};
+
+use super::Context;
+use crate::handle::{Handle, Object};
+
+/// A command-queue on the host.
+pub struct Queue {
+    /// The runtime's.
+    pub runtime: Arc<gencl_runtime::Queue>,
+    /// Its context, which has its device.
+    pub context: Arc<Handle<Context>>,
+    /// `CL_QUEUE_PROPERTIES`
+    pub flags: cl_command_queue_properties,
+    /// As given to clCreateCommandQueueWithProperties, with its end; empty for null and for clCreateCommandQueue.
+    pub properties: Vec<cl_queue_properties>,
+}
+
+impl Queue {
+    /// `CL_DEVICE_QUEUE_ON_HOST_PROPERTIES`. Queues run in order, which is one of the orders that a queue allows
+    /// which is out of order.
+    pub const SUPPORTED: cl_command_queue_properties =
+        CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE;
+}
+
+impl Object for Queue {
+    const INVALID: Code = Code::InvalidCommandQueue;
+
+    // clReleaseCommandQueue performs an implicit flush.
+    fn released(&self) {
+        self.runtime.flush();
+    }
+}

@@ -1,0 +1,84 @@
+//! Versions and extensions that we state.
+
+use opencl_sys::{CL_NAME_VERSION_MAX_NAME_SIZE, cl_name_version, cl_version};
+
+/// `CL_MAKE_VERSION`
+pub const fn make_version(major: u32, minor: u32, patch: u32) -> cl_version {
+    (major << 22) | (minor << 12) | patch
+}
+
+/// OpenCL 3.0
+pub const NUMERIC_VERSION: cl_version = make_version(3, 0, 0);
+
+/// `CL_PLATFORM_VERSION`, `CL_DEVICE_VERSION`
+pub fn version() -> String {
+    format!("OpenCL 3.0 gencl {}", env!("CARGO_PKG_VERSION"))
+}
+
+/// A name with its version.
+pub type Named = (&'static str, cl_version);
+
+const V1: cl_version = make_version(1, 0, 0);
+
+/// Extensions of the platform.
+pub const PLATFORM_EXTENSIONS: &[Named] = &[("cl_khr_icd", V1), ("cl_khr_extended_versioning", V1)];
+
+/// Extensions of every device. An extension stands here when all of it works.
+pub const DEVICE_EXTENSIONS: &[Named] = &[
+    ("cl_khr_icd", V1),
+    ("cl_khr_extended_versioning", V1),
+    ("cl_khr_create_command_queue", V1),
+    ("cl_khr_byte_addressable_store", V1),
+    ("cl_khr_global_int32_base_atomics", V1),
+    ("cl_khr_global_int32_extended_atomics", V1),
+    ("cl_khr_local_int32_base_atomics", V1),
+    ("cl_khr_local_int32_extended_atomics", V1),
+];
+
+/// `CL_DEVICE_OPENCL_C_ALL_VERSIONS`
+pub const OPENCL_C_VERSIONS: &[Named] = &[
+    ("OpenCL C", make_version(1, 0, 0)),
+    ("OpenCL C", make_version(1, 1, 0)),
+    ("OpenCL C", make_version(1, 2, 0)),
+    ("OpenCL C", make_version(3, 0, 0)),
+];
+
+/// `CL_DEVICE_OPENCL_C_FEATURES`: the optional parts of OpenCL C 3.0 that work.
+pub const OPENCL_C_FEATURES: &[Named] = &[("__opencl_c_int64", make_version(3, 0, 0))];
+
+/// The names, with spaces between them.
+pub fn names(list: &[Named]) -> String {
+    list.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(" ")
+}
+
+/// As the queries of OpenCL 3.0 return them.
+pub fn with_versions(list: &[Named]) -> Vec<cl_name_version> {
+    list.iter()
+        .map(|&(text, version)| {
+            let mut name = [0; CL_NAME_VERSION_MAX_NAME_SIZE];
+            name[..text.len()].copy_from_slice(text.as_bytes());
+            cl_name_version { version, name }
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn version_numbers_have_the_layout_of_the_api() {
+        assert_eq!(NUMERIC_VERSION, 0xc0_0000);
+        assert_eq!(make_version(1, 2, 0), 0x40_2000);
+    }
+
+    #[test]
+    fn names_fit_and_end_with_zero() {
+        for list in [PLATFORM_EXTENSIONS, DEVICE_EXTENSIONS, OPENCL_C_VERSIONS, OPENCL_C_FEATURES] {
+            for entry in with_versions(list) {
+                assert_eq!(entry.name[CL_NAME_VERSION_MAX_NAME_SIZE - 1], 0);
+            }
+        }
+        assert_eq!(names(&[("a", 1), ("b", 2)]), "a b");
+    }
+}
