@@ -1,0 +1,16 @@
+/* Two overlapping forward jumps. */
+__kernel void compiler_unstructured_branch1(__global const int *src, __global int *dst)
+{
+    int i = get_global_id(0);
+    int value = src[i];
+    dst[i] = value;
+    if (value >= 0)
+        goto first;
+    dst[i] = 1;
+    if (src[i + 1] <= 2)
+        goto second;
+first:
+    dst[i] -= 2;
+second:
+    dst[i] += 5;
+}

@@ -1,0 +1,20 @@
+//! The test-suite. Tests are selected by a part of their name: `make test T=compiler_unstructured`.
+
+mod api;
+mod arithmetic;
+mod control_flow;
+mod faults;
+mod memory;
+mod nd_range;
+
+fn main() {
+    let cases = [
+        control_flow::cases(),
+        memory::cases(),
+        arithmetic::cases(),
+        nd_range::cases(),
+        api::cases(),
+        faults::cases(),
+    ];
+    gencl_utest::main_with(cases.into_iter().flatten().collect())
+}

@@ -1,0 +1,91 @@
+//! Work-item functions in one, two and three dimensions, with offsets and uneven last groups.
+
+use gencl_utest::{Case, Gpu, Launch, Outcome, all_widths};
+
+use crate::memory::same;
+
+pub fn cases() -> Vec<Case> {
+    [
+        all_widths("nd_range_1d", |width| records(width, &[1000], &[250], &[])),
+        all_widths("nd_range_1d_offset", |width| records(width, &[64], &[16], &[1_000_003])),
+        all_widths("nd_range_2d", |width| records(width, &[24, 10], &[8, 5], &[])),
+        all_widths("nd_range_3d_offset", |width| records(width, &[6, 4, 10], &[3, 4, 5], &[7, 0, 9])),
+        all_widths("nd_range_driver_chooses", |width| chosen(width, &[30, 7, 2])),
+        all_widths("nd_range_prime", |width| chosen(width, &[1009])),
+        all_widths("nd_range_uneven_1d", |width| records(width, &[101], &[16], &[5])),
+        all_widths("nd_range_uneven_3d", |width| records(width, &[13, 9, 5], &[4, 4, 2], &[1, 2, 3])),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+fn at(sizes: &[usize], d: usize, default: usize) -> usize {
+    sizes.get(d).copied().unwrap_or(default)
+}
+
+fn run(width: u32, launch: &Launch) -> Result<Vec<u32>, String> {
+    let gpu = Gpu::get()?;
+    let count: usize = launch.global.iter().product();
+    let output = gpu.buffer(&vec![u32::MAX; count * 25])?;
+    // Uneven groups need a language version that has them.
+    let source = include_str!("../../kernels/work_item.cl");
+    let prefix =
+        format!("#define __kernel __attribute__((intel_reqd_sub_group_size({width}))) kernel\n#line 1\n");
+    let program = gpu.build_source(&(prefix + source), "-cl-std=CL3.0")?;
+    program.run("work_item", &[output.arg()], launch)?;
+    output.read()
+}
+
+fn records(width: u32, global: &[usize], local: &[usize], offset: &[usize]) -> Outcome {
+    let launch = Launch { offset: offset.to_vec(), global: global.to_vec(), local: local.to_vec() };
+    let result = run(width, &launch)?;
+    let mut expected = Vec::new();
+    for z in 0..at(global, 2, 1) {
+        for y in 0..at(global, 1, 1) {
+            for x in 0..global[0] {
+                for (d, id) in [x, y, z].into_iter().enumerate() {
+                    let (size, group) = (at(global, d, 1), at(local, d, 1));
+                    let start = id / group * group;
+                    expected.extend([
+                        id + at(offset, d, 0),
+                        id % group,
+                        id / group,
+                        size,
+                        group.min(size - start),
+                        size.div_ceil(group),
+                        at(offset, d, 0),
+                        0,
+                    ]);
+                }
+                expected.push(global.len());
+            }
+        }
+    }
+    same(&result, &expected.iter().map(|x| *x as u32).collect::<Vec<_>>())
+}
+
+/// With the driver's own local size: ids are consistent with whatever it is.
+fn chosen(width: u32, global: &[usize]) -> Outcome {
+    let result = run(width, &Launch { global: global.to_vec(), ..Launch::default() })?;
+    for (index, record) in result.chunks(25).enumerate() {
+        let mut rest = index;
+        for d in 0..3 {
+            let [id, local, group, size, local_size, groups] = record[d * 8..][..6] else {
+                return Err("short record".into());
+            };
+            let expected = rest % at(global, d, 1);
+            rest /= at(global, d, 1);
+            let first = group * record[d * 8 + 4].max(result[d * 8 + 4]);
+            if id as usize != expected
+                || size as usize != at(global, d, 1)
+                || first + local != id
+                || local >= local_size
+                || group >= groups
+            {
+                return Err(format!("work-item {index}, dimension {d}: {record:?}"));
+            }
+        }
+    }
+    Ok(())
+}
