@@ -19,7 +19,7 @@ mod names;
 pub mod passes;
 mod query;
 #[cfg(test)]
-mod random;
+pub(crate) mod random;
 pub mod signature;
 pub mod text;
 pub mod validate;
