@@ -4,6 +4,9 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
+use gencl_program::debug::{self, Debug};
+
+use crate::launch::{Hardware, SlotPool};
 use crate::memory::AddressSpace;
 use crate::{Device, Error, Result};
 
@@ -15,6 +18,9 @@ pub type ContextNotify = Box<dyn Fn(&Error) + Send + Sync>;
 pub struct Context {
     device: Arc<Device>,
     space: Arc<AddressSpace>,
+    hardware: Hardware,
+    slots: SlotPool,
+    dumps_batches: bool,
     notify: Option<ContextNotify>,
     destructors: Mutex<Vec<Box<dyn FnOnce() + Send>>>,
 }
@@ -28,8 +34,18 @@ impl std::fmt::Debug for Context {
 impl Context {
     /// Makes a context. `OUT_OF_RESOURCES` when the kernel driver refuses.
     pub fn new(device: &Arc<Device>, notify: Option<ContextNotify>) -> Result<Arc<Self>> {
+        let hardware = Hardware::new(device.node())?;
         let space = Arc::new(AddressSpace::new(device.node().clone()));
-        Ok(Arc::new(Self { device: device.clone(), space, notify, destructors: Mutex::default() }))
+        let (debug, _) = Debug::from_environment();
+        Ok(Arc::new(Self {
+            device: device.clone(),
+            space,
+            hardware,
+            slots: SlotPool::default(),
+            dumps_batches: debug.is_set(debug::BATCH),
+            notify,
+            destructors: Mutex::default(),
+        }))
     }
 
     /// Its device.
@@ -40,6 +56,21 @@ impl Context {
     /// Where its buffers are.
     pub(crate) fn space(&self) -> &Arc<AddressSpace> {
         &self.space
+    }
+
+    /// What launches share.
+    pub(crate) fn hardware(&self) -> &Hardware {
+        &self.hardware
+    }
+
+    /// Memory for batches.
+    pub(crate) fn slots(&self) -> &SlotPool {
+        &self.slots
+    }
+
+    /// Are batches to be printed?
+    pub(crate) fn dumps_batches(&self) -> bool {
+        self.dumps_batches
     }
 
     /// Runs `function` when the context is destroyed; the last one registered runs first.

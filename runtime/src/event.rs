@@ -173,7 +173,10 @@ impl Event {
             0 => EventStatus::Complete,
             code if code < 0 => EventStatus::Failed(code),
             _ => {
-                return Err(Error::new(Code::InvalidValue, format!("{status} is no status for a user event")));
+                return Err(Error::new(
+                    Code::InvalidValue,
+                    format!("{status} is no status for a user event"),
+                ));
             }
         };
         if self.advance(new, None, None) {

@@ -46,7 +46,7 @@ fn real(node: KernelNode, kind: Option<DeviceKind>) -> Result<Device, String> {
     let id = node.get_param(gencl_i915::uapi::param::CHIPSET_ID).map_err(|errno| errno.to_string())? as u16;
     let model = table::by_pci_id(id).ok_or_else(|| format!("GPU 8086:{id:04x} is not supported"))?;
     let facts = model.facts(kind.unwrap_or(DeviceKind::Gpu), false, usable_memory());
-    Ok(Device::new(Arc::new(node), facts))
+    Ok(Device::new(Arc::new(node), facts, model))
 }
 
 fn simulated(target: &str, kind: Option<DeviceKind>) -> Result<Device, String> {

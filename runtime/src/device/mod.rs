@@ -9,12 +9,14 @@ use std::time::{Instant, SystemTime};
 use gencl_i915::RenderNode;
 
 pub(crate) use discover::discover;
+use table::Model;
 pub use table::{DeviceFacts, DeviceKind};
 
 /// A device: a render node and the facts on the GPU behind it.
 pub struct Device {
     node: Arc<dyn RenderNode>,
     facts: DeviceFacts,
+    model: &'static Model,
 }
 
 impl std::fmt::Debug for Device {
@@ -24,9 +26,14 @@ impl std::fmt::Debug for Device {
 }
 
 impl Device {
-    /// A device behind `node`.
-    pub(crate) fn new(node: Arc<dyn RenderNode>, facts: DeviceFacts) -> Self {
-        Self { node, facts }
+    /// A device of `model` behind `node`.
+    pub(crate) fn new(node: Arc<dyn RenderNode>, facts: DeviceFacts, model: &'static Model) -> Self {
+        Self { node, facts, model }
+    }
+
+    /// Its row of the device table.
+    pub(crate) fn model(&self) -> &'static Model {
+        self.model
     }
 
     /// What is known about it, in the units of `clGetDeviceInfo`.

@@ -1,5 +1,7 @@
 //! The device table: facts that differ from GPU to GPU, found by PCI id.
 
+use crate::launch::{CommandSet, gen9::GEN9};
+
 /// What a device says it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeviceKind {
@@ -73,6 +75,7 @@ pub(crate) struct Model {
     pub(crate) name: &'static str,
     pub(crate) target: &'static str,
     pub(crate) slices: u32,
+    /// Of each slice.
     pub(crate) subslices: u32,
     pub(crate) eus_per_subslice: u32,
     pub(crate) threads_per_eu: u32,
@@ -80,16 +83,21 @@ pub(crate) struct Model {
     pub(crate) local_memory: u32,
     pub(crate) l3_data: u64,
     pub(crate) timestamp_hz: u64,
+    /// Subslices of each slice that scratch memory has to be there for: more than there are, as the hardware computes a
+    /// thread's place in it as if all were there (Mesa, `intel_device_info.c`, `init_max_scratch_ids`).
+    pub(crate) scratch_subslices: u32,
+    /// Commands and state structures.
+    pub(crate) commands: &'static CommandSet,
 }
 
 /// Devices that are supported. Sources: Mesa's `intel_device_info.c` and `i965_pci_ids.h` for ids, units, threads and timestamp;
 /// the clock is the boost clock of the first product with the id; L3: 768 KB, of which SLM and URB take their part.
 #[rustfmt::skip]
 const MODELS: &[Model] = &[
-    Model { pci_id: 0x1912, name: "Intel(R) HD Graphics 530 (Skylake GT2)", target: "skl", slices: 1, subslices: 3, eus_per_subslice: 8, threads_per_eu: 7, clock_mhz: 1150, local_memory: 64 << 10, l3_data: 512 << 10, timestamp_hz: 12_000_000 },
-    Model { pci_id: 0x191b, name: "Intel(R) HD Graphics 530 (Skylake GT2)", target: "skl", slices: 1, subslices: 3, eus_per_subslice: 8, threads_per_eu: 7, clock_mhz: 1050, local_memory: 64 << 10, l3_data: 512 << 10, timestamp_hz: 12_000_000 },
-    Model { pci_id: 0x1916, name: "Intel(R) HD Graphics 520 (Skylake GT2)", target: "skl", slices: 1, subslices: 3, eus_per_subslice: 8, threads_per_eu: 7, clock_mhz: 1000, local_memory: 64 << 10, l3_data: 512 << 10, timestamp_hz: 12_000_000 },
-    Model { pci_id: 0x191e, name: "Intel(R) HD Graphics 515 (Skylake GT2)", target: "skl", slices: 1, subslices: 3, eus_per_subslice: 8, threads_per_eu: 7, clock_mhz: 1000, local_memory: 64 << 10, l3_data: 512 << 10, timestamp_hz: 12_000_000 },
+    Model { pci_id: 0x1912, name: "Intel(R) HD Graphics 530 (Skylake GT2)", target: "skl", slices: 1, subslices: 3, eus_per_subslice: 8, threads_per_eu: 7, clock_mhz: 1150, local_memory: 64 << 10, l3_data: 512 << 10, timestamp_hz: 12_000_000, scratch_subslices: 4, commands: &GEN9 },
+    Model { pci_id: 0x191b, name: "Intel(R) HD Graphics 530 (Skylake GT2)", target: "skl", slices: 1, subslices: 3, eus_per_subslice: 8, threads_per_eu: 7, clock_mhz: 1050, local_memory: 64 << 10, l3_data: 512 << 10, timestamp_hz: 12_000_000, scratch_subslices: 4, commands: &GEN9 },
+    Model { pci_id: 0x1916, name: "Intel(R) HD Graphics 520 (Skylake GT2)", target: "skl", slices: 1, subslices: 3, eus_per_subslice: 8, threads_per_eu: 7, clock_mhz: 1000, local_memory: 64 << 10, l3_data: 512 << 10, timestamp_hz: 12_000_000, scratch_subslices: 4, commands: &GEN9 },
+    Model { pci_id: 0x191e, name: "Intel(R) HD Graphics 515 (Skylake GT2)", target: "skl", slices: 1, subslices: 3, eus_per_subslice: 8, threads_per_eu: 7, clock_mhz: 1000, local_memory: 64 << 10, l3_data: 512 << 10, timestamp_hz: 12_000_000, scratch_subslices: 4, commands: &GEN9 },
 ];
 
 /// The row of a PCI id, `None` when the device is not supported.
@@ -103,6 +111,16 @@ pub(crate) fn by_target(target: &str) -> Option<&'static Model> {
 }
 
 impl Model {
+    /// Hardware threads of the whole device.
+    pub(crate) fn threads(&self) -> u32 {
+        self.slices * self.subslices * self.eus_per_subslice * self.threads_per_eu
+    }
+
+    /// Threads that scratch memory has to be there for.
+    pub(crate) fn scratch_threads(&self) -> u32 {
+        self.slices * self.scratch_subslices * self.eus_per_subslice * self.threads_per_eu
+    }
+
     /// The facts on a device of this model that may use `memory` bytes of the host's.
     pub(crate) fn facts(&self, kind: DeviceKind, simulated: bool, memory: u64) -> DeviceFacts {
         DeviceFacts {
@@ -113,8 +131,8 @@ impl Model {
             vendor_id: 0x8086,
             pci_id: self.pci_id,
             slices: self.slices,
-            subslices: self.subslices,
-            compute_units: self.subslices * self.eus_per_subslice,
+            subslices: self.slices * self.subslices,
+            compute_units: self.slices * self.subslices * self.eus_per_subslice,
             threads_per_eu: self.threads_per_eu,
             clock_mhz: self.clock_mhz,
             max_work_group_size: 256,

@@ -11,25 +11,35 @@ use crate::{Code, Context, Error, Result};
 bitflags::bitflags! {
     /// `cl_mem_flags`
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-    #[allow(missing_docs, reason = "named as in cl.h")]
     pub struct MemoryFlags: u64 {
+        /// `CL_MEM_READ_WRITE`
         const READ_WRITE = 1 << 0;
+        /// `CL_MEM_WRITE_ONLY`
         const WRITE_ONLY = 1 << 1;
+        /// `CL_MEM_READ_ONLY`
         const READ_ONLY = 1 << 2;
+        /// `CL_MEM_USE_HOST_PTR`
         const USE_HOST_PTR = 1 << 3;
+        /// `CL_MEM_ALLOC_HOST_PTR`
         const ALLOC_HOST_PTR = 1 << 4;
+        /// `CL_MEM_COPY_HOST_PTR`
         const COPY_HOST_PTR = 1 << 5;
+        /// `CL_MEM_HOST_WRITE_ONLY`
         const HOST_WRITE_ONLY = 1 << 7;
+        /// `CL_MEM_HOST_READ_ONLY`
         const HOST_READ_ONLY = 1 << 8;
+        /// `CL_MEM_HOST_NO_ACCESS`
         const HOST_NO_ACCESS = 1 << 9;
     }
 
     /// `cl_map_flags`
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-    #[allow(missing_docs, reason = "named as in cl.h")]
     pub struct MapFlags: u64 {
+        /// `CL_MAP_READ`
         const READ = 1 << 0;
+        /// `CL_MAP_WRITE`
         const WRITE = 1 << 1;
+        /// `CL_MAP_WRITE_INVALIDATE_REGION`
         const WRITE_INVALIDATE_REGION = 1 << 2;
     }
 }

@@ -45,7 +45,7 @@ impl BufferRect {
     }
 
     /// One past the last byte that `region` touches, `None` on overflow. Only for resolved rectangles.
-    pub(crate) fn end(&self, region: [usize; 3]) -> Option<usize> {
+    pub fn end(&self, region: [usize; 3]) -> Option<usize> {
         let rows = (self.origin[1].checked_add(region[1])? - 1).checked_mul(self.row_pitch)?;
         let slices = (self.origin[2].checked_add(region[2])? - 1).checked_mul(self.slice_pitch)?;
         self.origin[0].checked_add(region[0])?.checked_add(rows)?.checked_add(slices)

@@ -57,10 +57,6 @@ impl AddressSpace {
     pub(crate) fn new(node: Arc<dyn RenderNode>) -> Self {
         Self { node, zones: Zone::ALL.map(|zone| Mutex::new(RangeAllocator::new(zone.base(), zone.end()))) }
     }
-
-    pub(crate) fn node(&self) -> &Arc<dyn RenderNode> {
-        &self.node
-    }
 }
 
 /// A range of addresses that is taken until it is dropped.

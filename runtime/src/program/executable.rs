@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use gencl_program::elf;
 
+use crate::launch::check;
 use crate::memory::{Storage, Zone};
 use crate::{Code, Context, Error, Result};
 
@@ -23,6 +24,7 @@ pub(crate) struct Executable {
     code: Arc<Storage>,
     constants: Option<Arc<Storage>>,
     constants_size: u64,
+    uneven_groups: bool,
 }
 
 impl Executable {
@@ -38,6 +40,10 @@ impl Executable {
         if program.target != target {
             let reason = format!("the binary is for {}, the device is {target}", program.target);
             return Err(Error::new(Code::InvalidBinary, reason));
+        }
+        for kernel in &program.kernels {
+            check(kernel)
+                .map_err(|what| Error::new(Code::InvalidBinary, format!("kernel {}: {what}", kernel.name)))?;
         }
         let mut bytes = Vec::new();
         let mut starts = Vec::new();
@@ -62,7 +68,13 @@ impl Executable {
             code: Arc::new(code),
             constants,
             constants_size: program.constants.len() as u64,
+            uneven_groups: allows_uneven_groups(&program.options),
         })
+    }
+
+    /// May the last work-group of a dimension be smaller?
+    pub(crate) fn uneven_groups(&self) -> bool {
+        self.uneven_groups
     }
 
     pub(crate) fn kernels(&self) -> &[Arc<gencl_program::Kernel>] {
@@ -88,5 +100,31 @@ impl Executable {
     /// Their size in bytes.
     pub(crate) fn constants_size(&self) -> u64 {
         self.constants_size
+    }
+}
+
+/// Do build options allow uneven work-groups? Since OpenCL C 2.0 they do, unless one forbids it.
+fn allows_uneven_groups(options: &str) -> bool {
+    let mut version = false;
+    let mut uniform = false;
+    for option in options.split_ascii_whitespace() {
+        match option.strip_prefix("-cl-std=") {
+            Some(standard) => version = !standard.starts_with("CL1"),
+            None => uniform |= option == "-cl-uniform-work-group-size",
+        }
+    }
+    version && !uniform
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn uneven_groups_by_language() {
+        assert!(!allows_uneven_groups(""));
+        assert!(!allows_uneven_groups("-w -cl-std=CL1.2"));
+        assert!(allows_uneven_groups("-cl-std=CL2.0 -w"));
+        assert!(!allows_uneven_groups("-cl-std=CL3.0 -cl-uniform-work-group-size"));
     }
 }

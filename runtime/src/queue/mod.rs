@@ -13,9 +13,10 @@ use crate::{Code, Context, Device, Error, Event, Kernel, NdRange, Profile, Resul
 bitflags::bitflags! {
     /// `cl_command_queue_properties`
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-    #[allow(missing_docs, reason = "named as in cl.h")]
     pub struct QueueFlags: u64 {
+        /// `CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE`
         const OUT_OF_ORDER = 1 << 0;
+        /// `CL_QUEUE_PROFILING_ENABLE`
         const PROFILING = 1 << 1;
     }
 }

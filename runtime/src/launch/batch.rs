@@ -1,0 +1,223 @@
+//! The batch of a launch.
+
+use super::commands::CommandSet;
+use super::field::{Field, Layout};
+use super::walk::Walk;
+use crate::memory::Zone;
+
+/// PIPE_CONTROL, "Post Sync Operation": Write Timestamp.
+const WRITE_TIMESTAMP: u64 = 3;
+
+/// PIPELINE_SELECT, "Pipeline Selection": GPGPU.
+const GPGPU: u64 = 2;
+
+/// A buffer size that stands for no limit, in pages.
+const NO_LIMIT: u64 = 0xf_ffff;
+
+/// What a batch needs to know of one walker; offsets are from the dynamic state base address.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WalkState {
+    pub(crate) walk: Walk,
+    /// Threads of a work-group.
+    pub(crate) threads: u32,
+    /// Lanes of the last thread that have work.
+    pub(crate) right_mask: u32,
+    /// Offset of the interface descriptor, a multiple of 64.
+    pub(crate) descriptor: u32,
+    /// Offset of the constants, a multiple of 64.
+    pub(crate) constants: u32,
+    /// Bytes of constants, a multiple of 64; may be 0.
+    pub(crate) constants_size: u32,
+}
+
+/// What a batch needs to know of its launch.
+#[derive(Clone, Debug)]
+pub(crate) struct BatchState<'a> {
+    pub(crate) simd_width: u32,
+    /// Hardware threads of the device.
+    pub(crate) device_threads: u32,
+    /// Address and bytes for each thread, a power of two from 1024 to 2 MiB.
+    pub(crate) scratch: Option<(u64, u32)>,
+    pub(crate) walks: &'a [WalkState],
+    /// Where the timestamps at begin and end go.
+    pub(crate) stamps: [u64; 2],
+}
+
+/// Writes commands.
+pub(crate) struct Writer<'a> {
+    set: &'static CommandSet,
+    dwords: &'a mut Vec<u32>,
+}
+
+impl<'a> Writer<'a> {
+    pub(crate) fn new(set: &'static CommandSet, dwords: &'a mut Vec<u32>) -> Self {
+        Self { set, dwords }
+    }
+
+    fn emit(&mut self, layout: &Layout, values: &[(Field, u64)]) {
+        self.dwords.extend_from_slice(&layout.pack(values)[..layout.length]);
+    }
+
+    /// The whole batch, from a pipeline in any state to its end.
+    pub(crate) fn launch(&mut self, state: &BatchState<'_>) {
+        self.stall();
+        self.select_pipeline();
+        self.registers();
+        self.base_addresses();
+        self.invalidate();
+        self.front_end(state);
+        self.timestamp(state.stamps[0]);
+        for walk in state.walks {
+            self.walk(state.simd_width, walk);
+        }
+        self.stall();
+        self.timestamp(state.stamps[1]);
+        self.end();
+    }
+
+    /// Waits for what runs and writes its results to memory. The stall alone would not be allowed: PIPE_CONTROL wants a flush or a
+    /// write beside it (Volume 7, "Programming restrictions for PIPE_CONTROL").
+    fn stall(&mut self) {
+        let set = &self.set.pipe_control;
+        self.emit(&set.layout, &[(set.dc_flush, 1), (set.cs_stall, 1)]);
+    }
+
+    /// Makes all caches read anew.
+    fn invalidate(&mut self) {
+        let set = &self.set.pipe_control;
+        self.emit(
+            &set.layout,
+            &[
+                (set.state_invalidate, 1),
+                (set.constant_invalidate, 1),
+                (set.texture_invalidate, 1),
+                (set.instruction_invalidate, 1),
+                (set.cs_stall, 1),
+            ],
+        );
+    }
+
+    /// Selects the GPGPU pipeline. Before that: read caches are invalidated and the colour calculation state is cleared
+    /// (Volume 2a, PIPELINE_SELECT).
+    fn select_pipeline(&mut self) {
+        self.invalidate();
+        self.emit(&self.set.cc_state_pointers.layout, &[]);
+        let set = &self.set.pipeline_select;
+        self.emit(&set.layout, &[(set.selection, GPGPU), (set.mask, 3)]);
+    }
+
+    fn registers(&mut self) {
+        let set = &self.set.load_register_imm;
+        for &(register, data) in self.set.registers {
+            self.emit(&set.layout, &[(set.register, register), (set.data, data)]);
+        }
+    }
+
+    /// The base addresses are those of the zones, the same in every batch.
+    fn base_addresses(&mut self) {
+        let set = &self.set.state_base_address;
+        let mocs = self.set.mocs;
+        let pages = |zone: Zone| (zone.end() - zone.base()) / 4096;
+        self.emit(
+            &set.layout,
+            &[
+                (set.general_modify, 1),
+                (set.general_mocs, mocs),
+                (set.general, 0),
+                (set.stateless_mocs, mocs),
+                (set.surface_modify, 1),
+                (set.surface_mocs, mocs),
+                (set.surface, Zone::Dynamic.base()),
+                (set.dynamic_modify, 1),
+                (set.dynamic_mocs, mocs),
+                (set.dynamic, Zone::Dynamic.base()),
+                (set.indirect_modify, 1),
+                (set.indirect_mocs, mocs),
+                (set.indirect, Zone::Dynamic.base()),
+                (set.instruction_modify, 1),
+                (set.instruction_mocs, mocs),
+                (set.instruction, Zone::Instructions.base()),
+                (set.general_size_modify, 1),
+                (set.general_size, NO_LIMIT),
+                (set.dynamic_size_modify, 1),
+                (set.dynamic_size, pages(Zone::Dynamic)),
+                (set.indirect_size_modify, 1),
+                (set.indirect_size, pages(Zone::Dynamic)),
+                (set.instruction_size_modify, 1),
+                (set.instruction_size, pages(Zone::Instructions)),
+                (set.bindless_modify, 1),
+                (set.bindless_mocs, mocs),
+                (set.bindless, Zone::Dynamic.base()),
+                (set.bindless_size, 0),
+            ],
+        );
+    }
+
+    /// Threads, scratch and URB. Two URB entries of two registers are the least that works and not used by GPGPU threads; the rest of the URB
+    /// is for constants (Mesa, `anv`'s compute pipeline, has the same).
+    fn front_end(&mut self, state: &BatchState<'_>) {
+        let set = &self.set.media_vfe_state;
+        let (base, size) = state.scratch.unwrap_or((0, 1024));
+        let constants = state.walks.iter().map(|walk| walk.constants_size).max().unwrap_or(0);
+        self.emit(
+            &set.layout,
+            &[
+                (set.scratch_per_thread, u64::from(size.trailing_zeros() - 10)),
+                (set.scratch_base, base),
+                (set.reset_gateway_timer, 1),
+                (set.urb_entries, 2),
+                (set.max_threads, u64::from(state.device_threads) - 1),
+                (set.curbe_size, u64::from(constants / 32)),
+                (set.urb_entry_size, 2),
+            ],
+        );
+    }
+
+    fn walk(&mut self, simd_width: u32, state: &WalkState) {
+        if state.constants_size > 0 {
+            let set = &self.set.media_curbe_load;
+            let length = u64::from(state.constants_size);
+            self.emit(&set.layout, &[(set.length, length), (set.address, state.constants.into())]);
+        }
+        let set = &self.set.media_interface_descriptor_load;
+        let length = 4 * self.set.interface_descriptor.layout.length as u64;
+        self.emit(&set.layout, &[(set.length, length), (set.address, state.descriptor.into())]);
+        let set = &self.set.gpgpu_walker;
+        let Walk { first, end, .. } = state.walk;
+        self.emit(
+            &set.layout,
+            &[
+                (set.descriptor, 0),
+                (set.width, u64::from(state.threads) - 1),
+                (set.height, 0),
+                (set.depth, 0),
+                (set.simd_size, u64::from(simd_width / 16)),
+                (set.first_x, first[0].into()),
+                (set.end_x, end[0].into()),
+                (set.first_y, first[1].into()),
+                (set.end_y, end[1].into()),
+                (set.first_z, first[2].into()),
+                (set.end_z, end[2].into()),
+                (set.right_mask, state.right_mask.into()),
+                (set.bottom_mask, 0xffff_ffff),
+            ],
+        );
+        self.emit(&self.set.media_state_flush.layout, &[]);
+    }
+
+    fn timestamp(&mut self, address: u64) {
+        let set = &self.set.pipe_control;
+        self.emit(
+            &set.layout,
+            &[(set.cs_stall, 1), (set.post_sync, WRITE_TIMESTAMP), (set.address, address)],
+        );
+    }
+
+    /// Ends the batch and fills it up to whole qwords, as the kernel driver asks.
+    fn end(&mut self) {
+        self.emit(&self.set.batch_buffer_end.layout, &[]);
+        if self.dwords.len() % 2 != 0 {
+            self.dwords.push(0);
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! Constants that are pushed into registers, and the argument block.
+
+use gencl_program::{ArgumentKind, Kernel, PushSource};
+
+use super::walk::{Space, Walk};
+use crate::kernel::{Bound, LocalLayout};
+
+/// Bytes of a register.
+pub(crate) const REGISTER: usize = 32;
+
+/// Addresses that kernels can ask for.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Addresses {
+    pub(crate) argument_block: u64,
+    pub(crate) constants: u64,
+}
+
+/// Bytes of local ids for each thread: x, y, z, one 16-bit number for each lane, each in whole registers.
+pub(crate) fn local_ids_size(kernel: &Kernel) -> usize {
+    if kernel.local_ids { 3 * (2 * kernel.simd_width as usize).next_multiple_of(REGISTER) } else { 0 }
+}
+
+/// What an argument is as a number: the address of a buffer, the offset of local memory. Values give `None`.
+fn pointers(kernel: &Kernel, bound: &[Bound]) -> Vec<Option<u64>> {
+    let mut layout = LocalLayout::new(kernel);
+    let number = |(argument, bound): (&gencl_program::Argument, &Bound)| match bound {
+        Bound::Bytes(_) => None,
+        Bound::Buffer(buffer) => Some(buffer.as_ref().map_or(0, |buffer| buffer.gpu_address())),
+        Bound::Local(size) => Some(layout.place(argument.alignment, *size)),
+    };
+    kernel.arguments.iter().zip(bound).map(number).collect()
+}
+
+/// Writes the low `size` bytes of a number.
+fn put(bytes: &mut [u8], offset: u32, size: u32, value: u64) {
+    let (offset, size) = (offset as usize, size.min(8) as usize);
+    bytes[offset..offset + size].copy_from_slice(&value.to_le_bytes()[..size]);
+}
+
+/// Fills the argument block: every argument at its offset, pointers as 8 bytes.
+pub(crate) fn argument_block(kernel: &Kernel, bound: &[Bound], block: &mut [u8]) {
+    block.fill(0);
+    for ((argument, bound), pointer) in kernel.arguments.iter().zip(bound).zip(pointers(kernel, bound)) {
+        match (bound, pointer) {
+            (Bound::Bytes(value), _) => {
+                let begin = argument.block_offset as usize;
+                block[begin..begin + value.len()].copy_from_slice(value);
+            }
+            (_, Some(pointer)) => put(block, argument.block_offset, 8, pointer),
+            (_, None) => unreachable!("only values are no pointers"),
+        }
+    }
+}
+
+/// Fills the cross-thread constants of one walker.
+pub(crate) fn cross_thread(
+    kernel: &Kernel,
+    bound: &[Bound],
+    space: &Space,
+    walk: &Walk,
+    addresses: &Addresses,
+    bytes: &mut [u8],
+) {
+    let pointers = pointers(kernel, bound);
+    let pointer = |argument: u32| pointers[argument as usize].unwrap_or(0);
+    bytes.fill(0);
+    for push in &kernel.pushes {
+        let number = match push.source {
+            PushSource::Value { argument, offset } => {
+                if let Bound::Bytes(value) = &bound[argument as usize] {
+                    let begin = push.offset as usize;
+                    let part = &value[offset as usize..(offset + push.size) as usize];
+                    bytes[begin..begin + part.len()].copy_from_slice(part);
+                }
+                continue;
+            }
+            PushSource::Pointer { argument } | PushSource::LocalOffset { argument } => pointer(argument),
+            PushSource::GlobalOffset(dimension) => space.offset[usize::from(dimension)],
+            PushSource::GlobalSize(dimension) => space.global[usize::from(dimension)],
+            PushSource::LocalSize(dimension) => walk.local[usize::from(dimension)].into(),
+            PushSource::EnqueuedLocalSize(dimension) => space.local[usize::from(dimension)].into(),
+            PushSource::NumGroups(dimension) => space.groups[usize::from(dimension)].into(),
+            PushSource::WorkDim => space.dimensions.into(),
+            PushSource::ArgumentBlock => addresses.argument_block,
+            PushSource::ConstantBase => addresses.constants,
+            // Launches of kernels that print are refused before.
+            PushSource::PrintfBuffer => 0,
+        };
+        put(bytes, push.offset, push.size, number);
+    }
+}
+
+/// Fills the local ids of all threads of a work-group. Lanes beyond the group get those of its last work-item.
+pub(crate) fn local_ids(kernel: &Kernel, local: [u32; 3], bytes: &mut [u8]) {
+    let each = local_ids_size(kernel);
+    if each == 0 {
+        return;
+    }
+    bytes.fill(0);
+    let [mut x, mut y, mut z] = [0; 3];
+    for thread in bytes.chunks_exact_mut(each) {
+        for lane in 0..kernel.simd_width as usize {
+            for (ids, id) in thread.chunks_exact_mut(each / 3).zip([x, y, z]) {
+                ids[2 * lane..2 * lane + 2].copy_from_slice(&(id as u16).to_le_bytes());
+            }
+            x += 1;
+            if x == local[0] {
+                (x, y) = (0, y + 1);
+            }
+            if y == local[1] {
+                (y, z) = (0, z + 1);
+            }
+            if z == local[2] {
+                [x, y, z] = [local[0] - 1, local[1] - 1, local[2] - 1];
+            }
+        }
+    }
+}
+
+/// Why the metadata of a kernel makes no sense, if so: it may come from a file.
+pub(crate) fn check(kernel: &Kernel) -> Result<(), String> {
+    if ![8, 16, 32].contains(&kernel.simd_width) {
+        return Err(format!("SIMD{}", kernel.simd_width));
+    }
+    if kernel.cross_thread_size as usize % REGISTER != 0 || kernel.cross_thread_size as usize > 127 * REGISTER
+    {
+        return Err(format!("{} bytes of cross-thread constants", kernel.cross_thread_size));
+    }
+    let scratch = kernel.scratch_size;
+    if scratch != 0 && (!scratch.is_power_of_two() || !(1024..=2 << 20).contains(&scratch)) {
+        return Err(format!("{scratch} bytes of scratch memory"));
+    }
+    for argument in &kernel.arguments {
+        let size = if argument.kind == ArgumentKind::Value { argument.size } else { 8 };
+        let end = argument.block_offset.checked_add(size);
+        if kernel.argument_block_size > 0 && end.is_none_or(|end| end > kernel.argument_block_size) {
+            return Err(format!("argument {} is beyond the argument block", argument.name));
+        }
+    }
+    for push in &kernel.pushes {
+        let end = push.offset.checked_add(push.size);
+        let mut good = end.is_some_and(|end| end <= kernel.cross_thread_size);
+        good &= match push.source {
+            PushSource::Value { argument, offset } => {
+                let argument = kernel.arguments.get(argument as usize);
+                argument.is_some_and(|argument| {
+                    argument.kind == ArgumentKind::Value
+                        && offset.checked_add(push.size).is_some_and(|end| end <= argument.size)
+                })
+            }
+            PushSource::Pointer { argument } | PushSource::LocalOffset { argument } => {
+                (argument as usize) < kernel.arguments.len() && push.size <= 8
+            }
+            PushSource::GlobalOffset(dimension)
+            | PushSource::GlobalSize(dimension)
+            | PushSource::LocalSize(dimension)
+            | PushSource::EnqueuedLocalSize(dimension)
+            | PushSource::NumGroups(dimension) => dimension < 3 && push.size <= 8,
+            PushSource::WorkDim
+            | PushSource::ArgumentBlock
+            | PushSource::ConstantBase
+            | PushSource::PrintfBuffer => push.size <= 8,
+        };
+        if !good {
+            return Err(format!("{push:?}"));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use gencl_program::{Argument, Push};
+
+    use super::*;
+    use crate::NdRange;
+
+    fn kernel(simd_width: u32) -> Kernel {
+        Kernel { simd_width, local_ids: true, ..Kernel::default() }
+    }
+
+    #[test]
+    fn local_ids_are_numbered_x_first() {
+        let kernel = kernel(8);
+        let mut bytes = vec![0xff; 2 * local_ids_size(&kernel)];
+        local_ids(&kernel, [3, 2, 2], &mut bytes);
+        let ids = |thread: usize, dimension: usize| -> Vec<u8> {
+            let begin = thread * 96 + dimension * 32;
+            bytes[begin..begin + 16].iter().step_by(2).copied().collect()
+        };
+        assert_eq!(ids(0, 0), [0, 1, 2, 0, 1, 2, 0, 1]);
+        assert_eq!(ids(0, 1), [0, 0, 0, 1, 1, 1, 0, 0]);
+        assert_eq!(ids(0, 2), [0, 0, 0, 0, 0, 0, 1, 1]);
+        assert_eq!(ids(1, 0), [2, 0, 1, 2, 2, 2, 2, 2]);
+        assert_eq!(ids(1, 1), [0, 1, 1, 1, 1, 1, 1, 1]);
+    }
+
+    #[test]
+    fn simd32_ids_take_two_registers() {
+        assert_eq!(local_ids_size(&kernel(16)), 96);
+        assert_eq!(local_ids_size(&kernel(32)), 192);
+    }
+
+    fn argument(kind: ArgumentKind, size: u32, alignment: u32, block_offset: u32) -> Argument {
+        let access = gencl_program::Access::None;
+        let (name, type_name) = (String::new(), String::new());
+        Argument { name, type_name, kind, size, alignment, block_offset, type_qualifier: 0, access }
+    }
+
+    #[test]
+    fn pushes_and_block() {
+        let push = |offset, size, source| Push { offset, size, source };
+        let kernel = Kernel {
+            local_size: 4,
+            cross_thread_size: 64,
+            argument_block_size: 24,
+            arguments: vec![
+                argument(ArgumentKind::Value, 4, 4, 0),
+                argument(ArgumentKind::LocalPointer, 8, 16, 8),
+                argument(ArgumentKind::GlobalPointer, 8, 4, 16),
+            ],
+            pushes: vec![
+                push(0, 2, PushSource::Value { argument: 0, offset: 2 }),
+                push(4, 4, PushSource::LocalOffset { argument: 1 }),
+                push(8, 8, PushSource::Pointer { argument: 2 }),
+                push(16, 4, PushSource::GlobalSize(0)),
+                push(20, 4, PushSource::LocalSize(0)),
+                push(24, 4, PushSource::EnqueuedLocalSize(0)),
+                push(28, 4, PushSource::NumGroups(0)),
+                push(32, 8, PushSource::ArgumentBlock),
+                push(40, 8, PushSource::GlobalOffset(1)),
+                push(48, 4, PushSource::WorkDim),
+            ],
+            ..kernel(8)
+        };
+        check(&kernel).unwrap();
+        let bound = [Bound::Bytes([1, 2, 3, 4].into()), Bound::Local(32), Bound::Buffer(None)];
+        let range = NdRange { dimensions: 2, offset: [0, 9, 0], global: [100, 1, 1], local: None };
+        let space = Space::new(&range, [64, 1, 1], true).unwrap();
+        let walk = space.walks()[1];
+        let addresses = Addresses { argument_block: 0x1234_5678_9abc, constants: 0 };
+        let mut bytes = [0xff; 64];
+        cross_thread(&kernel, &bound, &space, &walk, &addresses, &mut bytes);
+        let dword = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
+        assert_eq!(&bytes[..4], [3, 4, 0, 0]);
+        let expected = [16, 0, 0, 100, 36, 64, 2, 0x5678_9abc, 0x1234, 9, 0, 2];
+        assert_eq!(std::array::from_fn(|index| dword(4 + 4 * index)), expected);
+        let mut block = [0xff; 24];
+        argument_block(&kernel, &bound, &mut block);
+        assert_eq!(block, [1, 2, 3, 4, 0, 0, 0, 0, 16, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    }
+
+    #[test]
+    fn nonsense_is_found() {
+        let push = |offset, size, source| Kernel {
+            cross_thread_size: 32,
+            pushes: vec![Push { offset, size, source }],
+            ..kernel(8)
+        };
+        assert!(check(&push(0, 4, PushSource::WorkDim)).is_ok());
+        assert!(check(&push(32, 4, PushSource::WorkDim)).is_err());
+        assert!(check(&push(0, 4, PushSource::Pointer { argument: 0 })).is_err());
+        assert!(check(&push(0, 4, PushSource::GlobalSize(3))).is_err());
+        assert!(check(&kernel(12)).is_err());
+        assert!(check(&Kernel { scratch_size: 1500, ..kernel(8) }).is_err());
+    }
+}

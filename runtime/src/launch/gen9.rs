@@ -1,0 +1,163 @@
+//! Commands and structures of Gen9. Source: Skylake manual, Volume 2a "Command Reference: Instructions" and Volume 2d
+//! "Command Reference: Structures", in the form of Mesa's `gen9.xml`, whose names and bit numbers these are.
+
+use super::commands::{
+    BatchBufferEnd, CcStatePointers, CommandSet, GpgpuWalker, InterfaceDescriptor, LoadRegisterImm,
+    MediaCurbeLoad, MediaInterfaceDescriptorLoad, MediaStateFlush, MediaVfeState, PipeControl,
+    PipelineSelect, StateBaseAddress,
+};
+use super::field::{Field, Layout};
+
+const fn flag(name: &'static str, bit: u16) -> Field {
+    Field::flag(name, bit)
+}
+
+const fn number(name: &'static str, start: u16, end: u16) -> Field {
+    Field::number(name, start, end)
+}
+
+const fn address(name: &'static str, start: u16, end: u16) -> Field {
+    Field::address(name, start, end)
+}
+
+/// L3CNTLREG (Volume 2c): how the L3 cache is shared out.
+const L3CNTLREG: u64 = 0x7034;
+
+/// The first configuration with shared local memory in Mesa's `intel_l3_config.c` for Skylake: "SLM Enable" (bit 0), 16 ways
+/// "URB Allocation" (bits 7:1), 48 ways "All Allocation" (bits 31:25).
+const L3_WITH_SLM: u64 = 1 | 16 << 1 | 48 << 25;
+
+/// Shared local memory comes in 0, 1, 2, 4, ... 64 KiB (INTERFACE_DESCRIPTOR_DATA, "Shared Local Memory Size").
+fn slm_code(bytes: u32) -> u64 {
+    match bytes {
+        0 => 0,
+        _ => u64::from(bytes.max(1024).next_power_of_two().trailing_zeros() - 9),
+    }
+}
+
+/// The tables.
+#[rustfmt::skip]
+pub(crate) static GEN9: CommandSet = CommandSet {
+    pipeline_select: PipelineSelect {
+        layout: Layout::command("PIPELINE_SELECT", 0x6904, 1),
+        selection: number("Pipeline Selection", 0, 1),
+        mask: number("Mask Bits", 8, 15),
+    },
+    state_base_address: StateBaseAddress {
+        layout: Layout::command("STATE_BASE_ADDRESS", 0x6101, 19),
+        general_modify: flag("General State Base Address Modify Enable", 32),
+        general_mocs: number("General State MOCS", 36, 42),
+        general: address("General State Base Address", 44, 95),
+        stateless_mocs: number("Stateless Data Port Access MOCS", 112, 118),
+        surface_modify: flag("Surface State Base Address Modify Enable", 128),
+        surface_mocs: number("Surface State MOCS", 132, 138),
+        surface: address("Surface State Base Address", 140, 191),
+        dynamic_modify: flag("Dynamic State Base Address Modify Enable", 192),
+        dynamic_mocs: number("Dynamic State MOCS", 196, 202),
+        dynamic: address("Dynamic State Base Address", 204, 255),
+        indirect_modify: flag("Indirect Object Base Address Modify Enable", 256),
+        indirect_mocs: number("Indirect Object MOCS", 260, 266),
+        indirect: address("Indirect Object Base Address", 268, 319),
+        instruction_modify: flag("Instruction Base Address Modify Enable", 320),
+        instruction_mocs: number("Instruction MOCS", 324, 330),
+        instruction: address("Instruction Base Address", 332, 383),
+        general_size_modify: flag("General State Buffer Size Modify Enable", 384),
+        general_size: number("General State Buffer Size", 396, 415),
+        dynamic_size_modify: flag("Dynamic State Buffer Size Modify Enable", 416),
+        dynamic_size: number("Dynamic State Buffer Size", 428, 447),
+        indirect_size_modify: flag("Indirect Object Buffer Size Modify Enable", 448),
+        indirect_size: number("Indirect Object Buffer Size", 460, 479),
+        instruction_size_modify: flag("Instruction Buffer size Modify Enable", 480),
+        instruction_size: number("Instruction Buffer Size", 492, 511),
+        bindless_modify: flag("Bindless Surface State Base Address Modify Enable", 512),
+        bindless_mocs: number("Bindless Surface State MOCS", 516, 522),
+        bindless: address("Bindless Surface State Base Address", 524, 575),
+        bindless_size: number("Bindless Surface State Size", 588, 607),
+    },
+    media_vfe_state: MediaVfeState {
+        layout: Layout::command("MEDIA_VFE_STATE", 0x7000, 9),
+        scratch_per_thread: number("Per Thread Scratch Space", 32, 35),
+        scratch_base: address("Scratch Space Base Pointer", 42, 79),
+        reset_gateway_timer: number("Reset Gateway Timer", 103, 103),
+        urb_entries: number("Number of URB Entries", 104, 111),
+        max_threads: number("Maximum Number of Threads", 112, 127),
+        curbe_size: number("CURBE Allocation Size", 160, 175),
+        urb_entry_size: number("URB Entry Allocation Size", 176, 191),
+    },
+    media_curbe_load: MediaCurbeLoad {
+        layout: Layout::command("MEDIA_CURBE_LOAD", 0x7001, 4),
+        length: number("CURBE Total Data Length", 64, 80),
+        address: number("CURBE Data Start Address", 96, 127),
+    },
+    media_interface_descriptor_load: MediaInterfaceDescriptorLoad {
+        layout: Layout::command("MEDIA_INTERFACE_DESCRIPTOR_LOAD", 0x7002, 4),
+        length: number("Interface Descriptor Total Length", 64, 80),
+        address: address("Interface Descriptor Data Start Address", 96, 127),
+    },
+    gpgpu_walker: GpgpuWalker {
+        layout: Layout::command("GPGPU_WALKER", 0x7105, 15),
+        descriptor: number("Interface Descriptor Offset", 32, 37),
+        width: number("Thread Width Counter Maximum", 128, 133),
+        height: number("Thread Height Counter Maximum", 136, 141),
+        depth: number("Thread Depth Counter Maximum", 144, 149),
+        simd_size: number("SIMD Size", 158, 159),
+        first_x: number("Thread Group ID Starting X", 160, 191),
+        end_x: number("Thread Group ID X Dimension", 224, 255),
+        first_y: number("Thread Group ID Starting Y", 256, 287),
+        end_y: number("Thread Group ID Y Dimension", 320, 351),
+        first_z: number("Thread Group ID Starting/Resume Z", 352, 383),
+        end_z: number("Thread Group ID Z Dimension", 384, 415),
+        right_mask: number("Right Execution Mask", 416, 447),
+        bottom_mask: number("Bottom Execution Mask", 448, 479),
+    },
+    media_state_flush: MediaStateFlush { layout: Layout::command("MEDIA_STATE_FLUSH", 0x7004, 2) },
+    pipe_control: PipeControl {
+        layout: Layout::command("PIPE_CONTROL", 0x7a00, 6),
+        state_invalidate: flag("State Cache Invalidation Enable", 34),
+        constant_invalidate: flag("Constant Cache Invalidation Enable", 35),
+        dc_flush: flag("DC Flush Enable", 37),
+        texture_invalidate: flag("Texture Cache Invalidation Enable", 42),
+        instruction_invalidate: flag("Instruction Cache Invalidate Enable", 43),
+        post_sync: number("Post Sync Operation", 46, 47),
+        cs_stall: flag("Command Streamer Stall Enable", 52),
+        address: address("Address", 66, 111),
+    },
+    load_register_imm: LoadRegisterImm {
+        layout: Layout::command("MI_LOAD_REGISTER_IMM", 0x1100, 3),
+        register: address("Register Offset", 34, 54),
+        data: number("Data DWord", 64, 95),
+    },
+    cc_state_pointers: CcStatePointers { layout: Layout::command("3DSTATE_CC_STATE_POINTERS", 0x780e, 2) },
+    batch_buffer_end: BatchBufferEnd { layout: Layout::command("MI_BATCH_BUFFER_END", 0x0500, 1) },
+    interface_descriptor: InterfaceDescriptor {
+        layout: Layout::structure("INTERFACE_DESCRIPTOR_DATA", 8),
+        kernel: address("Kernel Start Pointer", 6, 47),
+        float_mode: number("Floating Point Mode", 80, 80),
+        denorm_mode: number("Denorm Mode", 83, 83),
+        constant_offset: number("Constant URB Entry Read Offset", 160, 175),
+        constant_length: number("Constant URB Entry Read Length", 176, 191),
+        threads: number("Number of Threads in GPGPU Thread Group", 192, 201),
+        slm_size: number("Shared Local Memory Size", 208, 212),
+        barrier: flag("Barrier Enable", 213),
+        rounding: number("Rounding Mode", 214, 215),
+        cross_thread_length: number("Cross-Thread Constant Data Read Length", 224, 231),
+    },
+    registers: &[(L3CNTLREG, L3_WITH_SLM)],
+    // The kernel driver's table of Gen9 has write-back caching in LLC and L3 at index 2; bit 0 of the field is not part of the index.
+    mocs: 2 << 1,
+    slm_code,
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slm_codes() {
+        let codes =
+            [(0, 0), (1, 1), (1024, 1), (1025, 2), (4096, 3), (32 << 10, 6), (40_000, 7), (64 << 10, 7)];
+        for (bytes, code) in codes {
+            assert_eq!(slm_code(bytes), code, "{bytes} bytes");
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Hardware contexts: what the kernel driver throws away when a batch hangs.
+
+use std::sync::Arc;
+
+use gencl_i915::{ContextId, RenderNode};
+use parking_lot::Mutex;
+
+use crate::memory::{AddressSpace, Storage, Zone};
+use crate::{Code, Error, Result};
+
+/// A context of the kernel driver, destroyed when it is dropped.
+pub(crate) struct HardwareContext {
+    node: Arc<dyn RenderNode>,
+    id: ContextId,
+}
+
+impl HardwareContext {
+    fn new(node: &Arc<dyn RenderNode>) -> Result<Arc<Self>> {
+        Ok(Arc::new(Self { node: node.clone(), id: node.context_create()? }))
+    }
+
+    pub(crate) fn id(&self) -> ContextId {
+        self.id
+    }
+
+    /// Why a batch of this context has failed, for people.
+    pub(crate) fn failure(&self) -> String {
+        if let Some(state) = self.node.error_state(self.id) {
+            return state;
+        }
+        match self.node.reset_stats(self.id) {
+            Ok(stats) if stats.batch_active > 0 => "the GPU hung in this batch".into(),
+            Ok(stats) if stats.batch_pending > 0 => "the GPU hung in an earlier batch".into(),
+            _ => "the batch did not run to its end".into(),
+        }
+    }
+}
+
+impl Drop for HardwareContext {
+    fn drop(&mut self) {
+        // There is no one to tell, and the device file's closing destroys it as well.
+        let _ = self.node.context_destroy(self.id);
+    }
+}
+
+/// What launches of one context share on the GPU.
+pub(crate) struct Hardware {
+    current: Mutex<Arc<HardwareContext>>,
+    /// With the bytes for each thread.
+    scratch: Mutex<Option<(u32, Arc<Storage>)>>,
+}
+
+impl Hardware {
+    pub(crate) fn new(node: &Arc<dyn RenderNode>) -> Result<Self> {
+        Ok(Self { current: Mutex::new(HardwareContext::new(node)?), scratch: Mutex::new(None) })
+    }
+
+    /// The context for the next batch.
+    pub(crate) fn current(&self) -> Arc<HardwareContext> {
+        self.current.lock().clone()
+    }
+
+    /// Puts a new context in the place of `failed`, if that has not been done.
+    pub(crate) fn replace(&self, failed: &Arc<HardwareContext>) -> Result<()> {
+        let mut current = self.current.lock();
+        if Arc::ptr_eq(&current, failed) {
+            *current = HardwareContext::new(&failed.node)?;
+        }
+        Ok(())
+    }
+
+    /// Scratch memory with `size` bytes or more for each of `threads` threads, and how many each has. One for all launches: batches
+    /// of a context run one after the other.
+    pub(crate) fn scratch(
+        &self,
+        space: &Arc<AddressSpace>,
+        size: u32,
+        threads: u32,
+    ) -> Result<(u32, Arc<Storage>)> {
+        let mut scratch = self.scratch.lock();
+        match &*scratch {
+            Some((each, storage)) if *each >= size => Ok((*each, storage.clone())),
+            _ => {
+                let total = u64::from(size) * u64::from(threads);
+                let storage = Storage::new(space, Zone::Scratch, total).map_err(|error| {
+                    Error::new(Code::OutOfResources, format!("scratch memory: {}", error.reason))
+                })?;
+                let made = (size, Arc::new(storage));
+                *scratch = Some(made.clone());
+                Ok(made)
+            }
+        }
+    }
+}

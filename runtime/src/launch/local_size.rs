@@ -1,0 +1,102 @@
+//! Choosing a work-group size where the application leaves it to us.
+
+/// A good work-group size for `global` work-items: a divisor in each dimension (`uneven` spaces may be
+/// cut off, so there x may be anything), at most `limit` work-items.
+///
+/// A work-group of few lanes wastes lanes of its threads and dispatch time, one of many leaves less for the other EUs. So: full threads first,
+/// then 64 work-items or more, then as wide as possible in x, where memory accesses of neighbours meet.
+pub(crate) fn choose(global: [u64; 3], simd_width: u32, limit: u32, uneven: bool) -> [u32; 3] {
+    if uneven && global[1] == 1 && global[2] == 1 {
+        let whole = u64::from(limit.min(ENOUGH.max(simd_width)));
+        if global[0] % whole != 0 && global[0] > whole {
+            return [whole as u32, 1, 1];
+        }
+    }
+    let divisors: [Vec<u32>; 3] = std::array::from_fn(|dimension| {
+        (1..=limit).filter(|&size| global[dimension] % u64::from(size) == 0).collect()
+    });
+    let mut best = ([1; 3], Score::of([1; 3], simd_width));
+    for &z in &divisors[2] {
+        for &y in divisors[1].iter().take_while(|&&y| y * z <= limit) {
+            for &x in divisors[0].iter().take_while(|&&x| x * y * z <= limit) {
+                let score = Score::of([x, y, z], simd_width);
+                if score > best.1 {
+                    best = ([x, y, z], score);
+                }
+            }
+        }
+    }
+    best.0
+}
+
+/// Work-items that make a group large enough.
+const ENOUGH: u32 = 64;
+
+/// How good a size is: compared field by field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Score {
+    /// Work-items up to [`ENOUGH`], scaled by how many lanes of the threads have work.
+    useful: u32,
+    /// Up to two threads wide in x.
+    width: u32,
+    /// Then rather small groups.
+    small: std::cmp::Reverse<u32>,
+    /// Then as flat as possible.
+    depth: std::cmp::Reverse<u32>,
+}
+
+impl Score {
+    fn of([x, y, z]: [u32; 3], simd_width: u32) -> Self {
+        let size = x * y * z;
+        let lanes = size.next_multiple_of(simd_width);
+        Self {
+            useful: size.min(ENOUGH) * 16 * size / lanes,
+            width: x.min(2 * simd_width),
+            small: std::cmp::Reverse(size),
+            depth: std::cmp::Reverse(z * 256 + y),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn choices() {
+        let cases: [([u64; 3], u32, [u32; 3]); 9] = [
+            ([1024, 1, 1], 16, [64, 1, 1]),
+            ([1024, 768, 1], 16, [32, 2, 1]),
+            ([1000, 1, 1], 16, [200, 1, 1]),
+            ([48, 1, 1], 16, [48, 1, 1]),
+            ([7, 1, 1], 16, [7, 1, 1]),
+            ([1, 64, 1], 8, [1, 64, 1]),
+            ([4, 4, 4], 16, [4, 4, 4]),
+            ([10_007, 1, 1], 16, [1, 1, 1]),
+            ([1, 1, 1], 16, [1, 1, 1]),
+        ];
+        for (global, simd, expected) in cases {
+            assert_eq!(choose(global, simd, 256, false), expected, "{global:?} at SIMD{simd}");
+        }
+    }
+
+    #[test]
+    fn uneven_spaces_ignore_divisors() {
+        assert_eq!(choose([10_007, 1, 1], 16, 256, true), [64, 1, 1]);
+        assert_eq!(choose([128, 1, 1], 16, 256, true), [64, 1, 1]);
+        assert_eq!(choose([20, 1, 1], 16, 256, true), [20, 1, 1]);
+    }
+
+    #[test]
+    fn always_divides_and_keeps_the_limit() {
+        for x in 1..200 {
+            for limit in [16, 64, 256] {
+                let local = choose([x, 12, 3], 16, limit, false);
+                assert!(local.iter().product::<u32>() <= limit);
+                for (global, local) in [x, 12, 3].into_iter().zip(local) {
+                    assert_eq!(global % u64::from(local), 0);
+                }
+            }
+        }
+    }
+}

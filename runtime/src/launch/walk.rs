@@ -1,0 +1,143 @@
+//! Splitting an index space into walkers.
+
+use crate::{Code, Error, NdRange, Result};
+
+/// One GPGPU_WALKER: work-groups of one size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Walk {
+    /// Work-items of a group.
+    pub(crate) local: [u32; 3],
+    /// First group in each dimension.
+    pub(crate) first: [u32; 3],
+    /// One past the last group.
+    pub(crate) end: [u32; 3],
+}
+
+impl Walk {
+    /// Work-items of a group in all dimensions.
+    pub(crate) fn group_size(&self) -> u32 {
+        self.local.iter().product()
+    }
+}
+
+/// An index space that is ready to be walked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Space {
+    pub(crate) dimensions: u32,
+    pub(crate) offset: [u64; 3],
+    pub(crate) global: [u64; 3],
+    /// Of groups that are not cut off.
+    pub(crate) local: [u32; 3],
+    /// Groups, those that are cut off included.
+    pub(crate) groups: [u32; 3],
+}
+
+impl Space {
+    /// Divides `range` into groups of `local` work-items. Where a dimension is no multiple the last group is smaller, if that is
+    /// `uneven`, else `INVALID_WORK_GROUP_SIZE`. `INVALID_GLOBAL_WORK_SIZE` for more groups than the hardware can count.
+    pub(crate) fn new(range: &NdRange, local: [u32; 3], uneven: bool) -> Result<Self> {
+        let mut groups = [0; 3];
+        for dimension in 0..3 {
+            let (global, local) = (range.global[dimension], u64::from(local[dimension]));
+            if global % local != 0 && !uneven {
+                let reason = format!(
+                    "global size {global} is no multiple of local size {local} in dimension {dimension}; \
+                     uneven work-groups take -cl-std=CL2.0 or later"
+                );
+                return Err(Error::new(Code::InvalidWorkGroupSize, reason));
+            }
+            groups[dimension] = u32::try_from(global.div_ceil(local)).map_err(|_| {
+                Error::new(Code::InvalidGlobalWorkSize, format!("{global} work-items in groups of {local}"))
+            })?;
+        }
+        let NdRange { dimensions, offset, global, .. } = *range;
+        Ok(Self { dimensions, offset, global, local, groups })
+    }
+
+    /// The walkers: one, and where groups are cut off one more for each combination of dimensions.
+    pub(crate) fn walks(&self) -> Vec<Walk> {
+        let parts: [_; 3] = std::array::from_fn(|dimension| self.parts(dimension));
+        let mut walks = Vec::with_capacity(1);
+        for &(z, first_z, end_z) in &parts[2] {
+            for &(y, first_y, end_y) in &parts[1] {
+                for &(x, first_x, end_x) in &parts[0] {
+                    walks.push(Walk {
+                        local: [x, y, z],
+                        first: [first_x, first_y, first_z],
+                        end: [end_x, end_y, end_z],
+                    });
+                }
+            }
+        }
+        walks
+    }
+
+    /// Runs of groups of the same size in one dimension: size, first group, one past the last.
+    fn parts(&self, dimension: usize) -> smallvec::SmallVec<[(u32, u32, u32); 2]> {
+        let (global, local) = (self.global[dimension], self.local[dimension]);
+        let whole = (global / u64::from(local)) as u32;
+        let rest = (global % u64::from(local)) as u32;
+        let parts = [(local, 0, whole), (rest, whole, whole + 1)];
+        parts.into_iter().filter(|&(size, first, end)| size > 0 && end > first).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn space(global: [u64; 3], local: [u32; 3]) -> Space {
+        Space::new(&NdRange { dimensions: 3, offset: [0; 3], global, local: Some(local) }, local, true)
+            .unwrap()
+    }
+
+    #[test]
+    fn even_spaces_take_one_walker() {
+        let walks = space([64, 4, 2], [16, 2, 1]).walks();
+        assert_eq!(walks, [Walk { local: [16, 2, 1], first: [0; 3], end: [4, 2, 2] }]);
+    }
+
+    #[test]
+    fn every_work_item_is_walked_once() {
+        let (global, local) = ([37, 10, 5], [16, 4, 2]);
+        let walks = space(global, local).walks();
+        assert_eq!(walks.len(), 8);
+        let mut seen = vec![0; 37 * 10 * 5];
+        for walk in walks {
+            let range = |d: usize| {
+                (walk.first[d]..walk.end[d])
+                    .flat_map(move |group| (0..walk.local[d]).map(move |id| group * local[d] + id))
+                    .collect::<Vec<_>>()
+            };
+            for z in range(2) {
+                for y in range(1) {
+                    for x in range(0) {
+                        seen[((z * 10 + y) * 37 + x) as usize] += 1;
+                    }
+                }
+            }
+        }
+        assert!(seen.iter().all(|&count| count == 1));
+    }
+
+    #[test]
+    fn a_group_larger_than_the_space() {
+        assert_eq!(
+            space([5, 1, 1], [16, 1, 1]).walks(),
+            [Walk { local: [5, 1, 1], first: [0; 3], end: [1; 3] }]
+        );
+    }
+
+    #[test]
+    fn an_empty_space_takes_none() {
+        assert_eq!(space([0, 4, 1], [16, 1, 1]).walks(), []);
+    }
+
+    #[test]
+    fn uneven_spaces_have_to_be_allowed() {
+        let range = NdRange { dimensions: 1, offset: [0; 3], global: [5, 1, 1], local: None };
+        assert_eq!(Space::new(&range, [4, 1, 1], false).unwrap_err().code, Code::InvalidWorkGroupSize);
+        let range = NdRange { global: [u64::MAX, 1, 1], ..range };
+        assert_eq!(Space::new(&range, [1, 1, 1], true).unwrap_err().code, Code::InvalidGlobalWorkSize);
+    }
+}
