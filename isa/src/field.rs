@@ -176,7 +176,6 @@ Ternary {
 Send {
     EndOfThread "end of thread" all(&[(127, 127)]);
     Descriptor "message descriptor" [&[(124, 96)], &[(124, 96)], &[(126, 96)], &[(126, 96)]];
-    SendExtended "extended descriptor" from9(&[(94, 91), (88, 85), (83, 80), (67, 64)]);
 }
 SplitSend {
     SplitDstFile "destination file" from9(&[(35, 35)]);

@@ -17,6 +17,7 @@ mod layout;
 pub mod message;
 mod opcode;
 mod register;
+mod text;
 
 pub use codec::{DecodeError, EncodeError};
 pub use encoding::{decode, decode_first, decode_stream, encode};
@@ -24,3 +25,4 @@ pub use field::{Bits, FIELDS, Field, FieldGroup, FieldInfo};
 pub use generation::Capabilities;
 pub use instruction::*;
 pub use opcode::{Allows, BranchShape, Format, Implied, OPCODES, OpcodeInfo};
+pub use text::{ParseError, Printed, parse, parse_program, print, print_program};

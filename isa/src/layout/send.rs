@@ -65,22 +65,10 @@ pub(super) fn send<C: Codec>(c: &mut C, i: &mut Instruction) -> Result<(), C::Er
             _ => c.require(false, "a message's descriptor is an immediate or in a0")?,
         }
     }
-    let mut extended = match send.extended {
-        Descriptor::Immediate(bits) => bits,
-        Descriptor::Register(_) => {
-            c.require(false, "only split sends have an extended descriptor in a register")?;
-            0
-        }
-    };
-    if Field::SendExtended.exists(c.generation()) {
-        c.require(extended & 0xffff == 0, "the extended descriptor's low 16 bits have no place in a send")?;
-        let mut high = u64::from(extended >> 16);
-        c.number(Field::SendExtended, &mut high)?;
-        extended = (high as u32) << 16;
-    } else {
-        c.require(extended == 0, "the generation has no extended descriptor")?;
-    }
-    send.extended = Descriptor::Immediate(extended);
+    // The high half of Gen9's extended descriptor lies on the region and subregister of source 0,
+    // where it is read and written: no message of these generations uses it.
+    c.require(send.extended == Descriptor::Immediate(0), "only split sends have an extended descriptor")?;
+    send.extended = Descriptor::Immediate(0);
     c.flag(Field::EndOfThread, &mut send.end_of_thread)
 }
 
