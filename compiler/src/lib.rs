@@ -1,8 +1,14 @@
 //! The compiler: OpenCL C to Gen machine code.
 //!
-//! - clang makes LLVM IR, LLVM inlines and optimises it, the translation makes Gen IR of it (feature `llvm`);
+//! - [`clang`] makes LLVM IR, [`llvm`] inlines and optimises it, [`translate`] makes Gen IR of it (feature `llvm`);
 //! - [`ir`]: Gen IR, its text form, validator, analyses and passes;
 //! - [`codegen`]: selection, register allocation, encoding.
 
+#[cfg(feature = "llvm")]
+pub mod clang;
 pub mod codegen;
 pub mod ir;
+#[cfg(feature = "llvm")]
+pub mod llvm;
+#[cfg(feature = "llvm")]
+pub mod translate;

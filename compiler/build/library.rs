@@ -1,0 +1,105 @@
+//! The built-in library: libclc with our own functions over it, as one bitcode file.
+//!
+//! libclc comes compiled for NVIDIA's 64-bit target, which has nothing of NVIDIA in it but data layout, triple and the
+//! number of the constant address space. These are rewritten in the text form, in mangled names too.
+
+use std::path::{Path, PathBuf};
+
+use crate::llvm::{Llvm, out_dir};
+
+/// What the module says of its target; the driver gives the same to the user's module.
+pub const DATA_LAYOUT: &str = include_str!("../src/llvm/data_layout.txt");
+
+/// Our own functions: language version as clang takes it.
+const LANGUAGE: &str = "-cl-std=CL1.2";
+
+/// Makes `library.bc`.
+pub fn build(llvm: &Llvm) {
+    let mut own: Vec<PathBuf> = std::fs::read_dir("library")
+        .expect("compiler/library is there")
+        .map(|entry| entry.expect("readable").path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "cl"))
+        .collect();
+    own.sort();
+    println!("cargo::rerun-if-changed=library");
+    println!("cargo::rerun-if-changed=src/llvm/data_layout.txt");
+
+    let base = out_dir().join("libclc.ll");
+    llvm.run("llvm-dis", |command| command.arg(libclc()).arg("-o").arg(&base));
+    rewrite(&base, |line| Some(line.replace("addrspace(4)", "addrspace(2)").replace("U3AS4", "U3AS2")));
+
+    let own: Vec<PathBuf> = own.iter().map(|source| compile(llvm, source)).collect();
+    let result = out_dir().join("library.bc");
+    llvm.run("llvm-link", |command| {
+        for module in &own {
+            command.arg("--override").arg(module);
+        }
+        command.arg(&base).arg("-o").arg(&result)
+    });
+}
+
+/// Compiles one file of ours to LLVM IR text.
+fn compile(llvm: &Llvm, source: &Path) -> PathBuf {
+    let text = out_dir().join(source.file_name().expect("a file")).with_extension("ll");
+    llvm.run("clang", |command| {
+        command
+            .args(["-cc1", "-triple", "spir64-unknown-unknown", "-O2", LANGUAGE, "-emit-llvm", "-x", "cl"])
+            .args(["-finclude-default-header", "-fdeclare-opencl-builtins", "-fno-builtin", "-Werror"])
+            .args(["-disable-llvm-passes", "-ffp-contract=off", "-internal-isystem"])
+            .arg(out_dir())
+            .arg("-o")
+            .arg(&text)
+            .arg(source)
+    });
+    // Functions of the library are taken only where they are called, like libclc's.
+    rewrite(&text, |line| {
+        Some(line.replace("define dso_local ", "define linkonce_odr dso_local ").replace("spir_func ", ""))
+    });
+    text
+}
+
+/// Rewrites a module's text line by line; target, identification and function attributes of the target go.
+fn rewrite(path: &Path, line: impl Fn(&str) -> Option<String>) {
+    let text = std::fs::read_to_string(path).expect("just written");
+    let mut result = String::with_capacity(text.len());
+    for old in text.lines() {
+        if old.starts_with("target datalayout") {
+            result += &format!("target datalayout = \"{}\"", DATA_LAYOUT.trim());
+        } else if old.starts_with("target triple") {
+            result += "target triple = \"spir64-unknown-unknown\"";
+        } else if old.starts_with("attributes #") {
+            result += &attributes(old);
+        } else if old.starts_with("!llvm.ident")
+            || old.starts_with("!opencl.")
+            || old.starts_with("!llvm.module")
+        {
+            continue;
+        } else if let Some(new) = line(old) {
+            result += &new;
+        }
+        result.push('\n');
+    }
+    std::fs::write(path, result).expect("OUT_DIR can be written");
+}
+
+/// An attribute group without the strings that describe a target or the compilation.
+fn attributes(line: &str) -> String {
+    let words = line.split(' ').filter(|word| !word.starts_with('"') || word.starts_with("\"no-builtins"));
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// libclc's bitcode: from `GENCL_LIBCLC` or where distributions put it.
+fn libclc() -> PathBuf {
+    println!("cargo::rerun-if-env-changed=GENCL_LIBCLC");
+    let known = ["/usr/lib/clc/nvptx64--.bc", "/usr/share/clc/nvptx64--.bc", "/usr/lib64/clc/nvptx64--.bc"];
+    let candidates: Vec<PathBuf> = match std::env::var_os("GENCL_LIBCLC") {
+        Some(path) => vec![path.into()],
+        None => known.iter().map(PathBuf::from).collect(),
+    };
+    let found = candidates.iter().find(|path| path.exists());
+    let found = found.unwrap_or_else(|| {
+        panic!("libclc's nvptx64--.bc is not among {candidates:?}: install libclc-19, or set GENCL_LIBCLC")
+    });
+    println!("cargo::rerun-if-changed={}", found.display());
+    found.clone()
+}

@@ -1,0 +1,81 @@
+//! The installation of LLVM 19 and clang 19 that the compiler is built with.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Where LLVM is.
+pub struct Llvm {
+    /// Directory of `clang`, `llvm-link` and so on.
+    pub tools: PathBuf,
+    include: PathBuf,
+    libraries: PathBuf,
+}
+
+impl Llvm {
+    /// Asks `llvm-config` of LLVM 19: from `LLVM_SYS_191_PREFIX` when it is set, as llvm-sys does, else from the path.
+    pub fn find() -> Self {
+        println!("cargo::rerun-if-env-changed=LLVM_SYS_191_PREFIX");
+        let candidates = match std::env::var_os("LLVM_SYS_191_PREFIX") {
+            Some(prefix) => vec![Path::new(&prefix).join("bin/llvm-config")],
+            None => vec!["llvm-config-19".into(), "llvm-config".into()],
+        };
+        let config = candidates
+            .iter()
+            .find(|config| query(config, "--version").is_some_and(|version| version.starts_with("19.")))
+            .expect("llvm-config of LLVM 19 not found: install llvm-19-dev, or set LLVM_SYS_191_PREFIX");
+        let path = |what| PathBuf::from(query(config, what).expect("llvm-config answers"));
+        Self { tools: path("--bindir"), include: path("--includedir"), libraries: path("--libdir") }
+    }
+
+    /// Compiles `clang.cpp` and links clang's and LLVM's shared libraries.
+    pub fn build_bridge(&self) {
+        println!("cargo::rerun-if-changed=src/clang/clang.cpp");
+        cc::Build::new()
+            .cpp(true)
+            .std("c++17")
+            .file("src/clang/clang.cpp")
+            .include(&self.include)
+            // LLVM is built without run-time type information; a class derived from its classes has to be, too.
+            .flag("-fno-rtti")
+            .flag("-fno-exceptions")
+            .warnings(false)
+            .compile("gencl_clang");
+        println!("cargo::rustc-link-search=native={}", self.libraries.display());
+        println!("cargo::rustc-link-lib=dylib=clang-cpp");
+        println!("cargo::rustc-link-lib=dylib=LLVM-19");
+    }
+
+    /// Copies clang's `opencl-c-base.h` without what it declares for SPIR on the assumption that every feature
+    /// is there.
+    pub fn prepare_base_header(&self) {
+        let source = self.libraries.join("clang/19/include/opencl-c-base.h");
+        println!("cargo::rerun-if-changed={}", source.display());
+        let text = std::fs::read_to_string(&source)
+            .unwrap_or_else(|e| panic!("{}: {e}; install libclang-common-19-dev", source.display()));
+        let everything = "#if defined(__SPIR__) || defined(__SPIRV__)";
+        assert!(text.contains(everything), "opencl-c-base.h is not as expected");
+        let text = text.replace(everything, "#if 0");
+        std::fs::write(out_dir().join("opencl-c-base.h"), text).expect("OUT_DIR can be written");
+    }
+
+    /// Runs one of LLVM's tools.
+    pub fn run(&self, tool: &str, configure: impl FnOnce(&mut Command) -> &mut Command) {
+        let mut command = Command::new(self.tools.join(tool));
+        configure(&mut command);
+        match command.status() {
+            Ok(status) if status.success() => {}
+            Ok(status) => panic!("{command:?}: {status}"),
+            Err(e) => panic!("{command:?}: {e}; install llvm-19 and clang-19"),
+        }
+    }
+}
+
+/// Cargo's directory for what this build makes.
+pub fn out_dir() -> PathBuf {
+    std::env::var_os("OUT_DIR").expect("cargo sets it").into()
+}
+
+fn query(config: &Path, what: &str) -> Option<String> {
+    let output = Command::new(config).arg(what).output().ok()?;
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}

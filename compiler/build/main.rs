@@ -1,0 +1,17 @@
+//! Builds what the front end needs: the bridge to clang, OpenCL C's base header and the built-in library.
+
+#[cfg(feature = "llvm")]
+mod library;
+#[cfg(feature = "llvm")]
+mod llvm;
+
+fn main() {
+    println!("cargo::rerun-if-changed=build");
+    #[cfg(feature = "llvm")]
+    {
+        let llvm = llvm::Llvm::find();
+        llvm.build_bridge();
+        llvm.prepare_base_header();
+        library::build(&llvm);
+    }
+}

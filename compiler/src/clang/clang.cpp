@@ -1,0 +1,130 @@
+// The bridge to clang's C++ libraries: one function, plain C types on the outside.
+//
+// Everything that depends on clang's C++ interface is in this file.
+
+#include <clang/AST/ASTConsumer.h>
+#include <clang/AST/ASTContext.h>
+#include <clang/Basic/Version.h>
+#include <clang/CodeGen/CodeGenAction.h>
+#include <clang/Frontend/ASTConsumers.h>
+#include <clang/Frontend/CompilerInstance.h>
+#include <clang/Frontend/CompilerInvocation.h>
+#include <clang/Frontend/FrontendAction.h>
+#include <clang/Frontend/TextDiagnosticPrinter.h>
+#include <llvm-c/Core.h>
+#include <llvm/IR/LLVMContext.h>
+#include <llvm/IR/Module.h>
+#include <llvm/Support/VirtualFileSystem.h>
+#include <llvm/Support/raw_ostream.h>
+
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace {
+
+// Prints the syntax tree into a string instead of standard output.
+class PrintAst : public clang::ASTFrontendAction {
+public:
+  explicit PrintAst(std::string &text) : text(text) {}
+
+protected:
+  std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance &, llvm::StringRef) override {
+    return clang::CreateASTDumper(std::make_unique<llvm::raw_string_ostream>(text), /*FilterString=*/"",
+                                  /*DumpDecls=*/true, /*Deserialize=*/false, /*DumpLookups=*/false,
+                                  /*DumpDeclTypes=*/false, clang::ADOF_Default);
+  }
+
+private:
+  std::string &text;
+};
+
+char *copy(const std::string &text) {
+  char *result = static_cast<char *>(std::malloc(text.size() + 1));
+  std::memcpy(result, text.c_str(), text.size() + 1);
+  return result;
+}
+
+} // namespace
+
+extern "C" {
+
+// A file that is only in memory.
+struct GenclFile {
+  const char *path;
+  const char *data;
+  size_t size;
+};
+
+// Runs clang's front end on `source` with `arguments` (those of `clang -cc1`) on a file system in which
+// `files` lie over the real one. `source->path` is the name that diagnostics show.
+//
+// Puts the diagnostics into `*log`, and the syntax tree into `*ast` unless `ast` is null; both are to be
+// freed with `free`. Returns the module, which belongs to the caller, or null after errors.
+LLVMModuleRef gencl_clang(LLVMContextRef context, const char *const *arguments, size_t argument_count,
+                          const GenclFile *source, const GenclFile *files, size_t file_count, char **log,
+                          char **ast) {
+  auto buffer = [](const GenclFile &file) {
+    return llvm::MemoryBuffer::getMemBuffer({file.data, file.size}, file.path);
+  };
+  auto memory = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
+  for (size_t i = 0; i < file_count; ++i) {
+    memory->addFile(files[i].path, 0, buffer(files[i]));
+  }
+  auto overlay = llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(llvm::vfs::getRealFileSystem());
+  overlay->pushOverlay(memory);
+  auto source_buffer = buffer(*source);
+
+  std::string log_text;
+  llvm::raw_string_ostream stream(log_text);
+  auto options = llvm::makeIntrusiveRefCnt<clang::DiagnosticOptions>();
+  clang::TextDiagnosticPrinter printer(stream, options.get());
+  clang::DiagnosticsEngine diagnostics(llvm::makeIntrusiveRefCnt<clang::DiagnosticIDs>(), options, &printer,
+                                       /*ShouldOwnClient=*/false);
+  auto invocation = std::make_shared<clang::CompilerInvocation>();
+  bool good = clang::CompilerInvocation::CreateFromArgs(*invocation, llvm::ArrayRef(arguments, argument_count),
+                                                        diagnostics);
+  invocation->getFrontendOpts().Inputs = {
+      clang::FrontendInputFile(source_buffer->getMemBufferRef(), clang::InputKind(clang::Language::OpenCL))};
+
+  auto run = [&](clang::FrontendAction &action) {
+    clang::CompilerInstance instance;
+    instance.setInvocation(invocation);
+    instance.createFileManager(overlay);
+    instance.createDiagnostics(&printer, /*ShouldOwnClient=*/false);
+    // "1 error generated." goes there; the log does not need it.
+    instance.setVerboseOutputStream(std::make_unique<llvm::raw_null_ostream>());
+    return instance.ExecuteAction(action);
+  };
+
+  if (ast) {
+    std::string ast_text;
+    if (good) {
+      PrintAst action(ast_text);
+      good = run(action);
+      // The next run, for the module, says the same once more.
+      if (good) {
+        log_text.clear();
+      }
+    }
+    *ast = copy(ast_text);
+  }
+  LLVMModuleRef result = nullptr;
+  if (good) {
+    clang::EmitLLVMOnlyAction action(llvm::unwrap(context));
+    if (run(action)) {
+      result = llvm::wrap(action.takeModule().release());
+    }
+  }
+  *log = copy(log_text);
+  return result;
+}
+
+// The version of clang that this is. Lives as long as the process.
+const char *gencl_clang_version() {
+  static const std::string version = clang::getClangFullVersion();
+  return version.c_str();
+}
+
+} // extern "C"

@@ -1,0 +1,35 @@
+//! Everything that touches LLVM, together with [`crate::clang`]; the translation reads LLVM IR by way of [`view`].
+//!
+//! A new version of LLVM means work in these files only:
+//!
+//! - [`view`]: modules, functions, blocks and values to read;
+//! - [`library`]: linking the built-in library;
+//! - [`prepare`]: what has to be changed by hand before and between LLVM's own passes;
+//! - [`pipeline`]: LLVM's passes, in which order.
+
+pub mod library;
+pub mod pipeline;
+pub mod prepare;
+pub mod view;
+
+/// The data layout of all modules.
+///
+/// Clang's for SPIR-64, but that indices of local and private pointers have 32 bits and 64-bit integers are not
+/// called native: so LLVM keeps address computations and loop counters in 32 bits where it can.
+pub const DATA_LAYOUT: &str = include_str!("data_layout.txt").trim_ascii_end();
+
+/// Calls into LLVM's C interface.
+///
+/// Every function called so takes references that come from a live [`view`] handle or an `inkwell` object;
+/// both cannot outlive the module and context that own what they refer to. The C interface checks casts only in debug
+/// builds of LLVM, so callers look at the kind of a value before they ask what only that kind has.
+macro_rules! ask {
+    ($call:expr) => {{
+        // SAFETY: see the macro's description.
+        #[allow(unused_unsafe, reason = "nested use")]
+        unsafe {
+            $call
+        }
+    }};
+}
+use ask;

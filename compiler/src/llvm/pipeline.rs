@@ -1,0 +1,60 @@
+//! LLVM's passes, in which order.
+
+use std::ffi::CString;
+
+use inkwell::llvm_sys::error::{LLVMDisposeErrorMessage, LLVMGetErrorMessage};
+use inkwell::llvm_sys::transforms::pass_builder::*;
+use inkwell::module::Module;
+
+use super::ask;
+
+/// One step: its name for progress and timing, and what `opt -passes=` would be given.
+#[derive(Clone, Copy, Debug)]
+pub struct Step {
+    /// Its name.
+    pub name: &'static str,
+    /// LLVM's passes.
+    pub passes: &'static str,
+}
+
+/// Unused functions go before anything is optimised: large programs consist of them.
+pub const REDUCE: Step = Step { name: "llvm-reduce", passes: "globaldce" };
+
+/// All calls are inlined. Small functions become smaller first.
+pub const INLINE: Step =
+    Step { name: "llvm-inline", passes: "function(sroa,early-cse,simplifycfg),always-inline,globaldce" };
+
+/// Everything that -O2 has without vectors.
+pub const OPTIMIZE: Step = Step { name: "llvm-optimize", passes: "default<O2>" };
+
+/// After calls were put in for what the hardware has not.
+pub const INLINE_AGAIN: Step = Step {
+    name: "llvm-inline-again",
+    passes: "always-inline,globaldce,function(sroa,early-cse,instcombine,simplifycfg,gvn,instcombine,simplifycfg)",
+};
+
+/// What the translation wants to see: one return, no switches, no dead code.
+pub const FINISH: Step =
+    Step { name: "llvm-finish", passes: "globaldce,function(simplifycfg,mergereturn,lower-switch,dce)" };
+
+/// Runs one step.
+///
+/// # Errors
+/// LLVM's message.
+pub fn run(module: &Module, step: Step) -> Result<(), String> {
+    let passes = CString::new(step.passes).expect("no zero in it");
+    let options = ask!(LLVMCreatePassBuilderOptions());
+    // Lanes are the vectors here: what LLVM packed into vectors would be taken apart again.
+    ask!(LLVMPassBuilderOptionsSetLoopVectorization(options, 0));
+    ask!(LLVMPassBuilderOptionsSetSLPVectorization(options, 0));
+    ask!(LLVMPassBuilderOptionsSetLoopInterleaving(options, 0));
+    let error = ask!(LLVMRunPasses(module.as_mut_ptr(), passes.as_ptr(), std::ptr::null_mut(), options));
+    ask!(LLVMDisposePassBuilderOptions(options));
+    if error.is_null() {
+        return Ok(());
+    }
+    let text = ask!(LLVMGetErrorMessage(error));
+    let message = ask!(std::ffi::CStr::from_ptr(text)).to_string_lossy().into_owned();
+    ask!(LLVMDisposeErrorMessage(text));
+    Err(message)
+}

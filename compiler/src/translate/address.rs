@@ -1,0 +1,217 @@
+//! Addresses: variables, allocas and `getelementptr`.
+
+use gencl_program::PushSource;
+
+use super::Failure;
+use super::function::Translator;
+use super::types::{Scalar, address_space, scalar};
+use crate::ir::{BinaryOp, Family, Input, Reg, Space, Type};
+use crate::llvm::prepare::ARGUMENT_PREFIX;
+use crate::llvm::view::{Opcode, TypeKind, Value, ValueKind};
+
+impl<'m> Translator<'_, 'm> {
+    /// The space that a pointer points to.
+    pub fn space(&self, pointer: Value<'m>) -> Result<Space, Failure> {
+        match scalar(pointer.ty())? {
+            Scalar::Pointer(space) => Ok(space),
+            _ => Err(Failure::new(format!("{} is no pointer", pointer.text()))),
+        }
+    }
+
+    /// The address of a program-scope or `__local` variable, or of a by-value argument.
+    pub fn variable_address(&mut self, variable: Value<'m>) -> Result<Reg, Failure> {
+        let TypeKind::Pointer(number) = variable.ty().kind() else {
+            return Err(Failure::new(format!("{} has no address", variable.name())));
+        };
+        match address_space(number)? {
+            Space::Constant => match argument_number(variable) {
+                Some(argument) => Ok(self.argument_address(argument)),
+                None => {
+                    let place = self.constants.place(self.module, variable)?;
+                    let base = self.input(Input::Push(PushSource::ConstantBase), Family::Qword);
+                    Ok(self.offset(Space::Constant, base, place.into()))
+                }
+            },
+            Space::Local => {
+                let place = self.local_place(variable);
+                Ok(self.immediate(Type::U32, place.into()))
+            }
+            Space::Global => Err(Failure::new(format!(
+                "program-scope variables in global memory are not supported ({})",
+                variable.name()
+            ))),
+            Space::Private => {
+                Err(Failure::new(format!("program-scope variables must be __constant ({})", variable.name())))
+            }
+        }
+    }
+
+    /// The address of an argument in the argument block in memory.
+    fn argument_address(&mut self, argument: u32) -> Reg {
+        let kernel = &mut self.function.kernel;
+        kernel.argument_block_size =
+            kernel.arguments.last().map_or(0, |last| (last.block_offset + last.size).next_multiple_of(8));
+        let place = kernel.arguments[argument as usize].block_offset;
+        let base = self.input(Input::Push(PushSource::ArgumentBlock), Family::Qword);
+        self.offset(Space::Constant, base, place.into())
+    }
+
+    fn local_place(&mut self, variable: Value<'m>) -> u32 {
+        if let Some(&place) = self.local.get(&variable) {
+            return place;
+        }
+        let ty = variable.value_type();
+        let align = variable.global_alignment().max(self.module.align_of(ty)).max(4);
+        let place = self.function.local_size.next_multiple_of(align);
+        self.function.local_size = place + self.module.size_of(ty) as u32;
+        self.local.insert(variable, place);
+        place
+    }
+
+    /// Gives an alloca its place in private memory.
+    pub fn alloca(&mut self, instruction: Value<'m>) -> Result<Reg, Failure> {
+        let ty = instruction.allocated_type();
+        let count = instruction.operand(0).integer().unwrap_or(u64::MAX);
+        let size = self.module.size_of(ty).checked_mul(count).and_then(|size| u32::try_from(size).ok());
+        let size = size.ok_or_else(|| Failure::new("variable-length arrays are not supported"))?;
+        let align = instruction.alignment().max(4);
+        let place = self.function.private_size.next_multiple_of(align);
+        let end = place.checked_add(size.next_multiple_of(4));
+        self.function.private_size = end.ok_or_else(|| Failure::new("more than 4 GB of private memory"))?;
+        self.private.insert(instruction, place);
+        Ok(self.immediate(Type::U32, place.into()))
+    }
+
+    /// base + constant
+    pub fn offset(&mut self, space: Space, base: Reg, offset: i64) -> Reg {
+        if offset == 0 {
+            return base;
+        }
+        let ty = address_type(space);
+        self.binary_constant(BinaryOp::Add, ty, base, offset as u64)
+    }
+
+    /// A `getelementptr`.
+    pub fn element_address(&mut self, instruction: Value<'m>) -> Result<Reg, Failure> {
+        if matches!(instruction.ty().kind(), TypeKind::Vector(..)) {
+            return Err(Failure::new("vectors of pointers are not supported"));
+        }
+        let space = self.space(instruction)?;
+        let ty = address_type(space);
+        let operands = instruction.operands();
+        let mut address = self.one(operands[0])?;
+        let mut constant = 0i64;
+        for (index, scale) in self.indices(instruction)? {
+            match index {
+                Index::Constant(number) => {
+                    constant = constant.wrapping_add(number.wrapping_mul(scale as i64))
+                }
+                Index::Value(value) => {
+                    let index = self.index(value, ty)?;
+                    let scaled = if scale.is_power_of_two() {
+                        match scale.trailing_zeros() {
+                            0 => index,
+                            shift => self.binary_constant(BinaryOp::Shl, ty, index, shift.into()),
+                        }
+                    } else {
+                        self.binary_constant(BinaryOp::Mul, ty, index, scale)
+                    };
+                    address = self.binary(BinaryOp::Add, ty, address, scaled);
+                }
+            }
+        }
+        Ok(self.offset(space, address, constant))
+    }
+
+    /// An index as wide as an address, sign-extended.
+    fn index(&mut self, value: Value<'m>, ty: Type) -> Result<Reg, Failure> {
+        let register = self.one(value)?;
+        let own = scalar(value.ty())?;
+        let register = self.extended(own, register, true);
+        Ok(if own.family() == ty.family() {
+            register
+        } else {
+            self.convert(super::types::signed(ty), own.signed(), register)
+        })
+    }
+
+    /// The indices of a `getelementptr`, each with the bytes that one step of it takes.
+    fn indices(&self, instruction: Value<'m>) -> Result<Vec<(Index<'m>, u64)>, Failure> {
+        let mut ty = instruction.source_element_type();
+        let mut result = Vec::new();
+        for (position, index) in instruction.operands().into_iter().skip(1).enumerate() {
+            if position == 0 {
+                result.push((Index::of(index), self.module.size_of(ty)));
+                continue;
+            }
+            match ty.kind() {
+                TypeKind::Struct(_) => {
+                    let field =
+                        index.integer().ok_or_else(|| Failure::new("a structure's field is computed"))?;
+                    let offset = self.module.field_offset(ty, field as u32);
+                    result.push((Index::Constant(offset as i64), 1));
+                    ty = ty.field(field as u32);
+                }
+                TypeKind::Array(_, element) | TypeKind::Vector(_, element) => {
+                    result.push((Index::of(index), self.module.size_of(element)));
+                    ty = element;
+                }
+                _ => return Err(Failure::new(format!("an index into {}", ty.text()))),
+            }
+        }
+        Ok(result)
+    }
+
+    /// The by-value argument that a pointer points into at a place that is known, and this place in bytes.
+    pub fn argument_place(&self, pointer: Value<'m>) -> Option<(u32, u32)> {
+        let mut pointer = pointer;
+        let mut place = 0i64;
+        loop {
+            match pointer.kind() {
+                ValueKind::GlobalVariable => {
+                    return Some((argument_number(pointer)?, u32::try_from(place).ok()?));
+                }
+                ValueKind::Instruction | ValueKind::ConstantExpression
+                    if pointer.opcode() == Opcode::LLVMGetElementPtr =>
+                {
+                    for (index, scale) in self.indices(pointer).ok()? {
+                        let Index::Constant(number) = index else { return None };
+                        place = place.checked_add(number.checked_mul(scale as i64)?)?;
+                    }
+                    pointer = pointer.operand(0);
+                }
+                _ => return None,
+            }
+        }
+    }
+}
+
+enum Index<'m> {
+    Constant(i64),
+    Value(Value<'m>),
+}
+
+impl<'m> Index<'m> {
+    fn of(value: Value<'m>) -> Self {
+        match value.signed_integer() {
+            Some(number) => Index::Constant(number),
+            None if value.kind() == ValueKind::Zero => Index::Constant(0),
+            None => Index::Value(value),
+        }
+    }
+}
+
+/// The type in which addresses of a space are computed.
+pub fn address_type(space: Space) -> Type {
+    match space.address_family() {
+        Family::Qword => Type::U64,
+        _ => Type::U32,
+    }
+}
+
+/// The number of the by-value argument that a variable stands for.
+fn argument_number(variable: Value) -> Option<u32> {
+    let name = variable.name();
+    let (number, _) = name.strip_prefix(ARGUMENT_PREFIX)?.split_once('.')?;
+    number.parse().ok()
+}

@@ -1,0 +1,118 @@
+//! Functions that the library declares and the compiler knows: `__gencl_*` of `library/gencl.h`.
+
+use gencl_program::PushSource;
+
+use super::Failure;
+use super::function::{Regs, Translator};
+use crate::ir::{BinaryOp, Family, Input, Op, Type, UnaryOp};
+use crate::llvm::view::{Value, ValueKind};
+
+/// `CLK_LOCAL_MEM_FENCE` and `CLK_GLOBAL_MEM_FENCE`.
+const LOCAL_FENCE: u64 = 1;
+const GLOBAL_FENCE: u64 = 2;
+
+/// Inputs of the launch, by function name: with the dimension as argument.
+const INPUTS: &[(&str, fn(u8) -> Input)] = &[
+    ("local_id", Input::LocalId),
+    ("group_id", Input::GroupId),
+    ("local_size", |d| Input::Push(PushSource::LocalSize(d))),
+    ("enqueued_local_size", |d| Input::Push(PushSource::EnqueuedLocalSize(d))),
+    ("num_groups", |d| Input::Push(PushSource::NumGroups(d))),
+    ("global_size", |d| Input::Push(PushSource::GlobalSize(d))),
+    ("global_offset", |d| Input::Push(PushSource::GlobalOffset(d))),
+];
+
+/// Functions of the MATH unit.
+const UNARY: &[(&str, UnaryOp)] = &[
+    ("rcp", UnaryOp::Rcp),
+    ("rsqrt", UnaryOp::Rsqrt),
+    ("sqrt", UnaryOp::Sqrt),
+    ("exp2", UnaryOp::Exp2),
+    ("log2", UnaryOp::Log2),
+    ("sin", UnaryOp::Sin),
+    ("cos", UnaryOp::Cos),
+];
+const BINARY: &[(&str, BinaryOp)] = &[("pow", BinaryOp::Pow), ("divide", BinaryOp::FastDiv)];
+
+impl<'m> Translator<'_, 'm> {
+    /// A call.
+    pub fn call(&mut self, instruction: Value<'m>) -> Result<Regs, Failure> {
+        let callee = instruction.callee();
+        if callee.kind() != ValueKind::Function {
+            return Err(Failure::new("calls by pointer and inline assembly are not supported"));
+        }
+        let name = callee.name();
+        if let Some(name) = name.strip_prefix("llvm.") {
+            return self.intrinsic(name, instruction);
+        }
+        if let Some(name) = name.strip_prefix("__gencl_") {
+            return self.builtin(name, instruction);
+        }
+        Err(Failure::new(if !callee.is_declaration() {
+            format!("{name} calls itself; recursion is not supported")
+        } else if name.contains("printf") {
+            "printf is not supported".into()
+        } else {
+            format!("{} is not defined", plain(&name))
+        }))
+    }
+
+    fn builtin(&mut self, name: &str, instruction: Value<'m>) -> Result<Regs, Failure> {
+        let arguments = instruction.call_arguments();
+        if let Some((_, input)) = INPUTS.iter().find(|(input, _)| *input == name) {
+            let dimension = arguments[0].integer().filter(|&dimension| dimension < 3);
+            let dimension = dimension.ok_or_else(|| Failure::new(format!("{name}: no such dimension")))?;
+            let input = input(dimension as u8);
+            return Ok(Regs::from_elem(
+                match input {
+                    Input::LocalId(_) => {
+                        let word = self.input(input, Family::Word);
+                        self.convert(Type::U32, Type::U16, word)
+                    }
+                    _ => self.input(input, Family::Dword),
+                },
+                1,
+            ));
+        }
+        if let Some((_, op)) = UNARY.iter().find(|(unary, _)| *unary == name) {
+            let x = self.one(arguments[0])?;
+            return Ok(Regs::from_elem(self.unary(*op, Type::F32, x), 1));
+        }
+        if let Some((_, op)) = BINARY.iter().find(|(binary, _)| *binary == name) {
+            let (x, y) = (self.one(arguments[0])?, self.one(arguments[1])?);
+            return Ok(Regs::from_elem(self.binary(*op, Type::F32, x, y), 1));
+        }
+        match name {
+            "work_dim" => Ok(Regs::from_elem(self.input(Input::Push(PushSource::WorkDim), Family::Dword), 1)),
+            "barrier" | "fence" => {
+                // Flags that are computed: both, to be safe.
+                let flags = arguments[0].integer().unwrap_or(LOCAL_FENCE | GLOBAL_FENCE);
+                let (local, global) = (flags & LOCAL_FENCE != 0, flags & GLOBAL_FENCE != 0);
+                let barrier = name == "barrier";
+                let op = if barrier { Op::Barrier { local, global } } else { Op::Fence { local, global } };
+                self.emit(op, &[], &[]);
+                self.function.kernel.barrier |= barrier;
+                Ok(Regs::new())
+            }
+            _ => Err(Failure::new(format!("__gencl_{name} is not known"))),
+        }
+    }
+}
+
+/// A mangled name's plain part: `_Z3sinf` is sin.
+fn plain(name: &str) -> &str {
+    let Some(rest) = name.strip_prefix("_Z") else { return name };
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let length: usize = rest[..digits].parse().unwrap_or(0);
+    rest.get(digits..digits + length).unwrap_or(name)
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn names_are_made_plain() {
+        assert_eq!(super::plain("_Z14work_group_alli"), "work_group_all");
+        assert_eq!(super::plain("helper"), "helper");
+        assert_eq!(super::plain("_Z99x"), "_Z99x");
+    }
+}

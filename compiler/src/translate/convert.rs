@@ -1,0 +1,167 @@
+//! Conversions.
+
+use super::Failure;
+use super::function::{Regs, Translator};
+use super::types::{Scalar, signed, unsigned_of};
+use crate::ir::{BinaryOp, Condition, Reg, Type, UnaryOp};
+use crate::llvm::view::{Opcode, Value};
+
+impl<'m> Translator<'_, 'm> {
+    pub fn cast(&mut self, value: Value<'m>) -> Result<Regs, Failure> {
+        let (from, to) = (self.scalars(value.operand(0))?, self.scalars(value)?);
+        let source = self.value(value.operand(0))?;
+        let opcode = value.opcode();
+        let mut result = Regs::new();
+        for (i, &register) in source.iter().enumerate() {
+            result.push(self.cast_element(opcode, from[i], to[i], register)?);
+        }
+        Ok(result)
+    }
+
+    fn cast_element(
+        &mut self,
+        opcode: Opcode,
+        from: Scalar,
+        to: Scalar,
+        register: Reg,
+    ) -> Result<Reg, Failure> {
+        Ok(match opcode {
+            Opcode::LLVMTrunc if to == Scalar::Bool => {
+                let ty = from.unsigned();
+                let bit = self.binary_constant(BinaryOp::And, ty, register, 1);
+                let zero = self.immediate(ty, 0);
+                self.compare(Condition::NotEqual, ty, bit, zero)
+            }
+            Opcode::LLVMZExt | Opcode::LLVMUIToFP if from == Scalar::Bool => {
+                self.convert(to.arithmetic(), Type::Bool, register)
+            }
+            Opcode::LLVMSExt | Opcode::LLVMSIToFP if from == Scalar::Bool => {
+                let one = self.convert(to.arithmetic(), Type::Bool, register);
+                let ty = if opcode == Opcode::LLVMSExt { to.signed() } else { to.arithmetic() };
+                self.unary(UnaryOp::Neg, ty, one)
+            }
+            Opcode::LLVMTrunc | Opcode::LLVMPtrToInt | Opcode::LLVMIntToPtr => {
+                let register = self.extended(from, register, false);
+                self.to_width(from.unsigned(), to.unsigned(), register)
+            }
+            Opcode::LLVMZExt => {
+                let register = self.extended(from, register, false);
+                self.to_width(from.unsigned(), to.unsigned(), register)
+            }
+            Opcode::LLVMSExt => {
+                let register = self.extended(from, register, true);
+                self.to_width(from.signed(), to.signed(), register)
+            }
+            Opcode::LLVMFPTrunc | Opcode::LLVMFPExt => {
+                self.convert(to.arithmetic(), from.arithmetic(), register)
+            }
+            Opcode::LLVMFPToUI | Opcode::LLVMFPToSI if to == Scalar::Bool => {
+                return Err(Failure::new("a float converted to a truth value"));
+            }
+            Opcode::LLVMFPToUI => self.convert(to.unsigned(), from.arithmetic(), register),
+            Opcode::LLVMFPToSI => self.convert(to.signed(), from.arithmetic(), register),
+            Opcode::LLVMUIToFP => {
+                let register = self.extended(from, register, false);
+                self.convert(to.arithmetic(), from.unsigned(), register)
+            }
+            Opcode::LLVMSIToFP => {
+                let register = self.extended(from, register, true);
+                self.convert(to.arithmetic(), from.signed(), register)
+            }
+            Opcode::LLVMAddrSpaceCast => {
+                let global = |scalar| matches!(scalar, Scalar::Pointer(space) if space.address_family() == crate::ir::Family::Qword);
+                if from != to && !(global(from) && global(to)) {
+                    return Err(Failure::new("a cast between address spaces"));
+                }
+                register
+            }
+            _ => return Err(Failure::new(format!("conversion {opcode:?} is not supported"))),
+        })
+    }
+
+    /// The same bits as another type: elements are split or put together, the first in the low bits.
+    pub fn bit_cast(&mut self, value: Value<'m>) -> Result<Regs, Failure> {
+        let (from, to) = (self.scalars(value.operand(0))?, self.scalars(value)?);
+        let source = self.value(value.operand(0))?;
+        let (Some(&from), Some(&to)) = (from.first(), to.first()) else { return Ok(source) };
+        self.regroup(&source, from, to)
+    }
+
+    /// Registers that each hold a `from`, as registers that each hold a `to`.
+    pub fn regroup(&mut self, source: &[Reg], from: Scalar, to: Scalar) -> Result<Regs, Failure> {
+        let (from_bits, to_bits) = (from.bits(), to.bits());
+        if from_bits == to_bits {
+            return Ok(Regs::from_slice(source));
+        }
+        let mut result = Regs::new();
+        if to_bits < from_bits {
+            if !from_bits.is_multiple_of(to_bits) {
+                return Err(Failure::new("a bit cast between widths that do not divide each other"));
+            }
+            for &register in source {
+                for part in 0..from_bits / to_bits {
+                    result.push(self.part(register, from, to, part * to_bits));
+                }
+            }
+        } else {
+            if !to_bits.is_multiple_of(from_bits) {
+                return Err(Failure::new("a bit cast between widths that do not divide each other"));
+            }
+            for group in source.chunks((to_bits / from_bits) as usize) {
+                result.push(self.joined(group, from, to));
+            }
+        }
+        Ok(result)
+    }
+
+    /// Bits of a register from `low` on.
+    fn part(&mut self, register: Reg, from: Scalar, to: Scalar, low: u32) -> Reg {
+        let ty = from.unsigned();
+        let shifted = match low {
+            0 => register,
+            low => self.binary_constant(BinaryOp::Shr, ty, register, low.into()),
+        };
+        if to == Scalar::Bool {
+            let bit = self.binary_constant(BinaryOp::And, ty, shifted, 1);
+            let zero = self.immediate(ty, 0);
+            self.compare(Condition::NotEqual, ty, bit, zero)
+        } else {
+            self.to_width(ty, to.unsigned(), shifted)
+        }
+    }
+
+    /// Registers put side by side.
+    fn joined(&mut self, group: &[Reg], from: Scalar, to: Scalar) -> Reg {
+        let ty = to.unsigned();
+        let mut result = None;
+        for (i, &register) in group.iter().enumerate() {
+            let register = self.extended(from, register, false);
+            let wide = self.to_width(from.unsigned(), ty, register);
+            let placed = match i as u32 * from.bits() {
+                0 => wide,
+                shift => self.binary_constant(BinaryOp::Shl, ty, wide, shift.into()),
+            };
+            result = Some(match result {
+                None => placed,
+                Some(low) => self.binary(BinaryOp::Or, ty, low, placed),
+            });
+        }
+        result.unwrap_or_else(|| self.immediate(ty, 0))
+    }
+
+    /// Bits put together from pieces of `piece` bits, low ones first; fewer bits than the result has stay zero.
+    pub fn assemble(&mut self, pieces: &[Reg], piece: u32, to: Type) -> Reg {
+        self.joined(pieces, Scalar::Integer(piece), Scalar::Integer(to.bits()))
+    }
+
+    /// The low `count` pieces of `piece` bits of an integer of type `from`.
+    pub fn disassemble(&mut self, register: Reg, from: Type, piece: u32, count: u32) -> Regs {
+        let (from, to) = (Scalar::Integer(from.bits()), Scalar::Integer(unsigned_of(piece).bits()));
+        (0..count).map(|i| self.part(register, from, to, i * piece)).collect()
+    }
+
+    /// -1 where the integer is negative, else 0.
+    pub fn sign_mask(&mut self, ty: Type, register: Reg) -> Reg {
+        self.binary_constant(BinaryOp::Shr, signed(ty), register, (ty.bits() - 1).into())
+    }
+}

@@ -1,0 +1,182 @@
+//! Instructions by opcode, and those that only move values.
+
+use super::Failure;
+use super::function::{Regs, Translator};
+use super::types::{Scalar, layout};
+use crate::ir::{BinaryOp, Condition, Op, Type};
+use crate::llvm::view::{Opcode, Value};
+
+impl<'m> Translator<'_, 'm> {
+    /// Translates an instruction that is no terminator and no phi.
+    pub fn instruction(&mut self, instruction: Value<'m>) -> Result<(), Failure> {
+        let result = match instruction.opcode() {
+            Opcode::LLVMStore => return self.store_instruction(instruction),
+            Opcode::LLVMCall => self.call(instruction)?,
+            Opcode::LLVMFence => {
+                self.emit(Op::Fence { local: true, global: true }, &[], &[]);
+                return Ok(());
+            }
+            Opcode::LLVMLoad => self.load_instruction(instruction)?,
+            Opcode::LLVMAtomicRMW => self.atomic(instruction)?,
+            Opcode::LLVMAtomicCmpXchg => self.compare_exchange(instruction)?,
+            Opcode::LLVMAlloca => Regs::from_elem(self.alloca(instruction)?, 1),
+            _ => self.expression(instruction)?,
+        };
+        self.define(instruction, result);
+        Ok(())
+    }
+
+    /// Translates what can be an instruction or a constant expression.
+    pub fn expression(&mut self, value: Value<'m>) -> Result<Regs, Failure> {
+        use Opcode::{
+            LLVMAShr, LLVMAdd, LLVMAddrSpaceCast, LLVMAnd, LLVMBitCast, LLVMExtractElement, LLVMExtractValue,
+            LLVMFAdd, LLVMFCmp, LLVMFDiv, LLVMFMul, LLVMFNeg, LLVMFPExt, LLVMFPToSI, LLVMFPToUI, LLVMFPTrunc,
+            LLVMFRem, LLVMFSub, LLVMFreeze, LLVMGetElementPtr, LLVMICmp, LLVMInsertElement, LLVMInsertValue,
+            LLVMIntToPtr, LLVMLShr, LLVMMul, LLVMOr, LLVMPtrToInt, LLVMSDiv, LLVMSExt, LLVMSIToFP, LLVMSRem,
+            LLVMSelect, LLVMShl, LLVMShuffleVector, LLVMSub, LLVMTrunc, LLVMUDiv, LLVMUIToFP, LLVMURem,
+            LLVMXor, LLVMZExt,
+        };
+        match value.opcode() {
+            LLVMAdd | LLVMSub | LLVMMul | LLVMUDiv | LLVMSDiv | LLVMURem | LLVMSRem | LLVMShl | LLVMLShr
+            | LLVMAShr | LLVMAnd | LLVMOr | LLVMXor | LLVMFAdd | LLVMFSub | LLVMFMul | LLVMFDiv
+            | LLVMFRem | LLVMFNeg => self.arithmetic(value),
+            LLVMICmp => self.integer_compare(value),
+            LLVMFCmp => self.float_compare(value),
+            LLVMTrunc | LLVMZExt | LLVMSExt | LLVMFPTrunc | LLVMFPExt | LLVMFPToUI | LLVMFPToSI
+            | LLVMUIToFP | LLVMSIToFP | LLVMPtrToInt | LLVMIntToPtr | LLVMAddrSpaceCast => self.cast(value),
+            LLVMBitCast => self.bit_cast(value),
+            LLVMSelect => self.select_instruction(value),
+            LLVMFreeze => self.value(value.operand(0)),
+            LLVMGetElementPtr => Ok(Regs::from_elem(self.element_address(value)?, 1)),
+            LLVMExtractElement => self.extract_element(value),
+            LLVMInsertElement => self.insert_element(value),
+            LLVMShuffleVector => self.shuffle(value),
+            LLVMExtractValue => {
+                let aggregate = self.value(value.operand(0))?;
+                let (begin, end) = self.field_registers(value, value)?;
+                Ok(Regs::from_slice(&aggregate[begin..end]))
+            }
+            LLVMInsertValue => {
+                let mut aggregate = self.value(value.operand(0))?;
+                let (begin, end) = self.field_registers(value, value.operand(1))?;
+                let field = self.value(value.operand(1))?;
+                aggregate[begin..end].copy_from_slice(&field);
+                Ok(aggregate)
+            }
+            _ => Err(Failure::new(format!("{} is not supported", value.text()))),
+        }
+    }
+
+    fn select_instruction(&mut self, value: Value<'m>) -> Result<Regs, Failure> {
+        let [condition, yes, no] = [0, 1, 2].map(|i| value.operand(i));
+        let (condition, yes, no) = (self.value(condition)?, self.value(yes)?, self.value(no)?);
+        let scalars = self.scalars(value)?;
+        let mut result = Regs::new();
+        for (i, scalar) in scalars.into_iter().enumerate() {
+            let condition = if condition.len() == 1 { condition[0] } else { condition[i] };
+            result.push(if yes[i] == no[i] {
+                yes[i]
+            } else {
+                self.select(scalar.arithmetic(), condition, yes[i], no[i])
+            });
+        }
+        Ok(result)
+    }
+
+    fn extract_element(&mut self, value: Value<'m>) -> Result<Regs, Failure> {
+        let vector = self.value(value.operand(0))?;
+        let scalar = super::types::scalar(value.ty())?;
+        if let Some(index) = value.operand(1).integer() {
+            let register = vector.get(index as usize).copied();
+            return Ok(Regs::from_elem(register.unwrap_or(vector[0]), 1));
+        }
+        // An index that is computed: one after the other is compared.
+        let (index, ty) = self.vector_index(value.operand(1))?;
+        let mut result = vector[0];
+        for (i, &element) in vector.iter().enumerate().skip(1) {
+            let number = self.immediate(ty, i as u64);
+            let hit = self.compare(Condition::Equal, ty, index, number);
+            result = self.select(scalar.arithmetic(), hit, element, result);
+        }
+        Ok(Regs::from_elem(result, 1))
+    }
+
+    fn insert_element(&mut self, value: Value<'m>) -> Result<Regs, Failure> {
+        let [vector, element, index] = [0, 1, 2].map(|i| value.operand(i));
+        let mut result = self.value(vector)?;
+        let scalar = super::types::scalar(element.ty())?;
+        let element = self.one(element)?;
+        if let Some(index) = index.integer() {
+            if let Some(place) = result.get_mut(index as usize) {
+                *place = element;
+            }
+            return Ok(result);
+        }
+        let (index, ty) = self.vector_index(index)?;
+        for (i, place) in result.iter_mut().enumerate() {
+            let number = self.immediate(ty, i as u64);
+            let hit = self.compare(Condition::Equal, ty, index, number);
+            *place = self.select(scalar.arithmetic(), hit, element, *place);
+        }
+        Ok(result)
+    }
+
+    /// An index into a vector in 32 bits: more are never meant.
+    fn vector_index(&mut self, index: Value<'m>) -> Result<(crate::ir::Reg, Type), Failure> {
+        let scalar = super::types::scalar(index.ty())?;
+        let register = self.one(index)?;
+        let register = self.extended(scalar, register, false);
+        Ok((self.to_width(scalar.unsigned(), Type::U32, register), Type::U32))
+    }
+
+    fn shuffle(&mut self, value: Value<'m>) -> Result<Regs, Failure> {
+        let mut source = self.value(value.operand(0))?;
+        source.extend(self.value(value.operand(1))?);
+        let mask = value.shuffle_mask();
+        Ok(mask.into_iter().map(|place| source[place.unwrap_or(0) as usize]).collect())
+    }
+
+    /// Which of an aggregate's registers a field takes that `extractvalue` and `insertvalue` name.
+    fn field_registers(&self, value: Value<'m>, field: Value<'m>) -> Result<(usize, usize), Failure> {
+        let mut ty = value.operand(0).ty();
+        let mut begin = 0;
+        for index in value.indices() {
+            use crate::llvm::view::TypeKind;
+            match ty.kind() {
+                TypeKind::Struct(_) => {
+                    for before in 0..index {
+                        begin += layout(self.module, ty.field(before))?.len();
+                    }
+                    ty = ty.field(index);
+                }
+                TypeKind::Array(_, element) => {
+                    begin += index as usize * layout(self.module, element)?.len();
+                    ty = element;
+                }
+                _ => return Err(Failure::new(format!("{} is not supported", value.text()))),
+            }
+        }
+        Ok((begin, begin + layout(self.module, field.ty())?.len()))
+    }
+
+    /// A value of any width as an unsigned integer of another.
+    pub fn to_width(&mut self, from: Type, to: Type, register: crate::ir::Reg) -> crate::ir::Reg {
+        if from.family() == to.family() { register } else { self.convert(to, from, register) }
+    }
+
+    /// An integer of odd width with all bits of its register defined.
+    pub fn extended(&mut self, scalar: Scalar, register: crate::ir::Reg, signed: bool) -> crate::ir::Reg {
+        let Scalar::Integer(bits) = scalar else { return register };
+        let ty = scalar.unsigned();
+        let spare = ty.bits() - bits;
+        if spare == 0 {
+            return register;
+        }
+        if signed {
+            let up = self.binary_constant(BinaryOp::Shl, ty, register, spare.into());
+            self.binary_constant(BinaryOp::Shr, scalar.signed(), up, spare.into())
+        } else {
+            self.binary_constant(BinaryOp::And, ty, register, (1 << bits) - 1)
+        }
+    }
+}

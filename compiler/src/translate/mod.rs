@@ -1,0 +1,79 @@
+//! LLVM IR to Gen IR.
+//!
+//! Comes after LLVM's passes: each kernel is one function without calls but of intrinsics, and everything it needs is
+//! in the module. Vectors and structures become many registers ([`types`]), phis become copies
+//! ([`function`]), addresses become integers ([`address`]), arguments become pushed constants ([`arguments`]).
+
+mod address;
+mod arguments;
+mod arithmetic;
+mod builtin;
+mod bulk;
+mod compare;
+mod constants;
+mod convert;
+mod function;
+mod instruction;
+mod intrinsic;
+mod intrinsic_integer;
+mod memory;
+mod types;
+
+use thiserror::Error;
+
+use crate::ir::Unit;
+use crate::llvm::view::Module;
+
+/// Why a kernel cannot be compiled.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{}: {message}", place(kernel, *location))]
+pub struct TranslateError {
+    /// The kernel.
+    pub kernel: String,
+    /// Line and column in the source, when the module has debug information.
+    pub location: Option<(u32, u32)>,
+    /// What the trouble is.
+    pub message: String,
+}
+
+fn place(kernel: &str, location: Option<(u32, u32)>) -> String {
+    match location {
+        Some((line, column)) => format!("{line}:{column}: error: kernel {kernel}"),
+        None => format!("error: kernel {kernel}"),
+    }
+}
+
+/// A [`TranslateError`] that does not know yet where it happened.
+#[derive(Clone, Debug)]
+struct Failure {
+    message: String,
+    location: Option<(u32, u32)>,
+}
+
+impl Failure {
+    fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), location: None }
+    }
+
+    /// Fills in the place unless it is known.
+    fn at(mut self, location: Option<(u32, u32)>) -> Self {
+        self.location = self.location.or(location);
+        self
+    }
+}
+
+/// Translates all kernels of a module, in order.
+///
+/// # Errors
+/// The first thing that no kernel can do on this device.
+pub fn translate(module: Module) -> Result<Unit, TranslateError> {
+    let mut constants = constants::Constants::default();
+    let mut functions = Vec::new();
+    for kernel in module.functions().filter(|function| function.is_kernel()) {
+        let function = function::translate(module, kernel, &mut constants).map_err(|failure| {
+            TranslateError { kernel: kernel.name(), location: failure.location, message: failure.message }
+        })?;
+        functions.push(function);
+    }
+    Ok(Unit { functions, constants: constants.finish() })
+}

@@ -1,0 +1,156 @@
+//! LLVM types as registers and as memory.
+
+use smallvec::SmallVec;
+
+use super::Failure;
+use crate::ir::{Family, Space, Type as IrType};
+use crate::llvm::view::{Module, Type, TypeKind};
+
+/// What one register holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Scalar {
+    /// A truth value: `i1`.
+    Bool,
+    /// An integer of 2 to 64 bits. Bits of the register above these are undefined.
+    Integer(u32),
+    /// 16-bit float.
+    Half,
+    /// 32-bit float.
+    Float,
+    /// 64-bit float.
+    Double,
+    /// An address.
+    Pointer(Space),
+}
+
+impl Scalar {
+    /// Registers that hold it.
+    pub fn family(self) -> Family {
+        self.unsigned().family()
+    }
+
+    /// Bits that mean something.
+    pub fn bits(self) -> u32 {
+        match self {
+            Scalar::Integer(bits) => bits,
+            other => other.unsigned().bits(),
+        }
+    }
+
+    /// The type to work in when only bits matter: unsigned, at least as wide as the value.
+    pub fn unsigned(self) -> IrType {
+        match self {
+            Scalar::Bool => IrType::Bool,
+            Scalar::Integer(..=8) => IrType::U8,
+            Scalar::Integer(..=16) | Scalar::Half => IrType::U16,
+            Scalar::Integer(..=32) | Scalar::Float => IrType::U32,
+            Scalar::Integer(_) | Scalar::Double => IrType::U64,
+            Scalar::Pointer(space) => match space.address_family() {
+                Family::Qword => IrType::U64,
+                _ => IrType::U32,
+            },
+        }
+    }
+
+    /// The same, signed.
+    pub fn signed(self) -> IrType {
+        signed(self.unsigned())
+    }
+
+    /// The type of arithmetic: floats as floats, integers unsigned.
+    pub fn arithmetic(self) -> IrType {
+        match self {
+            Scalar::Half => IrType::F16,
+            Scalar::Float => IrType::F32,
+            Scalar::Double => IrType::F64,
+            other => other.unsigned(),
+        }
+    }
+}
+
+/// The signed type of the same width.
+pub fn signed(ty: IrType) -> IrType {
+    match ty {
+        IrType::U8 => IrType::S8,
+        IrType::U16 => IrType::S16,
+        IrType::U32 => IrType::S32,
+        IrType::U64 => IrType::S64,
+        other => other,
+    }
+}
+
+/// The unsigned integer type of 8, 16, 32 or 64 bits.
+pub fn unsigned_of(bits: u32) -> IrType {
+    Scalar::Integer(bits).unsigned()
+}
+
+/// Scalars of a type, in order, and where each stands in memory, in bytes.
+pub type Layout = SmallVec<[(Scalar, u32); 4]>;
+
+/// Takes a type apart.
+pub fn layout<'m>(module: Module<'m>, ty: Type<'m>) -> Result<Layout, Failure> {
+    let mut result = Layout::new();
+    append(module, ty, 0, &mut result)?;
+    Ok(result)
+}
+
+/// The scalar that a type is.
+pub fn scalar(ty: Type) -> Result<Scalar, Failure> {
+    match ty.kind() {
+        TypeKind::Integer(1) => Ok(Scalar::Bool),
+        TypeKind::Integer(bits @ 2..=64) => Ok(Scalar::Integer(bits)),
+        TypeKind::Half => Ok(Scalar::Half),
+        TypeKind::Float => Ok(Scalar::Float),
+        TypeKind::Double => Ok(Scalar::Double),
+        TypeKind::Pointer(space) => Ok(Scalar::Pointer(address_space(space)?)),
+        TypeKind::Target => Err(Failure::new("images, samplers and pipes are not supported")),
+        _ => Err(Failure::new(format!("values of type {} are not supported", ty.text()))),
+    }
+}
+
+/// The space behind a number of LLVM's.
+pub fn address_space(number: u32) -> Result<Space, Failure> {
+    match number {
+        0 => Ok(Space::Private),
+        1 => Ok(Space::Global),
+        2 => Ok(Space::Constant),
+        3 => Ok(Space::Local),
+        4 => Err(Failure::new("pointers to the generic address space are not supported")),
+        _ => Err(Failure::new(format!("address space {number} is not known"))),
+    }
+}
+
+fn append<'m>(module: Module<'m>, ty: Type<'m>, at: u64, result: &mut Layout) -> Result<(), Failure> {
+    match ty.kind() {
+        TypeKind::Void => {}
+        TypeKind::Vector(count, element) => {
+            let scalar = scalar(element)?;
+            // Elements of a vector stand side by side, whatever their alignment; those of <n x i1> are bits, which
+            // only exist in registers.
+            let bytes = scalar.bits().div_ceil(8);
+            for i in 0..count {
+                result.push((scalar, place(at + u64::from(i * bytes))?));
+            }
+        }
+        TypeKind::Array(count, element) => {
+            let step = module.size_of(element);
+            if count > 256 {
+                return Err(Failure::new(format!("values of type {} are not supported", ty.text())));
+            }
+            for i in 0..count {
+                append(module, element, at + i * step, result)?;
+            }
+        }
+        TypeKind::Struct(count) => {
+            for field in 0..count {
+                append(module, ty.field(field), at + module.field_offset(ty, field), result)?;
+            }
+        }
+        _ => result.push((scalar(ty)?, place(at)?)),
+    }
+    Ok(())
+}
+
+fn place(offset: u64) -> Result<u32, Failure> {
+    u32::try_from(offset).map_err(|_| Failure::new("a value of more than 4 GB"))
+}
