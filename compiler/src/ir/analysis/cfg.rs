@@ -56,14 +56,15 @@ impl Cfg {
         &self.predecessors[block.0 as usize]
     }
 
-    /// The blocks that the entry reaches, each after all that it reaches first: depth-first post-order.
+    /// The blocks that the entry reaches, each after all that it reaches first: depth-first post-order. The true side of a
+    /// branch is visited last, so that in the reverse order it comes before the other.
     pub fn post_order(&self) -> Vec<BlockId> {
         let mut order = Vec::with_capacity(self.len());
         let mut seen = FixedBitSet::with_capacity(self.len());
         let mut stack = vec![(self.entry, 0)];
         seen.insert(self.entry.0 as usize);
         while let Some((block, next)) = stack.last_mut() {
-            match self.successors[block.0 as usize].get(*next) {
+            match self.successors[block.0 as usize].iter().rev().nth(*next) {
                 Some(&successor) => {
                     *next += 1;
                     if !seen.put(successor.0 as usize) {

@@ -22,18 +22,27 @@ pub fn arrange_blocks(function: &mut Function) {
         function.block_mut(first).instructions.push(Instruction::new(Op::Jump(entry), [], []));
         cfg = Cfg::new(function);
     }
-    let last = function
-        .layout
-        .last()
-        .copied()
-        .filter(|&b| function.block(b).terminator().is_some_and(|t| t.op == Op::Return));
+    let last = return_block(function);
     let mut order = Vec::with_capacity(function.layout.len());
     let mut nodes = cfg.reverse_post_order();
-    nodes.retain(|&block| Some(block) != last);
+    nodes.retain(|&block| block != last);
     arrange(&cfg, &nodes, &mut order);
-    order.extend(last);
+    order.push(last);
     function.layout = order;
     function.clear_unused_blocks();
+}
+
+/// The block that returns. A function that never does gets one: a thread must end its code somewhere.
+fn return_block(function: &mut Function) -> BlockId {
+    let found = function
+        .blocks_in_layout()
+        .find(|(_, block)| block.terminator().is_some_and(|t| t.op == Op::Return))
+        .map(|(id, _)| id);
+    found.unwrap_or_else(|| {
+        let block = function.new_block();
+        function.block_mut(block).instructions.push(Instruction::new(Op::Return, [], []));
+        block
+    })
 }
 
 /// Appends `nodes` (in reverse post-order of the whole graph) to `order`. Recurses as deep as loops nest.
@@ -73,7 +82,7 @@ fn components(cfg: &Cfg, nodes: &[BlockId]) -> Vec<Vec<BlockId>> {
                 stack.push(node);
                 on_stack.insert(node);
             }
-            match cfg.successors(nodes[node]).get(*edge) {
+            match cfg.successors(nodes[node]).iter().rev().nth(*edge) {
                 Some(successor) => {
                     *edge += 1;
                     let next = rank[successor.0 as usize];

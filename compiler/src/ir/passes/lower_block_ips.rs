@@ -332,6 +332,16 @@ impl Lowering<'_> {
         let goes_back = |target| self.parking.place(target) <= place;
         let first_parked = self.parking.parked(block).next();
         match (goes_back(then), goes_back(otherwise)) {
+            // All lanes are here, so the condition says where all are.
+            (false, false) if !self.is_masked(block) => {
+                let (near, far, voters) = if self.parking.place(then) < self.parking.place(otherwise) {
+                    (then, otherwise, condition)
+                } else {
+                    (otherwise, then, self.lanes_up_to(block, otherwise))
+                };
+                let [near, far] = [near, far].map(|block| Way { block, certain: true });
+                self.vote(block, Vote::None, voters, far, near);
+            }
             (true, true) | (false, false) => {
                 let near =
                     if self.parking.place(then) < self.parking.place(otherwise) { then } else { otherwise };

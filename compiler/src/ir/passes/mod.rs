@@ -35,27 +35,35 @@ pub struct Pass {
 }
 
 macro_rules! passes {
-    ($($name:ident),* $(,)?) => {
-        /// All passes, by name.
-        pub const PASSES: &[Pass] = &[$(Pass { name: stringify!($name), run: $name }),*];
-    };
+    ($($name:ident)*) => { &[$(Pass { name: stringify!($name), run: $name }),*] };
 }
 
-passes!(lower_returns, opt_merge_blocks, lower_crossing_bools, arrange_blocks, mark_uniform, lower_block_ips,);
+/// All passes.
+pub const PASSES: &[Pass] = passes! {
+    arrange_blocks
+    lower_block_ips
+    lower_crossing_bools
+    lower_returns
+    mark_uniform
+    opt_copy_propagation
+    opt_dead_code
+    opt_local_values
+    opt_merge_blocks
+};
 
-/// The order in which [`standard`] runs them.
-const STANDARD: &[&str] = &[
-    "opt_local_values",
-    "opt_merge_blocks",
-    "opt_copy_propagation",
-    "opt_dead_code",
-    "lower_returns",
-    "lower_crossing_bools",
-    "arrange_blocks",
-    "mark_uniform",
-    "lower_block_ips",
-    "opt_merge_blocks",
-];
+/// What [`standard`] runs.
+const STANDARD: &[Pass] = passes! {
+    lower_returns
+    opt_local_values
+    opt_merge_blocks
+    opt_copy_propagation
+    opt_dead_code
+    lower_crossing_bools
+    arrange_blocks
+    mark_uniform
+    lower_block_ips
+    opt_merge_blocks
+};
 
 /// Watches passes: dumps, timings, statistics.
 pub trait Observer {
@@ -111,7 +119,7 @@ fn check(pass: &'static str, function: &Function) -> Result<(), PassError> {
 pub fn standard(unit: &mut Unit, observer: &mut dyn Observer) -> Result<(), PassError> {
     for function in &mut unit.functions {
         check("input", function)?;
-        for pass in STANDARD.iter().filter_map(|name| find_pass(name)) {
+        for &pass in STANDARD {
             run_pass(pass, function, observer)?;
         }
     }

@@ -19,10 +19,13 @@ pub fn opt_copy_propagation(function: &mut Function) {
             everywhere[dst.0 as usize] = Some(src);
         }
     }
-    // Each copy is written after its source on every path, so that chains end.
+    // A copy is written after its source on every path, so chains end - but for blocks that nothing reaches.
     let original = |mut reg: Reg| {
-        while let Some(source) = everywhere[reg.0 as usize] {
-            reg = source;
+        for _ in 0..everywhere.len() {
+            match everywhere[reg.0 as usize] {
+                Some(source) => reg = source,
+                None => break,
+            }
         }
         reg
     };

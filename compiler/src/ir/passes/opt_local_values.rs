@@ -34,6 +34,8 @@ struct Numbering<'c> {
     local_constants: HashMap<Reg, u64>,
     /// How often a register has been written in the block.
     versions: HashMap<Reg, u32>,
+    /// Copies: what a register of a version holds is in another of another version.
+    copies: HashMap<(Reg, u32), (Reg, u32)>,
     /// Where the result of an operation on registers of these versions is.
     known: HashMap<(Op, SmallVec<[(Reg, u32); 4]>), (Reg, u32)>,
 }
@@ -44,12 +46,19 @@ impl<'c> Numbering<'c> {
             constants,
             local_constants: HashMap::new(),
             versions: HashMap::new(),
+            copies: HashMap::new(),
             known: HashMap::new(),
         }
     }
 
     fn version(&self, reg: Reg) -> (Reg, u32) {
         (reg, self.versions.get(&reg).copied().unwrap_or(0))
+    }
+
+    /// The version that what the register holds was copied from, itself when it is no copy.
+    fn original(&self, reg: Reg) -> (Reg, u32) {
+        let version = self.version(reg);
+        self.copies.get(&version).copied().unwrap_or(version)
     }
 
     fn constant(&self, reg: Reg) -> Option<u64> {
@@ -61,7 +70,7 @@ impl<'c> Numbering<'c> {
         self.simplify(instruction);
         let is_copy = instruction.as_move().is_some();
         let key = (instruction.op.is_pure() && !is_copy).then(|| {
-            (instruction.op, instruction.srcs.iter().map(|&src| self.version(src)).collect::<SmallVec<_>>())
+            (instruction.op, instruction.srcs.iter().map(|&src| self.original(src)).collect::<SmallVec<_>>())
         });
         if let Some(key) = &key
             && let Some(&(holder, version)) = self.known.get(key)
@@ -72,11 +81,15 @@ impl<'c> Numbering<'c> {
         {
             *instruction = Instruction::new(Op::Unary(UnaryOp::Mov, ty), [instruction.dsts[0]], [holder]);
         }
+        let copied = instruction.as_move().map(|(_, src)| self.original(src));
         for &dst in &instruction.dsts {
             *self.versions.entry(dst).or_default() += 1;
             self.local_constants.remove(&dst);
         }
         let [dst] = instruction.dsts.as_slice() else { return };
+        if let Some(copied) = copied {
+            self.copies.insert(self.version(*dst), copied);
+        }
         if let Op::Immediate { bits, .. } = instruction.op {
             if values.single_write(*dst).is_some() {
                 self.constants[dst.0 as usize] = Some(bits);

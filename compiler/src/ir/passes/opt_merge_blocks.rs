@@ -43,14 +43,14 @@ fn skip_empty_blocks(function: &mut Function) {
         match &mut op {
             Op::Vote { target, next, .. } => {
                 *target = final_target(function, *target);
-                // The next block must stay next; an empty one in between that only this vote uses is dropped.
-                let following = old.get(index + 2).copied();
-                if following.is_some()
-                    && leads_to(function, *next) == following
+                // The next block must stay next; empty ones in between that only this vote uses are dropped.
+                let mut following = old[index + 1..].iter().copied().skip(1);
+                while let Some(onward) = leads_to(function, *next)
+                    && following.next() == Some(onward)
                     && cfg.predecessors(*next).len() == 1
                 {
                     dropped.insert(next.0 as usize);
-                    *next = following.unwrap_or(*next);
+                    *next = onward;
                 }
                 if *target == *next {
                     op = Op::Jump(*next);
