@@ -1,1 +1,27 @@
-//! The execution units.
+//! The execution units: decoding kernels and executing work-groups.
+//!
+//! Written from the Skylake manual, Volume 7 "3D-Media-GPGPU" ("EU Overview", "Instruction Set Reference", "Shared
+//! Functions"). `docs/eu.md` tells how it works and what it does not do.
+
+mod compute;
+mod cycles;
+mod fast;
+mod fast_compare;
+mod fast_float;
+mod fast_move;
+mod file;
+mod float;
+mod flow;
+mod general;
+mod kernel;
+mod lower;
+mod math;
+mod message;
+mod op;
+mod operand;
+mod run;
+mod thread;
+mod value;
+
+pub use kernel::Kernel;
+pub use run::{Worker, run_group};

@@ -1,0 +1,111 @@
+//! Fast paths of `F` arithmetic.
+
+use gencl_isa::{Condition, MathFunction, Opcode, Type};
+
+use super::fast::{by_width, finish_f32, load_f32};
+use super::float::multiply_add_32;
+use super::op::{Execute, Op, Trap};
+use super::thread::Thread;
+use super::{general, math};
+
+/// A function of `F` operands; those that the operation does not have are zeros.
+trait Function {
+    /// Operands.
+    const OPERANDS: usize;
+    /// Computes it.
+    fn apply(a: f32, b: f32, c: f32) -> f32;
+}
+
+macro_rules! functions {
+    ($($name:ident/$count:literal($a:ident, $b:ident, $c:ident) = $value:expr;)*) => {
+        $(
+            struct $name;
+            impl Function for $name {
+                const OPERANDS: usize = $count;
+                #[inline(always)]
+                fn apply($a: f32, $b: f32, $c: f32) -> f32 {
+                    $value
+                }
+            }
+        )*
+    };
+}
+
+functions! {
+    Add/2(a, b, _c) = a + b;
+    Multiply/2(a, b, _c) = a * b;
+    MultiplyAdd/3(a, b, c) = multiply_add_32(b, c, a);
+    Fraction/1(a, _b, _c) = (f64::from(a) - f64::from(a).floor()) as f32;
+    RoundUp/1(a, _b, _c) = a.ceil();
+    RoundDown/1(a, _b, _c) = a.floor();
+    RoundEven/1(a, _b, _c) = a.round_ties_even();
+    RoundZero/1(a, _b, _c) = a.trunc();
+    Inverse/1(a, _b, _c) = 1.0 / a;
+    SquareRoot/1(a, _b, _c) = a.sqrt();
+    InverseRoot/1(a, _b, _c) = (1.0 / f64::from(a).sqrt()) as f32;
+    Divide/2(a, b, _c) = a / b;
+}
+
+/// The fast path of an instruction on `F` operands with a `F` destination.
+pub fn select(op: &Op) -> Option<Execute> {
+    let floats = op.src.iter().filter(|s| s.is_some()).all(|s| s.ty == Type::F) && op.dst.ty == Type::F;
+    if !floats || op.condition == Some(Condition::Overflow) {
+        return None;
+    }
+    let lanes = op.lanes;
+    Some(match (op.opcode, op.function) {
+        (Opcode::Add, _) => by_width!(lanes, apply<Add>),
+        (Opcode::Mul, _) => by_width!(lanes, apply<Multiply>),
+        (Opcode::Mad, _) => by_width!(lanes, apply<MultiplyAdd>),
+        (Opcode::Frc, _) => by_width!(lanes, apply<Fraction>),
+        (Opcode::Rndu, _) => by_width!(lanes, apply<RoundUp>),
+        (Opcode::Rndd, _) => by_width!(lanes, apply<RoundDown>),
+        (Opcode::Rnde, _) => by_width!(lanes, apply<RoundEven>),
+        (Opcode::Rndz, _) => by_width!(lanes, apply<RoundZero>),
+        (Opcode::Math, Some(MathFunction::Inv)) => by_width!(lanes, apply<Inverse>),
+        (Opcode::Math, Some(MathFunction::Sqrt)) => by_width!(lanes, apply<SquareRoot>),
+        (Opcode::Math, Some(MathFunction::Rsq)) => by_width!(lanes, apply<InverseRoot>),
+        (Opcode::Math, Some(MathFunction::Fdiv)) => by_width!(lanes, apply<Divide>),
+        (
+            Opcode::Math,
+            Some(
+                MathFunction::Log
+                | MathFunction::Exp
+                | MathFunction::Sin
+                | MathFunction::Cos
+                | MathFunction::Pow,
+            ),
+        ) => by_width!(lanes, transcendental),
+        _ => return None,
+    })
+}
+
+fn apply<F: Function, const N: usize>(thread: &mut Thread, op: &Op, mask: u32) -> Result<(), Trap> {
+    if !thread.float.rounds_as_host() {
+        return general::execute(thread, op, mask);
+    }
+    let a = load_f32::<N>(thread, &op.src[0]);
+    let b = if F::OPERANDS > 1 { load_f32::<N>(thread, &op.src[1]) } else { [0.0; N] };
+    let c = if F::OPERANDS > 2 { load_f32::<N>(thread, &op.src[2]) } else { [0.0; N] };
+    let mut result = [0.0; N];
+    for n in 0..N {
+        result[n] = F::apply(a[n], b[n], c[n]);
+    }
+    finish_f32(thread, op, mask, &result);
+    Ok(())
+}
+
+/// Functions that cost so much that channels which are not enabled are left out.
+fn transcendental<const N: usize>(thread: &mut Thread, op: &Op, mask: u32) -> Result<(), Trap> {
+    let Some(function) = op.function.filter(|_| thread.float.rounds_as_host()) else {
+        return general::execute(thread, op, mask);
+    };
+    let a = load_f32::<N>(thread, &op.src[0]);
+    let b = if op.src[1].is_some() { load_f32::<N>(thread, &op.src[1]) } else { [0.0; N] };
+    let mut result = [0.0; N];
+    for n in (0..N).filter(|n| mask >> n & 1 != 0) {
+        result[n] = math::float(function, f64::from(a[n]), f64::from(b[n])).unwrap_or(f64::NAN) as f32;
+    }
+    finish_f32(thread, op, mask, &result);
+    Ok(())
+}

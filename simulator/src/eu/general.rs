@@ -1,0 +1,274 @@
+//! The general path: any arithmetic instruction on any operands, element by element.
+//!
+//! It is the definition that the fast paths are compared with. Semantics: Volume 7, "Instruction Set
+//! Reference"; conditional modifiers: "Assigning Conditional Modifiers".
+
+use gencl_isa::{Condition, MathFunction, Opcode, Type};
+
+use super::compute::{Inputs, compute};
+use super::file::{ACCUMULATOR, GRF_BYTES, GRF_COUNT, grf_mask};
+use super::op::{Op, Trap};
+use super::operand::{MAX_LANES, Place, Src, Target, address_word, is_accumulator, low_bits};
+use super::thread::{Thread, holds};
+use super::value::Value;
+use crate::dispatch::GRF_SIZE;
+use crate::fault::Fault;
+
+/// Raw bits of the elements of all channels.
+pub type Bits = [u64; MAX_LANES];
+
+/// Executes an instruction for the channels of `mask`.
+pub fn execute(thread: &mut Thread, op: &Op, mask: u32) -> Result<(), Trap> {
+    let mut raw = [[0; MAX_LANES]; 3];
+    for (bits, src) in raw.iter_mut().zip(&op.src) {
+        if src.is_some() {
+            gather(thread, op, src, mask, bits)?;
+        }
+    }
+    if op.opcode == Opcode::Math && matches!(op.function, Some(MathFunction::IntDivQuotientRemainder)) {
+        return divide(thread, op, mask, &raw);
+    }
+    let selected = match op.predicate {
+        Some(p) if op.predicate_is_operand => thread.predicate(op, p),
+        _ => u32::MAX,
+    };
+    let mut results = [0; MAX_LANES];
+    let mut wide = [0; MAX_LANES];
+    let mut conditions = 0;
+    for lane in 0..usize::from(op.lanes) {
+        if mask >> lane & 1 == 0 {
+            continue;
+        }
+        if let Some(copied) = copied_bits(op, &raw, lane, selected >> lane & 1 != 0) {
+            results[lane] = copied;
+            wide[lane] = copied as i64;
+            let value = Value::from_bits(copied, op.dst.ty, thread.float);
+            conditions |= u32::from(condition(op, value, copied)) << lane;
+            continue;
+        }
+        let inputs = Inputs {
+            sources: std::array::from_fn(|k| source_value(thread, &op.src[k], raw[k][lane])),
+            element: &|k, lane| source_value(thread, &op.src[k], raw[k][lane]),
+            lane,
+            accumulator: accumulator(thread, op, lane),
+            selected: selected >> lane & 1 != 0,
+            mode: thread.float,
+        };
+        let output = compute(op, &inputs);
+        let bits = output.bits.unwrap_or_else(|| finish(thread, op, output.value));
+        results[lane] = bits;
+        wide[lane] = output.accumulator.unwrap_or_else(|| match output.value {
+            Value::Integer(value) => value as i64,
+            Value::Float(_) => bits as i64,
+        });
+        let holds = output.condition.unwrap_or_else(|| condition(op, output.value, bits));
+        conditions |= u32::from(holds) << lane;
+        if output.accumulator.is_some() || op.accumulator_write {
+            set_accumulator(thread, op, lane, wide[lane], bits, output.accumulator.is_some());
+        }
+    }
+    scatter(thread, op, mask, &results, &wide)?;
+    if op.condition.is_some() && !condition_is_operation(op.opcode) {
+        thread.set_flags(op.flag_bit, mask, conditions);
+    }
+    Ok(())
+}
+
+/// The conditional modifier of these chooses what they do; they write no flags.
+pub fn condition_is_operation(opcode: Opcode) -> bool {
+    matches!(opcode, Opcode::Sel | Opcode::Csel)
+}
+
+/// A raw move: the bits as they are ("mov", "sel": same types, no modifier, no saturation).
+fn copied_bits(op: &Op, raw: &[Bits; 3], lane: usize, selected: bool) -> Option<u64> {
+    let index = match op.opcode {
+        Opcode::Mov => 0,
+        Opcode::Sel if op.condition.is_none() => usize::from(!selected),
+        _ => return None,
+    };
+    let src = &op.src[index];
+    let same = src.ty.size() == op.dst.ty.size() && src.ty.is_float() == op.dst.ty.is_float();
+    let raw = raw[index][lane];
+    let plain =
+        same && !op.saturate && !src.modified() && (op.opcode == Opcode::Mov || op.src[0].ty == op.src[1].ty);
+    plain.then_some(raw)
+}
+
+/// The bits of a result in the destination's type.
+fn finish(thread: &Thread, op: &Op, value: Value) -> u64 {
+    let ty = op.dst.ty;
+    match value {
+        // A result is a number of the execution type before it is converted to an integer.
+        Value::Float(_) if !ty.is_float() && op.execution_type != Type::DF => {
+            let rounded = value.to_bits(op.execution_type, false, thread.float);
+            Value::from_bits(rounded, op.execution_type, thread.float).to_bits(ty, op.saturate, thread.float)
+        }
+        _ => value.to_bits(ty, op.saturate, thread.float),
+    }
+}
+
+/// Does the conditional modifier hold for a result? The zero is that of the final bits, the sign that of the
+/// result before it is limited or converted.
+fn condition(op: &Op, value: Value, bits: u64) -> bool {
+    let Some(condition) = op.condition else { return false };
+    let magnitude = if op.dst.ty.is_float() { bits & low_bits(op.dst.ty.size() * 8 - 1) } else { bits };
+    holds(condition, magnitude == 0, value.is_negative(), value.is_nan(), value.overflows(op.dst.ty))
+}
+
+/// An element with its modifiers applied. Complements work on the bits.
+fn source_value(thread: &Thread, src: &Src, bits: u64) -> Value {
+    if src.complement {
+        let bits = !bits & low_bits(src.ty.size() * 8);
+        return Value::from_bits(bits, src.ty, thread.float);
+    }
+    let mut value = Value::from_bits(bits, src.ty, thread.float);
+    if src.abs {
+        value = value.absolute();
+    }
+    if src.negate {
+        value = value.negated();
+    }
+    value
+}
+
+/// Reads the elements of a source for the channels of `mask`.
+pub fn gather(thread: &Thread, op: &Op, src: &Src, mask: u32, out: &mut Bits) -> Result<(), Trap> {
+    let size = src.ty.size() as usize;
+    let file = &thread.file;
+    let read = |at: usize| {
+        let mut bytes = [0; 8];
+        bytes[..size].copy_from_slice(&file[at..at + size]);
+        u64::from_le_bytes(bytes)
+    };
+    for lane in 0..usize::from(op.lanes) {
+        if mask >> lane & 1 == 0 {
+            continue;
+        }
+        out[lane] = match &src.place {
+            Place::Packed(at) => read(at + lane * size),
+            Place::Scalar(at) => read(*at),
+            Place::Constant(bits) => *bits,
+            Place::Constants(bits) => bits[lane],
+            Place::Scattered(offsets) => read(usize::from(offsets[lane])),
+            Place::Indirect { word, offset, rows, steps } => {
+                let word = usize::from(*word) + usize::from(rows[lane]);
+                let at = indirect(thread, word, *offset, usize::from(steps[lane]), size)
+                    .map_err(|fault| Box::new(fault.in_lane(lane as u32)))?;
+                read(at)
+            }
+            Place::None => 0,
+        };
+    }
+    Ok(())
+}
+
+/// The byte offset of an element of an indirect operand.
+fn indirect(thread: &Thread, word: usize, offset: i16, step: usize, size: usize) -> Result<usize, Fault> {
+    let base = i64::from(address_word(&thread.file, word)) + i64::from(offset) + step as i64;
+    let at = usize::try_from(base).ok().filter(|at| at + size <= GRF_BYTES);
+    at.ok_or_else(|| {
+        Fault::illegal(format!("the indirect operand's address {base} is outside of the registers"))
+    })
+}
+
+/// The register of an indirect source that has never been written, if there is one.
+pub fn unwritten_indirect(thread: &Thread, op: &Op, mask: u32) -> Option<usize> {
+    for src in &op.src {
+        let Place::Indirect { word, offset, rows, steps } = &src.place else { continue };
+        for lane in (0..usize::from(op.lanes)).filter(|lane| mask >> lane & 1 != 0) {
+            let word = usize::from(*word) + usize::from(rows[lane]);
+            let size = src.ty.size() as usize;
+            if let Ok(at) = indirect(thread, word, *offset, usize::from(steps[lane]), size) {
+                if thread.written >> (at / GRF_SIZE) & 1 == 0 {
+                    return Some(at / GRF_SIZE);
+                }
+            }
+        }
+    }
+    None
+}
+
+/// Writes results to the destination.
+fn scatter(
+    thread: &mut Thread,
+    op: &Op,
+    mask: u32,
+    results: &Bits,
+    wide: &[i64; MAX_LANES],
+) -> Result<(), Trap> {
+    let size = op.dst.ty.size() as usize;
+    let (base, stride) = match op.dst.target {
+        Target::Null => return Ok(()),
+        Target::Direct { offset, stride } => (offset, stride),
+        Target::Indirect { word, offset, stride } => {
+            let last = stride * (usize::from(op.lanes) - 1);
+            let base = indirect(thread, usize::from(word), offset, 0, last + size)?;
+            thread.written |= grf_mask(base, base + last + size) & (u128::MAX >> (128 - GRF_COUNT));
+            (base, stride)
+        }
+    };
+    for lane in 0..usize::from(op.lanes) {
+        if mask >> lane & 1 != 0 {
+            let at = base + lane * stride;
+            thread.file[at..at + size].copy_from_slice(&results[lane].to_le_bytes()[..size]);
+            if is_accumulator(at) {
+                thread.wide_accumulator[(at - ACCUMULATOR) / 2] = wide[lane];
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Byte offset of a channel's element in the accumulators that an instruction uses implicitly: `acc0` for the
+/// first eight dword channels, `acc1` for the next ("Accumulator Registers").
+fn implicit_accumulator(op: &Op, lane: usize) -> usize {
+    let size = op.execution_type.size().clamp(2, 8) as usize;
+    ACCUMULATOR + (usize::from(op.channel) + lane) * size % (2 * GRF_SIZE)
+}
+
+/// The accumulator's value for a channel.
+fn accumulator(thread: &Thread, op: &Op, lane: usize) -> Value {
+    let at = implicit_accumulator(op, lane);
+    if op.execution_type.is_float() {
+        let mut bytes = [0; 8];
+        let size = op.execution_type.size() as usize;
+        bytes[..size].copy_from_slice(&thread.file[at..at + size]);
+        return Value::from_bits(u64::from_le_bytes(bytes), op.execution_type, thread.float);
+    }
+    Value::Integer(i128::from(thread.wide_accumulator[(at - ACCUMULATOR) / 2]))
+}
+
+/// Writes the accumulator of a channel: `wide` when the operation defines it, else the result.
+fn set_accumulator(thread: &mut Thread, op: &Op, lane: usize, wide: i64, bits: u64, own: bool) {
+    let at = implicit_accumulator(op, lane);
+    let size = op.execution_type.size().clamp(2, 8) as usize;
+    let shown = if own { wide as u64 } else { bits };
+    thread.file[at..at + size].copy_from_slice(&shown.to_le_bytes()[..size]);
+    thread.wide_accumulator[(at - ACCUMULATOR) / 2] = wide;
+}
+
+/// `math` with quotient and remainder: the quotient goes to the destination, the remainder to the register after
+/// those of the quotient.
+fn divide(thread: &mut Thread, op: &Op, mask: u32, raw: &[Bits; 3]) -> Result<(), Trap> {
+    let Target::Direct { offset, stride } = op.dst.target else {
+        return Err(Box::new(Fault::illegal("the integer division needs a direct destination")));
+    };
+    let registers = (usize::from(op.lanes) * stride).next_multiple_of(GRF_SIZE);
+    for lane in (0..usize::from(op.lanes)).filter(|lane| mask >> lane & 1 != 0) {
+        let [a, b] = [0, 1].map(|k| source_value(thread, &op.src[k], raw[k][lane]).integer());
+        let (quotient, remainder) = super::math::divide(a, b, op.src[0].ty.is_signed());
+        let at = offset + lane * stride;
+        thread.file[at..at + 4].copy_from_slice(&(quotient as u32).to_le_bytes());
+        let at = at + registers;
+        thread.file[at..at + 4].copy_from_slice(&(remainder as u32).to_le_bytes());
+    }
+    thread.written |= grf_mask(offset + registers, offset + 2 * registers);
+    Ok(())
+}
+
+/// The comparison of `cmp`: NaN is unequal to all and neither less nor greater.
+pub fn compare(condition: Condition, a: Value, b: Value) -> bool {
+    use std::cmp::Ordering;
+    let order = a.compare(b);
+    holds(condition, order == Some(Ordering::Equal), order == Some(Ordering::Less), order.is_none(), false)
+}

@@ -1,0 +1,173 @@
+//! A decoded kernel, and finding the instructions that belong to it.
+
+use std::collections::{BTreeMap, HashMap};
+
+use gencl_isa::{Extra, Generation, Instruction, Opcode, decode_first};
+
+use super::lower::Lowering;
+use super::op::{Action, Branch, Op};
+use crate::device::Device;
+use crate::fault::Fault;
+
+/// A kernel, ready to be executed on any number of threads.
+#[derive(Debug)]
+pub struct Kernel {
+    /// In the order of their addresses, from the kernel's first on.
+    ops: Vec<Op>,
+    /// Index of the instruction at a byte offset.
+    indices: HashMap<u32, usize>,
+    /// The instructions as decoded; the same indices.
+    instructions: Vec<Option<Instruction>>,
+    /// Refuse what the hardware leaves undefined.
+    strict: bool,
+    generation: Generation,
+}
+
+/// Most instructions of a kernel.
+const MAX_INSTRUCTIONS: usize = 1 << 20;
+
+/// An instruction and its size in bytes, or why there is none.
+pub type Found = Result<(u8, Instruction), String>;
+
+impl Kernel {
+    /// Decodes the kernel that begins at byte `start` of `code`: all instructions that can be reached from there.
+    ///
+    /// # Errors
+    /// A start outside of the code; in strict mode, an instruction that the hardware does not define. What cannot
+    /// be executed otherwise is a fault when it is reached.
+    pub fn decode(device: &Device, code: &[u8], start: usize, strict: bool) -> Result<Kernel, Fault> {
+        if start >= code.len() {
+            return Err(Fault::illegal(format!("the kernel's start {start:#x} is outside of the code")));
+        }
+        let code = &code[start..];
+        Kernel::explore(device.generation, strict, |offset| {
+            let bytes = code.get(offset as usize..).filter(|bytes| !bytes.is_empty()).ok_or(END_OF_CODE)?;
+            let (size, instruction) = decode_first(device.generation, bytes).map_err(|e| e.to_string())?;
+            Ok((size as u8, instruction))
+        })
+    }
+
+    /// A kernel of instructions of 16 bytes each.
+    ///
+    /// # Errors
+    /// As [`Kernel::decode`].
+    pub fn assemble(device: &Device, instructions: &[Instruction], strict: bool) -> Result<Kernel, Fault> {
+        Kernel::explore(device.generation, strict, |offset| {
+            let instruction = instructions.get(offset as usize / 16).filter(|_| offset % 16 == 0);
+            instruction.map(|i| (16, *i)).ok_or_else(|| END_OF_CODE.into())
+        })
+    }
+
+    /// Follows the control flow from offset 0.
+    fn explore(generation: Generation, strict: bool, fetch: impl Fn(u32) -> Found) -> Result<Kernel, Fault> {
+        let mut found = BTreeMap::new();
+        let mut open = vec![0];
+        while let Some(offset) = open.pop() {
+            if found.contains_key(&offset) {
+                continue;
+            }
+            if found.len() == MAX_INSTRUCTIONS {
+                return Err(Fault::illegal("the kernel has too many instructions"));
+            }
+            let instruction = fetch(offset);
+            if let Ok((size, instruction)) = &instruction {
+                open.extend(successors(instruction, offset, *size));
+            }
+            found.insert(offset, instruction);
+        }
+        Kernel::lower(generation, strict, &found)
+    }
+
+    fn lower(generation: Generation, strict: bool, found: &BTreeMap<u32, Found>) -> Result<Kernel, Fault> {
+        let indices: HashMap<u32, usize> = found.keys().enumerate().map(|(n, o)| (*o, n)).collect();
+        let lowering = Lowering { generation, strict, found, indices: &indices };
+        let mut ops = Vec::with_capacity(found.len());
+        for (&offset, instruction) in found {
+            ops.push(lowering.op(offset, instruction).map_err(|fault| place(fault, offset, instruction))?);
+        }
+        let targets: Vec<usize> = ops.iter().enumerate().flat_map(|(n, op)| waiting_places(n, op)).collect();
+        for target in targets {
+            if let Some(op) = ops.get_mut(target) {
+                op.is_target = true;
+            }
+        }
+        let instructions = found.values().map(|f| f.as_ref().ok().map(|(_, i)| *i)).collect();
+        Ok(Kernel { ops, indices, instructions, strict, generation })
+    }
+
+    /// Its instructions.
+    pub fn ops(&self) -> &[Op] {
+        &self.ops
+    }
+
+    /// The index of the instruction at a byte offset.
+    pub fn index_of(&self, offset: u32) -> Option<usize> {
+        self.indices.get(&offset).copied()
+    }
+
+    /// Does it refuse what the hardware leaves undefined?
+    pub fn is_strict(&self) -> bool {
+        self.strict
+    }
+
+    /// The generation that it is for.
+    pub fn generation(&self) -> Generation {
+        self.generation
+    }
+
+    /// Adds to a fault where it happened.
+    pub fn place(&self, mut fault: Fault, index: usize) -> Fault {
+        if let Some(op) = self.ops.get(index) {
+            fault.kernel_offset.get_or_insert(op.offset);
+        }
+        if let Some(Some(instruction)) = self.instructions.get(index) {
+            fault.instruction.get_or_insert_with(|| text(instruction));
+        }
+        fault
+    }
+}
+
+const END_OF_CODE: &str = "the thread runs beyond the end of the code without an end of thread";
+
+fn place(mut fault: Fault, offset: u32, found: &Found) -> Fault {
+    fault.kernel_offset = Some(offset);
+    fault.instruction = found.as_ref().ok().map(|(_, i)| text(i));
+    fault
+}
+
+/// An instruction as text.
+fn text(instruction: &Instruction) -> String {
+    format!("{:?}", instruction.opcode)
+}
+
+/// Offsets of the instructions that may follow.
+fn successors(instruction: &Instruction, offset: u32, size: u8) -> Vec<u32> {
+    let next = offset + u32::from(size);
+    let (jip, uip) = targets(instruction, offset, size);
+    let ends = match instruction.extra {
+        Extra::Send(send) => send.end_of_thread,
+        _ => instruction.opcode == Opcode::Jmpi && jip.is_some() || instruction.opcode == Opcode::Ret,
+    };
+    let falls_through = !ends || instruction.predicate.is_some();
+    jip.into_iter().chain(uip).chain(falls_through.then_some(next)).collect()
+}
+
+/// The byte offsets that a branch's `JIP` and `UIP` mean.
+pub fn targets(instruction: &Instruction, offset: u32, size: u8) -> (Option<u32>, Option<u32>) {
+    let Extra::Branch(branch) = instruction.extra else { return (None, None) };
+    let base = if instruction.opcode == Opcode::Jmpi { offset + u32::from(size) } else { offset };
+    let has_uip = branch.uip != 0;
+    (Some(base.wrapping_add_signed(branch.jip)), has_uip.then(|| base.wrapping_add_signed(branch.uip)))
+}
+
+/// The instructions at which channels may wait because of a branch.
+fn waiting_places(index: usize, op: &Op) -> Vec<usize> {
+    let Action::Branch(branch) = &op.action else { return Vec::new() };
+    match *branch {
+        Branch::Jump(_) | Branch::JumpIndirect | Branch::Join { .. } => Vec::new(),
+        Branch::If { jip } | Branch::Diverge { jip } => vec![jip],
+        Branch::While { .. } | Branch::Call { .. } | Branch::Return => vec![index + 1],
+        Branch::Else { uip, .. } | Branch::Leave { uip, .. } => vec![uip],
+        Branch::GotoBackward { jip, uip } => vec![jip, uip],
+    }
+}

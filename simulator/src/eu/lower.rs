@@ -1,0 +1,336 @@
+//! From an instruction to the form in which it is executed.
+
+use std::collections::{BTreeMap, HashMap};
+
+use gencl_isa::{
+    AccessMode, Descriptor, Extra, Format, Generation, Instruction, MathFunction, Opcode, Operand, Register,
+    Send, SharedFunction, Type,
+};
+
+use super::kernel::{Found, targets};
+use super::message::{self, Message, Shape};
+use super::op::{Action, Branch, Op, Pred};
+use super::operand::{Dst, Place, Src, Target};
+use super::{compute, cycles, fast, file};
+use crate::fault::Fault;
+
+/// What lowering needs to know of the whole kernel.
+pub struct Lowering<'a> {
+    /// The instruction set.
+    pub generation: Generation,
+    /// Refuse what the hardware leaves undefined, now.
+    pub strict: bool,
+    /// All instructions by their offsets.
+    pub found: &'a BTreeMap<u32, Found>,
+    /// Their indices.
+    pub indices: &'a HashMap<u32, usize>,
+}
+
+impl Lowering<'_> {
+    /// Lowers one instruction.
+    ///
+    /// # Errors
+    /// In strict mode, what the hardware does not define. Everything else that cannot be executed becomes an
+    /// [`Action::Refused`].
+    pub fn op(&self, offset: u32, found: &Found) -> Result<Op, Fault> {
+        let (size, instruction) = match found {
+            Ok((size, instruction)) => (*size, instruction),
+            Err(text) => return Ok(refused(offset, 0, Fault::illegal(text.clone()))),
+        };
+        let inside = self.found.range(offset + 1..offset + u32::from(size)).next().is_some();
+        if inside {
+            return Err(Fault::illegal("a branch into the middle of an instruction"));
+        }
+        match self.instruction(offset, size, instruction) {
+            Ok(op) => Ok(op),
+            Err(fault) if self.strict && !matches!(fault.reason, crate::fault::Reason::Unsupported(_)) => {
+                Err(fault)
+            }
+            Err(fault) => Ok(refused(offset, size, fault)),
+        }
+    }
+
+    fn instruction(&self, offset: u32, size: u8, instruction: &Instruction) -> Result<Op, Fault> {
+        let lanes = usize::from(instruction.exec_size);
+        if !lanes.is_power_of_two() || lanes > 32 {
+            return Err(Fault::illegal(format!("execution size {lanes}")));
+        }
+        let format = instruction.opcode.info().format;
+        let ternary = format == Format::Ternary;
+        let mut op = template(offset, size);
+        op.opcode = instruction.opcode;
+        op.lanes = instruction.exec_size;
+        op.channel = instruction.channel_offset;
+        op.no_mask = instruction.no_mask;
+        op.predicate = instruction.predicate.map(|p| Pred { control: p.control, inverse: p.inverse });
+        op.flag_base = instruction.flag.register * 32 + instruction.flag.subregister * 16;
+        op.flag_bit = op.flag_base + op.channel;
+        op.condition = instruction.condition;
+        op.saturate = instruction.saturate;
+        op.accumulator_write = instruction.accumulator_write;
+        op.function = match instruction.extra {
+            Extra::Math(function) => Some(function),
+            _ => None,
+        };
+        op.write_lanes = write_lanes(instruction);
+        op.action = match format {
+            Format::Send | Format::SplitSend => self.message(&mut op, instruction)?,
+            _ if instruction.opcode == Opcode::Wait => wait(instruction)?,
+            _ if instruction.opcode == Opcode::Nop => Action::Nop,
+            _ if is_branch(instruction.opcode) => self.branch(&mut op, instruction, offset, size)?,
+            _ => return self.arithmetic(op, instruction, ternary),
+        };
+        Ok(op)
+    }
+
+    fn arithmetic(&self, mut op: Op, instruction: &Instruction, ternary: bool) -> Result<Op, Fault> {
+        if !compute::is_supported(instruction.opcode) {
+            return Err(Fault::unsupported(format!("instruction {:?}", instruction.opcode)));
+        }
+        if let Some(function @ (MathFunction::Invm | MathFunction::Rsqrtm)) = op.function {
+            return Err(Fault::unsupported(format!("math function {function:?}")));
+        }
+        self.operands(&mut op, instruction, ternary)?;
+        op.execution_type = execution_type(&op);
+        op.predicate_is_operand = op.opcode == Opcode::Sel;
+        let special = |at: usize| (file::CHANNEL_ENABLE..).contains(&at);
+        op.special = op.src.iter().filter_map(Src::offset).any(special)
+            || matches!(op.dst.target, Target::Direct { offset, .. } if special(offset));
+        if matches!(op.dst.target, Target::Direct { offset, .. } if (file::IP..file::IP + 32).contains(&offset))
+        {
+            return Err(Fault::unsupported("a write to ip"));
+        }
+        op.cycles = cycles::instruction(op.opcode, op.function, op.execution_type, u32::from(op.lanes));
+        op.action = Action::Execute(fast::select(&op));
+        Ok(op)
+    }
+
+    fn operands(&self, op: &mut Op, instruction: &Instruction, ternary: bool) -> Result<(), Fault> {
+        let lanes = usize::from(op.lanes);
+        let complement = is_logic(op.opcode) && self.generation.capabilities().logic_negate_is_complement;
+        for (src, operand) in op.src.iter_mut().zip(&instruction.sources) {
+            *src = Src::resolve(operand, lanes, instruction.access_mode, ternary).map_err(Fault::illegal)?;
+            src.complement = complement && src.negate;
+            op.reads |= src.reads;
+        }
+        op.indirect_source = op.src.iter().any(|s| matches!(s.place, Place::Indirect { .. }));
+        op.dst = Dst::resolve(&instruction.destination, lanes).map_err(Fault::illegal)?;
+        op.writes = op.dst.writes;
+        Ok(())
+    }
+
+    fn branch(&self, op: &mut Op, instruction: &Instruction, offset: u32, size: u8) -> Result<Action, Fault> {
+        use Opcode as O;
+        op.cycles = cycles::instruction(op.opcode, None, Type::UD, u32::from(op.lanes));
+        op.predicate_is_operand = true;
+        let (jip, uip) = targets(instruction, offset, size);
+        let index = |offset: Option<u32>| {
+            offset
+                .and_then(|o| self.indices.get(&o).copied())
+                .ok_or_else(|| Fault::illegal("a branch without a target"))
+        };
+        let control = matches!(instruction.extra, Extra::Branch(b) if b.control);
+        if control && matches!(op.opcode, O::If | O::Else) {
+            return Err(Fault::unsupported("branch control on if and else"));
+        }
+        if !matches!(instruction.extra, Extra::Branch(_)) {
+            self.operands(op, instruction, false)?;
+        }
+        Ok(Action::Branch(match op.opcode {
+            O::Jmpi if jip.is_some() => Branch::Jump(index(jip)?),
+            O::Jmpi => Branch::JumpIndirect,
+            O::If => Branch::If { jip: index(jip)? },
+            O::Else => Branch::Else { jip: index(jip)?, uip: index(uip.or(jip))? },
+            O::Endif | O::Join => Branch::Join { jip: index(jip)? },
+            O::While => Branch::While { jip: index(jip)? },
+            O::Break => {
+                Branch::Leave { jip: index(jip)?, uip: index(uip.map(|u| self.break_target(u, offset)))? }
+            }
+            O::Goto if control => Branch::GotoBackward { jip: index(jip)?, uip: index(uip)? },
+            O::Cont | O::Halt | O::Goto | O::Brc if jip.is_some() => {
+                Branch::Leave { jip: index(jip)?, uip: index(uip.or(jip))? }
+            }
+            O::Brd if jip.is_some() => Branch::Diverge { jip: index(jip)? },
+            O::Call if jip.is_some() => {
+                op.dst = Dst::resolve(&instruction.destination, 2).map_err(Fault::illegal)?;
+                op.writes = op.dst.writes;
+                Branch::Call { target: index(jip)? }
+            }
+            O::Ret => Branch::Return,
+            other => return Err(Fault::unsupported(format!("{other:?} with this target"))),
+        }))
+    }
+
+    /// Where the channels that leave a loop go on. `UIP` may be the instruction behind the `while` or the `while` itself,
+    /// which those that have left do not take (Mesa sets the one, IGC the other).
+    fn break_target(&self, uip: u32, offset: u32) -> u32 {
+        let loops_around = |at: u32| match self.found.get(&at) {
+            Some(Ok((size, i))) if i.opcode == Opcode::While => {
+                targets(i, at, *size).0.filter(|jip| *jip <= offset).map(|_| u32::from(*size))
+            }
+            _ => None,
+        };
+        let before = self.found.range(..uip).next_back().map(|(at, _)| *at);
+        match loops_around(uip) {
+            Some(size) if before.is_none_or(|at| at <= offset || loops_around(at).is_none()) => uip + size,
+            _ => uip,
+        }
+    }
+
+    fn message(&self, op: &mut Op, instruction: &Instruction) -> Result<Action, Fault> {
+        let Extra::Send(send) = instruction.extra else {
+            return Err(Fault::illegal("a send without descriptor"));
+        };
+        let split = matches!(instruction.opcode, Opcode::Sends | Opcode::Sendsc);
+        let register = |operand: &Operand| match operand {
+            Operand::Register(s) if s.indirect.is_some() => {
+                Err(Fault::unsupported("an indirect message payload"))
+            }
+            Operand::Register(s) => match s.register {
+                Register::Grf(n) => Ok(usize::from(n) * 32),
+                Register::Arf(_) => Ok(file::NULL),
+            },
+            _ => Ok(file::NULL),
+        };
+        let response = match instruction.destination.register {
+            Register::Grf(n) if instruction.destination.indirect.is_none() => Some(usize::from(n) * 32),
+            _ => None,
+        };
+        let (kind, shape) = match (send.descriptor, send.extended) {
+            (Descriptor::Immediate(descriptor), Descriptor::Immediate(extended)) => {
+                let kind = message::decode(send.target, descriptor, send.end_of_thread)?;
+                (Some(kind), Shape::of(descriptor, extended, split))
+            }
+            _ => (None, Shape::default()),
+        };
+        let message = Message {
+            target: send.target,
+            descriptor: send.descriptor,
+            extended: send.extended,
+            split,
+            payload: register(&instruction.sources[0])?,
+            second: if split { register(&instruction.sources[1])? } else { file::NULL },
+            response,
+            end_of_thread: send.end_of_thread,
+            shape,
+            kind,
+        };
+        if message.kind.is_some() {
+            message.check(shape)?;
+            op.reads = message.reads(shape);
+            op.writes = message.writes(shape);
+        }
+        op.cycles =
+            cycles::message(send.target, is_local(&send), response.is_some() && shape.response_length > 0);
+        Ok(Action::Message(Box::new(message)))
+    }
+}
+
+/// Is it certain that a message is for shared local memory?
+fn is_local(send: &Send) -> bool {
+    let data = matches!(send.target, SharedFunction::DataCache | SharedFunction::DataCache1);
+    data && matches!(send.descriptor, Descriptor::Immediate(d) if d & 0xff == 254)
+}
+
+fn wait(instruction: &Instruction) -> Result<Action, Fault> {
+    let number = match &instruction.sources[0] {
+        Operand::Register(s) => match s.register {
+            Register::Arf(gencl_isa::Arf::Notification(n)) => n + s.subregister / 4,
+            _ => return Err(Fault::illegal("wait needs a notification register")),
+        },
+        _ => match instruction.destination.register {
+            Register::Arf(gencl_isa::Arf::Notification(n)) => n + instruction.destination.subregister / 4,
+            _ => return Err(Fault::illegal("wait needs a notification register")),
+        },
+    };
+    Ok(Action::Wait(number))
+}
+
+fn is_branch(opcode: Opcode) -> bool {
+    use Opcode as O;
+    matches!(
+        opcode,
+        O::Jmpi
+            | O::Brd
+            | O::If
+            | O::Brc
+            | O::Else
+            | O::Endif
+            | O::While
+            | O::Break
+            | O::Cont
+            | O::Halt
+            | O::Calla
+            | O::Call
+            | O::Ret
+            | O::Goto
+            | O::Join
+    )
+}
+
+/// The instructions whose source negation is a complement on Gen8+.
+fn is_logic(opcode: Opcode) -> bool {
+    matches!(opcode, Opcode::Not | Opcode::And | Opcode::Or | Opcode::Xor)
+}
+
+/// The channels whose components an align16 destination writes.
+fn write_lanes(instruction: &Instruction) -> u32 {
+    if instruction.access_mode == AccessMode::Align1 {
+        return u32::MAX;
+    }
+    u32::from(instruction.destination.writemask & 0xf) * 0x1111_1111
+}
+
+/// The type in which an instruction computes ("Execution Data Type"): the widest float, else the widest integer, signed if
+/// one source is; bytes compute as words.
+fn execution_type(op: &Op) -> Type {
+    let types = || op.src.iter().filter(|s| s.is_some()).map(|s| s.ty);
+    for float in [Type::DF, Type::F, Type::HF] {
+        if types().any(|ty| ty == float) {
+            return float;
+        }
+    }
+    let signed = types().any(Type::is_signed);
+    match (types().map(Type::size).max().unwrap_or(op.dst.ty.size()), signed) {
+        (8, true) => Type::Q,
+        (8, false) => Type::UQ,
+        (4, true) => Type::D,
+        (4, false) => Type::UD,
+        (_, true) => Type::W,
+        (_, false) => Type::UW,
+    }
+}
+
+fn refused(offset: u32, size: u8, fault: Fault) -> Op {
+    Op { action: Action::Refused(Box::new(fault)), ..template(offset, size) }
+}
+
+fn template(offset: u32, size: u8) -> Op {
+    Op {
+        action: Action::Nop,
+        opcode: Opcode::Nop,
+        function: None,
+        lanes: 1,
+        channel: 0,
+        no_mask: true,
+        predicate_is_operand: false,
+        is_target: false,
+        special: false,
+        indirect_source: false,
+        write_lanes: u32::MAX,
+        predicate: None,
+        flag_bit: 0,
+        flag_base: 0,
+        condition: None,
+        saturate: false,
+        accumulator_write: false,
+        execution_type: Type::UD,
+        dst: Dst { target: Target::Null, ty: Type::UD, writes: 0 },
+        src: [Src::NONE; 3],
+        reads: 0,
+        writes: 0,
+        cycles: 1,
+        offset,
+        size,
+    }
+}

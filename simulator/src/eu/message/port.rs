@@ -1,0 +1,234 @@
+//! The memory behind the data port: shared local memory, surfaces, and the global address space.
+
+use super::Call;
+use crate::fault::Fault;
+
+/// Which memory a message accesses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Space {
+    /// Shared local memory (binding table index 254).
+    Local,
+    /// 32-bit addresses relative to the General State Base Address (255 and 253).
+    Stateless,
+    /// A surface of the binding table.
+    Surface(u8),
+    /// 64-bit addresses.
+    Global,
+}
+
+impl Space {
+    /// What a binding table index means (Volume 2d, `MDC_BTS`).
+    pub fn of_index(index: u32) -> Space {
+        match index {
+            254 => Space::Local,
+            255 | 253 => Space::Stateless,
+            other => Space::Surface(other as u8),
+        }
+    }
+}
+
+/// A space with its base: what is needed to turn a message's offset into a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Region {
+    /// Shared local memory.
+    Local,
+    /// The global address space from `base` on; offsets of `size` and more are outside.
+    Memory {
+        /// GPU address of offset 0.
+        base: u64,
+        /// Bytes.
+        size: u64,
+    },
+}
+
+/// `RENDER_SURFACE_STATE` (Volume 2d): types of surfaces.
+const SURFACE_TYPE_BUFFER: u32 = 4;
+const SURFACE_TYPE_NULL: u32 = 7;
+
+impl Call<'_, '_> {
+    /// The region of a space. Stateless messages with a header add its scratch base.
+    pub fn region(&mut self, space: Space) -> Result<Region, Fault> {
+        match space {
+            Space::Local => Ok(Region::Local),
+            Space::Global => Ok(Region::Memory { base: 0, size: u64::MAX }),
+            Space::Stateless => {
+                let base = if self.shape.header { self.header(5)? & !0x3ff } else { 0 };
+                let general = self.context.launch.bases.general;
+                Ok(Region::Memory { base: general.wrapping_add(u64::from(base)), size: 1 << 32 })
+            }
+            Space::Surface(index) => self.surface(index),
+        }
+    }
+
+    fn surface(&mut self, index: u8) -> Result<Region, Fault> {
+        let (bases, table) = (&self.context.launch.bases, self.context.launch.binding_table);
+        let mut state_dword =
+            |address: u64| self.context.memory.read_u32(&mut self.context.state_cursor, address);
+        let entry = bases.surface + u64::from(table) + u64::from(index) * 4;
+        let state = bases.surface + u64::from(state_dword(entry)? & !0x3f);
+        let kind = state_dword(state)? >> 29;
+        let dimensions = state_dword(state + 8)?;
+        let depth = state_dword(state + 12)? >> 21;
+        let base = u64::from(state_dword(state + 32)?) | u64::from(state_dword(state + 36)?) << 32;
+        match kind {
+            SURFACE_TYPE_BUFFER => {
+                let last = dimensions & 0x7f | (dimensions >> 16 & 0x3fff) << 7 | depth << 21;
+                Ok(Region::Memory { base, size: u64::from(last) + 1 })
+            }
+            SURFACE_TYPE_NULL => Ok(Region::Memory { base: 0, size: 0 }),
+            other => {
+                Err(Fault::illegal(format!("surface {index} has type {other}, the message needs a buffer")))
+            }
+        }
+    }
+
+    /// The bytes of shared local memory at an offset; `None` outside, where the hardware reads 0.
+    fn local(&mut self, offset: u64, size: usize) -> Result<Option<&mut [u8]>, Fault> {
+        let strict = self.context.strict;
+        let available = self.context.local.len();
+        let at = offset as usize;
+        match self.context.local.get_mut(at..at.saturating_add(size)) {
+            Some(bytes) => Ok(Some(bytes)),
+            None if strict => Err(Fault::illegal(format!(
+                "offset {offset:#x} is outside of the {available} bytes of shared local memory"
+            ))),
+            None => Ok(None),
+        }
+    }
+
+    /// Reads bytes at an offset of a region; 0 outside of a surface.
+    pub fn read(&mut self, region: Region, offset: u64, out: &mut [u8]) -> Result<(), Fault> {
+        match region {
+            Region::Local => {
+                match self.local(offset, out.len())? {
+                    Some(bytes) => out.copy_from_slice(bytes),
+                    None => out.fill(0),
+                }
+                Ok(())
+            }
+            Region::Memory { base, size } => {
+                if offset.checked_add(out.len() as u64).is_none_or(|end| end > size) {
+                    out.fill(0);
+                    return Ok(());
+                }
+                let address = base.wrapping_add(offset);
+                Ok(self.context.memory.read(&mut self.context.cursors[self.thread.ip], address, out)?)
+            }
+        }
+    }
+
+    /// Writes bytes at an offset of a region; nothing outside of a surface.
+    pub fn write(&mut self, region: Region, offset: u64, data: &[u8]) -> Result<(), Fault> {
+        match region {
+            Region::Local => {
+                if let Some(bytes) = self.local(offset, data.len())? {
+                    bytes.copy_from_slice(data);
+                }
+                Ok(())
+            }
+            Region::Memory { base, size } => {
+                if offset.checked_add(data.len() as u64).is_none_or(|end| end > size) {
+                    return Ok(());
+                }
+                let address = base.wrapping_add(offset);
+                Ok(self.context.memory.write(&mut self.context.cursors[self.thread.ip], address, data)?)
+            }
+        }
+    }
+
+    /// Reads an element of 1, 2, 4 or 8 bytes.
+    #[inline]
+    pub fn read_element(&mut self, region: Region, offset: u64, size: usize) -> Result<u64, Fault> {
+        if let Region::Memory { base, size: end } = region {
+            if offset.checked_add(size as u64).is_some_and(|last| last <= end) {
+                let address = base.wrapping_add(offset);
+                let cursor = &mut self.context.cursors[self.thread.ip];
+                let memory = self.context.memory;
+                return Ok(match size {
+                    1 => u64::from(memory.read_u8(cursor, address)?),
+                    2 => u64::from(memory.read_u16(cursor, address)?),
+                    4 => u64::from(memory.read_u32(cursor, address)?),
+                    _ => memory.read_u64(cursor, address)?,
+                });
+            }
+        }
+        let mut bytes = [0; 8];
+        self.read(region, offset, &mut bytes[..size])?;
+        Ok(u64::from_le_bytes(bytes))
+    }
+
+    /// Writes an element of 1, 2, 4 or 8 bytes.
+    #[inline]
+    pub fn write_element(
+        &mut self,
+        region: Region,
+        offset: u64,
+        size: usize,
+        value: u64,
+    ) -> Result<(), Fault> {
+        if let Region::Memory { base, size: end } = region {
+            if offset.checked_add(size as u64).is_some_and(|last| last <= end) {
+                let address = base.wrapping_add(offset);
+                let cursor = &mut self.context.cursors[self.thread.ip];
+                let memory = self.context.memory;
+                return Ok(match size {
+                    1 => memory.write_u8(cursor, address, value as u8)?,
+                    2 => memory.write_u16(cursor, address, value as u16)?,
+                    4 => memory.write_u32(cursor, address, value as u32)?,
+                    _ => memory.write_u64(cursor, address, value)?,
+                });
+            }
+        }
+        self.write(region, offset, &value.to_le_bytes()[..size])
+    }
+
+    /// Refuses an offset that is not a multiple of `size` in strict mode; aligns it otherwise, as the hardware does.
+    pub fn aligned(&self, offset: u64, size: u64) -> Result<u64, Fault> {
+        if self.context.strict && offset % size != 0 {
+            return Err(Fault::illegal(format!(
+                "address {offset:#x} is not a multiple of {size}, which the message needs"
+            )));
+        }
+        Ok(offset & !(size - 1))
+    }
+
+    /// Atomically replaces an element of 4 or 8 bytes by what `update` makes of it (`None`: leaves it); the old one.
+    pub fn update(
+        &mut self,
+        region: Region,
+        offset: u64,
+        size: usize,
+        update: impl Fn(u64) -> Option<u64>,
+    ) -> Result<u64, Fault> {
+        use std::sync::atomic::Ordering::SeqCst;
+        match region {
+            Region::Memory { base, size: end }
+                if offset.checked_add(size as u64).is_some_and(|last| last <= end) =>
+            {
+                let address = base.wrapping_add(offset);
+                let cursor = &mut self.context.cursors[self.thread.ip];
+                let result = if size == 8 {
+                    let cell = self.context.memory.atomic_u64(cursor, address)?;
+                    cell.fetch_update(SeqCst, SeqCst, &update)
+                } else {
+                    let cell = self.context.memory.atomic_u32(cursor, address)?;
+                    cell.fetch_update(SeqCst, SeqCst, |old| update(u64::from(old)).map(|v| v as u32))
+                        .map(u64::from)
+                        .map_err(u64::from)
+                };
+                Ok(result.unwrap_or_else(|old| old))
+            }
+            Region::Memory { .. } => Ok(0),
+            Region::Local => {
+                let Some(bytes) = self.local(offset, size)? else { return Ok(0) };
+                let mut old = [0; 8];
+                old[..size].copy_from_slice(bytes);
+                let old = u64::from_le_bytes(old);
+                if let Some(new) = update(old) {
+                    bytes.copy_from_slice(&new.to_le_bytes()[..size]);
+                }
+                Ok(old)
+            }
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! Messages with an address for each channel: untyped surface, byte, dword and qword scattered reads and
+//! writes.
+//!
+//! Payload: header if there is one, addresses (dwords, or qwords for A64), data. The data of one component of
+//! all channels fills whole registers: dwords one register for SIMD8 and two for SIMD16, qwords twice that.
+
+use super::port::Region;
+use super::{Call, Space};
+use crate::dispatch::GRF_SIZE;
+use crate::fault::Fault;
+
+/// An untyped surface read or write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Untyped {
+    /// Memory.
+    pub space: Space,
+    /// Direction.
+    pub write: bool,
+    /// Which of the four dwords at each address.
+    pub components: u8,
+    /// Channels of the message: 8 or 16.
+    pub simd: usize,
+}
+
+/// What one address of a scattered message points to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Element {
+    /// One byte, in the low part of a dword of the registers.
+    Byte,
+    /// Two bytes, in the low part of a dword of the registers.
+    Word,
+    /// Four bytes.
+    Dword,
+    /// Eight bytes.
+    Qword,
+}
+
+impl Element {
+    /// Bytes in memory.
+    fn size(self) -> usize {
+        match self {
+            Element::Byte => 1,
+            Element::Word => 2,
+            Element::Dword => 4,
+            Element::Qword => 8,
+        }
+    }
+
+    /// Bytes in the registers.
+    fn register_size(self) -> usize {
+        self.size().max(4)
+    }
+}
+
+/// A scattered read or write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Scattered {
+    /// Memory.
+    pub space: Space,
+    /// Direction.
+    pub write: bool,
+    /// Element.
+    pub element: Element,
+    /// Elements for each address.
+    pub count: usize,
+    /// Channels of the message: 8 or 16.
+    pub simd: usize,
+    /// Bytes that one step of an address stands for.
+    pub address_unit: u64,
+}
+
+/// Most channels of a message.
+const MAX_SIMD: usize = 16;
+
+impl Call<'_, '_> {
+    /// Bytes of an address.
+    pub fn address_size(space: Space) -> usize {
+        if space == Space::Global { 8 } else { 4 }
+    }
+
+    /// Registers of `simd` elements.
+    pub fn registers(simd: usize, element_size: usize) -> usize {
+        (simd * element_size).div_ceil(GRF_SIZE)
+    }
+
+    /// The addresses of all channels.
+    pub fn addresses(&self, space: Space, simd: usize) -> Result<[u64; MAX_SIMD], Fault> {
+        let size = Self::address_size(space);
+        let at = self.payload_range(self.first(), Self::registers(simd, size))?;
+        let bytes = &self.thread.file[at..at + simd * size];
+        let mut addresses = [0; MAX_SIMD];
+        if size == 8 {
+            for (address, bytes) in addresses.iter_mut().zip(bytes.chunks_exact(8)) {
+                *address = bytemuck::pod_read_unaligned(bytes);
+            }
+        } else {
+            for (address, bytes) in addresses.iter_mut().zip(bytes.chunks_exact(4)) {
+                *address = u64::from(bytemuck::pod_read_unaligned::<u32>(bytes));
+            }
+        }
+        Ok(addresses)
+    }
+
+    /// The channels of the message: those of the instruction, of which there may not be more than the message has.
+    pub fn channels(&self, simd: usize) -> Result<u32, Fault> {
+        if self.mask >> simd != 0 {
+            return Err(Fault::illegal(format!("a SIMD{simd} message with more channels enabled")));
+        }
+        Ok(self.mask)
+    }
+}
+
+/// The channels of a mask.
+pub fn lanes(mask: u32) -> impl Iterator<Item = usize> {
+    let mut left = mask;
+    std::iter::from_fn(move || {
+        let lane = left.trailing_zeros();
+        left &= left.wrapping_sub(1);
+        (lane < 32).then_some(lane as usize)
+    })
+}
+
+/// Untyped surface read and write.
+pub fn untyped(call: &mut Call<'_, '_>, message: &Untyped) -> Result<(), Fault> {
+    let Untyped { space, write, components, simd } = *message;
+    let region = call.region(space)?;
+    let addresses = call.addresses(space, simd)?;
+    let mask = call.channels(simd)?;
+    let per_component = Call::registers(simd, 4);
+    let count = components.count_ones() as usize;
+    let data = call.first() + Call::registers(simd, Call::address_size(space));
+    let base = if write {
+        call.payload_range(data, count * per_component)?
+    } else {
+        call.response(count * per_component)?
+    };
+    if count == 1 && components == 1 && contiguous(call, region, &addresses[..simd], mask, base, write)? {
+        return Ok(());
+    }
+    for lane in lanes(mask) {
+        let address = call.aligned(addresses[lane], 4).map_err(|f| f.in_lane(lane as u32))?;
+        let mut slot = base + lane * 4;
+        for component in (0..4).filter(|c| components >> c & 1 != 0) {
+            let offset = address.wrapping_add(component * 4);
+            transfer(call, region, offset, slot, 4, 4, write).map_err(|f| f.in_lane(lane as u32))?;
+            slot += per_component * GRF_SIZE;
+        }
+    }
+    Ok(())
+}
+
+/// Byte, dword and qword scattered read and write.
+pub fn scattered(call: &mut Call<'_, '_>, message: &Scattered) -> Result<(), Fault> {
+    let Scattered { space, write, element, count, simd, address_unit } = *message;
+    let region = call.region(space)?;
+    let addresses = call.addresses(space, simd)?;
+    let mask = call.channels(simd)?;
+    let (size, register_size) = (element.size(), element.register_size());
+    let per_element = Call::registers(simd, register_size);
+    let data = call.first() + Call::registers(simd, Call::address_size(space));
+    let base = if write {
+        call.payload_range(data, count * per_element)?
+    } else {
+        call.response(count * per_element)?
+    };
+    if count == 1
+        && element == Element::Dword
+        && address_unit == 1
+        && contiguous(call, region, &addresses[..simd], mask, base, write)?
+    {
+        return Ok(());
+    }
+    // Byte scattered messages take any address.
+    let alignment = if count == 1 && address_unit == 1 && size < 4 { 1 } else { 4 };
+    for lane in lanes(mask) {
+        let address = call.aligned(addresses[lane].wrapping_mul(address_unit), alignment);
+        let address = address.map_err(|f| f.in_lane(lane as u32))?;
+        for k in 0..count {
+            let slot = base + k * per_element * GRF_SIZE + lane * register_size;
+            let offset = address.wrapping_add((k * size) as u64);
+            transfer(call, region, offset, slot, size, register_size, write)
+                .map_err(|f| f.in_lane(lane as u32))?;
+        }
+    }
+    Ok(())
+}
+
+/// Moves one element between memory and a register. What a read does not fill of its place is 0.
+#[inline]
+fn transfer(
+    call: &mut Call<'_, '_>,
+    region: Region,
+    offset: u64,
+    slot: usize,
+    size: usize,
+    register_size: usize,
+    write: bool,
+) -> Result<(), Fault> {
+    if write {
+        let mut bytes = [0; 8];
+        bytes[..size].copy_from_slice(&call.thread.file[slot..slot + size]);
+        call.write_element(region, offset, size, u64::from_le_bytes(bytes))
+    } else {
+        let value = call.read_element(region, offset, size)?;
+        call.thread.file[slot..slot + register_size].copy_from_slice(&value.to_le_bytes()[..register_size]);
+        Ok(())
+    }
+}
+
+/// The case that all channels are enabled and access consecutive aligned dwords in one buffer. `false` when it
+/// is not so.
+fn contiguous(
+    call: &mut Call<'_, '_>,
+    region: Region,
+    addresses: &[u64],
+    mask: u32,
+    slot: usize,
+    write: bool,
+) -> Result<bool, Fault> {
+    let simd = addresses.len();
+    let Region::Memory { base, size } = region else { return Ok(false) };
+    let first = addresses[0];
+    let consecutive =
+        addresses.iter().enumerate().fold(true, |all, (n, a)| all & (*a == first.wrapping_add(4 * n as u64)));
+    let bytes = simd * 4;
+    let inside = first.checked_add(bytes as u64).is_some_and(|end| end <= size);
+    if !consecutive || !inside || first % 4 != 0 || mask != u32::MAX >> (32 - simd) {
+        return Ok(false);
+    }
+    let address = base.wrapping_add(first);
+    let Some(range) =
+        call.context.memory.range(&mut call.context.cursors[call.thread.ip], address, bytes as u64)
+    else {
+        return Ok(false);
+    };
+    let registers = &mut call.thread.file[slot..slot + bytes];
+    if write {
+        range.write(0, registers);
+    } else {
+        range.read(0, registers);
+    }
+    Ok(true)
+}

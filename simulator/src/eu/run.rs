@@ -1,0 +1,289 @@
+//! Executing work-groups.
+
+use super::file::{self, CHANNEL_ENABLE, CONTROL, IP, NOTIFICATION, STATE, TIMESTAMP, dword, set_dword};
+use super::flow;
+use super::general::unwritten_indirect;
+use super::kernel::Kernel;
+use super::message;
+use super::op::{Action, Op, Trap};
+use super::thread::{FloatMode, Status, Thread};
+use crate::device::Device;
+use crate::dispatch::{CancelFlag, GroupStatistics, HardwareThread, Launch};
+use crate::fault::{Fault, Reason};
+use crate::memory::{AddressSpace, Cursor};
+
+/// After how many instructions of a thread the cancel flag is looked at.
+const CANCEL_INTERVAL: u64 = 4096;
+
+/// What a host thread keeps from group to group: registers and shared local memory.
+pub struct Worker {
+    device: &'static Device,
+    /// First hardware thread that is ours.
+    first_slot: u32,
+    threads: Vec<Thread>,
+    local: Vec<u8>,
+    cursors: Vec<Cursor>,
+}
+
+impl Worker {
+    /// A worker whose threads run in the hardware thread slots from `first_slot` on. A group without barrier uses
+    /// one slot, a group with one as many as it has threads.
+    pub fn new(device: &'static Device, first_slot: u32) -> Worker {
+        Worker { device, first_slot, threads: Vec::new(), local: Vec::new(), cursors: Vec::new() }
+    }
+}
+
+/// The barrier of a work-group.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Barrier {
+    /// Threads that have sent the barrier message since it last opened.
+    pub arrived: u32,
+}
+
+/// The surroundings of a work-group's threads.
+pub struct Context<'a> {
+    /// The launch.
+    pub launch: &'a Launch,
+    /// GPU memory.
+    pub memory: &'a AddressSpace,
+    /// Shared local memory.
+    pub local: &'a mut [u8],
+    /// One cursor into the address space for each instruction.
+    pub cursors: &'a mut [Cursor],
+    /// Cursor for surface states.
+    pub state_cursor: Cursor,
+    /// The barrier.
+    pub barrier: Barrier,
+    /// Refuse what the hardware leaves undefined.
+    pub strict: bool,
+    device: &'static Device,
+    cancel: &'a CancelFlag,
+}
+
+/// Executes all threads of a work-group.
+///
+/// # Errors
+/// Page faults, what strict mode refuses, what is not simulated, cancellation; with the place.
+pub fn run_group(
+    kernel: &Kernel,
+    launch: &Launch,
+    group: [u32; 3],
+    memory: &AddressSpace,
+    worker: &mut Worker,
+    cancel: &CancelFlag,
+) -> Result<GroupStatistics, Fault> {
+    if launch.alternate_float {
+        return Err(Fault::unsupported("the alternative floating-point mode"));
+    }
+    worker.cursors.resize(kernel.ops().len(), Cursor::default());
+    // Shared local memory has no defined contents when a group starts.
+    worker.local.resize(launch.slm_size as usize, 0);
+    let mut context = Context {
+        launch,
+        memory,
+        local: &mut worker.local,
+        cursors: &mut worker.cursors,
+        state_cursor: Cursor::default(),
+        barrier: Barrier::default(),
+        strict: kernel.is_strict(),
+        device: worker.device,
+        cancel,
+    };
+    let count = launch.threads_per_group();
+    let mut total = GroupStatistics::default();
+    // Threads that wait stay in `threads[..waiting]`; the next one to start takes the place after them.
+    let mut waiting = 0;
+    for number in 0..count {
+        if worker.threads.len() == waiting {
+            worker.threads.push(Thread::default());
+        }
+        let thread = &mut worker.threads[waiting];
+        thread.start(launch, group, number, worker.first_slot + waiting as u32);
+        run_thread(kernel, &mut context, thread, group)?;
+        if thread.status == Status::Ended {
+            total += thread.statistics;
+        } else {
+            waiting += 1;
+        }
+        open_barrier(&mut context, &mut worker.threads[..waiting], count);
+    }
+    let mut left = waiting;
+    while left > 0 {
+        let mut progress = false;
+        for n in 0..waiting {
+            let thread = &mut worker.threads[n];
+            if thread.status == Status::Waiting && notified(thread) {
+                thread.status = Status::Ready;
+            }
+            if thread.status != Status::Ready {
+                continue;
+            }
+            progress = true;
+            run_thread(kernel, &mut context, thread, group)?;
+            if thread.status == Status::Ended {
+                total += thread.statistics;
+                left -= 1;
+            }
+            open_barrier(&mut context, &mut worker.threads[..waiting], count);
+        }
+        if !progress {
+            let thread = worker.threads[..waiting].iter().find(|t| t.status == Status::Waiting);
+            let mut fault = Fault::illegal(format!(
+                "{left} of {count} threads wait for a barrier that the others never reach"
+            ));
+            fault.group = Some(group);
+            fault.thread = thread.map(|t| t.number);
+            return Err(match thread {
+                Some(t) => kernel.place(fault, t.ip),
+                None => fault,
+            });
+        }
+    }
+    Ok(total)
+}
+
+/// Opens the barrier when all threads have arrived: notification counter 0 of each is incremented.
+fn open_barrier(context: &mut Context<'_>, threads: &mut [Thread], count: u32) {
+    if context.barrier.arrived < count {
+        return;
+    }
+    context.barrier.arrived = 0;
+    for thread in threads.iter_mut().filter(|t| t.status != Status::Ended) {
+        let notified = dword(&thread.file, NOTIFICATION);
+        set_dword(&mut thread.file, NOTIFICATION, notified + 1);
+    }
+}
+
+fn notified(thread: &Thread) -> bool {
+    dword(&thread.file, NOTIFICATION) > 0
+}
+
+/// Executes a thread until it ends or has to wait.
+fn run_thread(
+    kernel: &Kernel,
+    context: &mut Context<'_>,
+    thread: &mut Thread,
+    group: [u32; 3],
+) -> Result<(), Fault> {
+    execute(kernel, context, thread).map_err(|mut trap| {
+        trap.thread = Some(thread.number);
+        trap.group = Some(group);
+        kernel.place(*trap, thread.ip)
+    })
+}
+
+fn execute(kernel: &Kernel, context: &mut Context<'_>, thread: &mut Thread) -> Result<(), Trap> {
+    let ops = kernel.ops();
+    let mut budget = CANCEL_INTERVAL;
+    while thread.status == Status::Ready {
+        let Some(op) = ops.get(thread.ip) else {
+            return Err(Box::new(Fault::illegal("the thread runs beyond the end of the code")));
+        };
+        if op.is_target && thread.parked != 0 {
+            thread.unpark();
+        }
+        thread.next = thread.ip + 1;
+        let mask = thread.mask(op) & op.write_lanes;
+        thread.statistics.instructions += 1;
+        thread.statistics.lane_instructions += u64::from(mask.count_ones());
+        thread.statistics.cycles += u64::from(op.cycles);
+        step(kernel, context, thread, op, mask)?;
+        thread.ip = thread.next;
+        budget -= 1;
+        if budget == 0 {
+            budget = CANCEL_INTERVAL;
+            if context.cancel.is_set() {
+                return Err(Box::new(Fault::new(Reason::Cancelled)));
+            }
+        }
+    }
+    Ok(())
+}
+
+#[inline(always)]
+fn step(
+    kernel: &Kernel,
+    context: &mut Context<'_>,
+    thread: &mut Thread,
+    op: &Op,
+    mask: u32,
+) -> Result<(), Trap> {
+    match &op.action {
+        Action::Execute(execute) => {
+            if mask == 0 {
+                return Ok(());
+            }
+            check_written(context, thread, op, mask)?;
+            if op.special {
+                refresh(context, thread, op);
+                execute(thread, op, mask)?;
+                thread.float = FloatMode::of_control(dword(&thread.file, CONTROL));
+            } else {
+                execute(thread, op, mask)?;
+            }
+            thread.written |= op.writes;
+            Ok(())
+        }
+        Action::Branch(branch) => flow::branch(kernel, thread, op, *branch),
+        Action::Message(message) => {
+            if mask == 0 && !message.end_of_thread {
+                return Ok(());
+            }
+            thread.statistics.messages += 1;
+            check_written(context, thread, op, mask)?;
+            thread.written |= op.writes;
+            message::send(context, thread, op, message, mask)
+        }
+        Action::Wait(number) => {
+            let at = NOTIFICATION + usize::from(*number) * 4;
+            match dword(&thread.file, at) {
+                0 => {
+                    thread.status = Status::Waiting;
+                    thread.next = thread.ip;
+                }
+                count => set_dword(&mut thread.file, at, count - 1),
+            }
+            Ok(())
+        }
+        Action::Nop => Ok(()),
+        Action::Refused(fault) => Err(fault.clone()),
+    }
+}
+
+/// Strict mode: all registers that an instruction reads have been written.
+#[inline(always)]
+fn check_written(context: &Context<'_>, thread: &Thread, op: &Op, mask: u32) -> Result<(), Trap> {
+    if context.strict {
+        let missing = op.reads & !thread.written;
+        if missing != 0 {
+            return Err(unwritten(missing.trailing_zeros() as usize));
+        }
+        if op.indirect_source {
+            if let Some(register) = unwritten_indirect(thread, op, mask) {
+                return Err(unwritten(register));
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cold]
+fn unwritten(register: usize) -> Trap {
+    Box::new(Fault::illegal(format!("g{register} is read but has never been written")))
+}
+
+/// Gives the registers that are computed when they are read their values.
+fn refresh(context: &Context<'_>, thread: &mut Thread, op: &Op) {
+    let place = HardwareThread::of_slot(context.device, thread.slot);
+    let state = place.thread | place.eu << 8 | place.subslice << 12 | place.slice << 14;
+    let cycles = thread.statistics.cycles;
+    let (active, dispatch) = (thread.active, thread.dispatch_mask);
+    let file = &mut thread.file;
+    set_dword(file, CHANNEL_ENABLE, active);
+    set_dword(file, STATE, state);
+    set_dword(file, STATE + 8, dispatch);
+    set_dword(file, IP, op.offset);
+    set_dword(file, TIMESTAMP, cycles as u32);
+    set_dword(file, TIMESTAMP + 4, (cycles >> 32) as u32);
+    set_dword(file, file::TIMESTAMP + 8, 0);
+}

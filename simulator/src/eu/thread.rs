@@ -1,0 +1,288 @@
+//! The state of one EU thread, its execution masks and flags.
+
+use gencl_isa::{Condition, PredicateControl};
+
+use super::file::{self, CONTROL, FILE_BYTES, FLAG, File};
+use super::op::{Op, Pred};
+use super::operand::full_mask;
+use crate::dispatch::{GroupStatistics, Launch, Rounding};
+
+/// Fields of `cr0.0` (Volume 7, "Control Register").
+pub mod control {
+    /// Alternative floating-point mode.
+    pub const ALTERNATE: u32 = 1 << 0;
+    /// Single program flow.
+    pub const SINGLE_PROGRAM_FLOW: u32 = 1 << 2;
+    /// Rounding mode: 0 nearest even, 1 up, 2 down, 3 to zero.
+    pub const ROUNDING_SHIFT: u32 = 4;
+    /// Keep double precision denormals.
+    pub const DENORMALS_64: u32 = 1 << 6;
+    /// Keep single precision denormals.
+    pub const DENORMALS_32: u32 = 1 << 7;
+    /// Keep half precision denormals.
+    pub const DENORMALS_16: u32 = 1 << 10;
+}
+
+/// How floating-point instructions compute, from `cr0`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct FloatMode {
+    /// Rounding.
+    pub rounding: Rounding,
+    /// Denormals of `HF` are zeros.
+    pub flush_16: bool,
+    /// Denormals of `F` are zeros.
+    pub flush_32: bool,
+    /// Denormals of `DF` are zeros.
+    pub flush_64: bool,
+}
+
+impl FloatMode {
+    /// The mode that `cr0.0` says.
+    pub fn of_control(cr0: u32) -> FloatMode {
+        FloatMode {
+            rounding: match cr0 >> control::ROUNDING_SHIFT & 3 {
+                0 => Rounding::NearestEven,
+                1 => Rounding::Up,
+                2 => Rounding::Down,
+                _ => Rounding::Zero,
+            },
+            flush_16: cr0 & control::DENORMALS_16 == 0,
+            flush_32: cr0 & control::DENORMALS_32 == 0,
+            flush_64: cr0 & control::DENORMALS_64 == 0,
+        }
+    }
+
+    /// Does `F` arithmetic round as the host does?
+    #[inline(always)]
+    pub fn rounds_as_host(self) -> bool {
+        matches!(self.rounding, Rounding::NearestEven)
+    }
+}
+
+/// What a thread is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// Can execute.
+    Ready,
+    /// In `wait` on a notification counter that is 0.
+    Waiting,
+    /// Has sent its end of thread.
+    Ended,
+}
+
+/// Integer accumulators have more bits than their registers show: for each word of the registers, the whole value of the
+/// element that begins there.
+pub type WideAccumulator = [i64; file::ACCUMULATORS * 16];
+
+/// One EU thread.
+pub struct Thread {
+    /// All registers.
+    pub file: Box<File>,
+    /// The instruction being executed, as an index.
+    pub ip: usize,
+    /// The instruction after it.
+    pub next: usize,
+    /// Enabled channels.
+    pub active: u32,
+    /// Channels that wait for the thread at another instruction.
+    pub parked: u32,
+    /// Where each of them waits.
+    pub parked_at: [u32; 32],
+    /// Channels that it was dispatched with.
+    pub dispatch_mask: u32,
+    /// General registers that have been written.
+    pub written: u128,
+    /// How `cr0` says to compute.
+    pub float: FloatMode,
+    /// See [`WideAccumulator`].
+    pub wide_accumulator: Box<WideAccumulator>,
+    /// What it is doing.
+    pub status: Status,
+    /// Number within the work-group.
+    pub number: u32,
+    /// Hardware thread.
+    pub slot: u32,
+    /// What it has executed.
+    pub statistics: GroupStatistics,
+}
+
+impl Default for Thread {
+    fn default() -> Thread {
+        Thread {
+            file: Box::new([0; FILE_BYTES]),
+            ip: 0,
+            next: 0,
+            active: 0,
+            parked: 0,
+            parked_at: [0; 32],
+            dispatch_mask: 0,
+            written: 0,
+            float: FloatMode::default(),
+            wide_accumulator: Box::new([0; file::ACCUMULATORS * 16]),
+            status: Status::Ended,
+            number: 0,
+            slot: 0,
+            statistics: GroupStatistics::default(),
+        }
+    }
+}
+
+impl Thread {
+    /// Makes it a new thread of a launch, at instruction 0. The general registers keep what the thread before
+    /// left there, as the hardware's do.
+    pub fn start(&mut self, launch: &Launch, group: [u32; 3], number: u32, slot: u32) {
+        launch.write_payload(group, number, slot, &mut self.file[..file::GRF_BYTES]);
+        self.file[file::NULL..].fill(0);
+        let mut cr0 = (launch.rounding as u32) << control::ROUNDING_SHIFT;
+        if launch.alternate_float {
+            cr0 |= control::ALTERNATE;
+        }
+        if launch.single_program_flow {
+            cr0 |= control::SINGLE_PROGRAM_FLOW;
+        }
+        file::set_dword(&mut self.file, CONTROL, cr0);
+        self.float = FloatMode::of_control(cr0);
+        self.dispatch_mask = launch.dispatch_mask(number);
+        self.active = self.dispatch_mask;
+        self.parked = 0;
+        self.ip = 0;
+        self.next = 0;
+        self.written = file::grf_mask(0, launch.payload_registers() * crate::dispatch::GRF_SIZE);
+        self.status = Status::Ready;
+        self.number = number;
+        self.slot = slot;
+        self.statistics = GroupStatistics { threads: 1, ..GroupStatistics::default() };
+    }
+
+    /// Both flag registers: `f1` above `f0`.
+    #[inline(always)]
+    pub fn flags(&self) -> u64 {
+        bytemuck::pod_read_unaligned(&self.file[FLAG..FLAG + 8])
+    }
+
+    /// Sets the flag bits in `mask` from `first` on to those of `bits`.
+    #[inline(always)]
+    pub fn set_flags(&mut self, first: u8, mask: u32, bits: u32) {
+        let mask = u64::from(mask) << first;
+        let flags = self.flags() & !mask | u64::from(bits) << first & mask;
+        self.file[FLAG..FLAG + 8].copy_from_slice(&flags.to_le_bytes());
+    }
+
+    /// The channels of an instruction that the execution mask enables; bit 0 is its first channel.
+    #[inline(always)]
+    pub fn enabled(&self, op: &Op) -> u32 {
+        let all = full_mask(usize::from(op.lanes));
+        if op.no_mask { all } else { self.active >> op.channel & all }
+    }
+
+    /// The channels for which an instruction executes.
+    #[inline(always)]
+    pub fn mask(&self, op: &Op) -> u32 {
+        let enabled = self.enabled(op);
+        match op.predicate {
+            Some(predicate) if !op.predicate_is_operand => enabled & self.predicate(op, predicate),
+            _ => enabled,
+        }
+    }
+
+    /// The channels of an instruction whose predicate is true, or all of them when it has none.
+    #[inline(always)]
+    pub fn predicate_or_all(&self, op: &Op) -> u32 {
+        op.predicate.map_or(u32::MAX, |p| self.predicate(op, p))
+    }
+
+    /// Evaluates a predicate for each channel of an instruction (Volume 7, "Predication").
+    #[inline(always)]
+    pub fn predicate(&self, op: &Op, predicate: Pred) -> u32 {
+        let bits = match predicate.control {
+            PredicateControl::Normal => (self.flags() >> op.flag_bit) as u32,
+            _ => self.combined_predicate(op, predicate.control),
+        };
+        if predicate.inverse { !bits } else { bits }
+    }
+
+    fn combined_predicate(&self, op: &Op, control: PredicateControl) -> u32 {
+        use PredicateControl as P;
+        let flags = self.flags();
+        let own = (flags >> op.flag_base) as u32;
+        let grouped = |size: u32, all: bool| {
+            let mut result = 0;
+            let group = full_mask(size as usize);
+            for base in (0..32).step_by(size as usize) {
+                let bits = own >> base & group;
+                if if all { bits == group } else { bits != 0 } {
+                    result |= group << base;
+                }
+            }
+            result >> op.channel
+        };
+        let component = |c: u32| {
+            let spread = (own >> op.channel) >> c & 0x1111_1111;
+            spread * 0xf
+        };
+        match control {
+            P::Normal => own >> op.channel,
+            P::AnyV => ((flags | flags >> 32) >> (op.flag_base & 31) >> op.channel) as u32,
+            P::AllV => ((flags & flags >> 32) >> (op.flag_base & 31) >> op.channel) as u32,
+            P::Any2H => grouped(2, false),
+            P::All2H => grouped(2, true),
+            P::Any4H | P::Align16Any4H => grouped(4, false),
+            P::All4H | P::Align16All4H => grouped(4, true),
+            P::Any8H => grouped(8, false),
+            P::All8H => grouped(8, true),
+            P::Any16H => grouped(16, false),
+            P::All16H => grouped(16, true),
+            P::Any32H => grouped(32, false),
+            P::All32H => grouped(32, true),
+            P::ReplicateX => component(0),
+            P::ReplicateY => component(1),
+            P::ReplicateZ => component(2),
+            P::ReplicateW => component(3),
+        }
+    }
+
+    /// Sends channels (bit 0: channel 0 of the thread) to wait at an instruction.
+    pub fn park(&mut self, channels: u32, at: usize) {
+        let mut left = channels;
+        while left != 0 {
+            self.parked_at[left.trailing_zeros() as usize] = at as u32;
+            left &= left - 1;
+        }
+        self.active &= !channels;
+        self.parked |= channels;
+    }
+
+    /// Enables the channels that wait at the current instruction.
+    pub fn unpark(&mut self) {
+        let mut left = self.parked;
+        while left != 0 {
+            let channel = left.trailing_zeros();
+            if self.parked_at[channel as usize] as usize == self.ip {
+                self.active |= 1 << channel;
+            }
+            left &= left - 1;
+        }
+        self.parked &= !self.active;
+    }
+
+    /// Does a channel wait at an instruction?
+    pub fn has_parked_at(&self, at: usize) -> bool {
+        (0..32).any(|c| self.parked >> c & 1 != 0 && self.parked_at[c] as usize == at)
+    }
+}
+
+/// What a conditional modifier asks about a result, by the signs that the hardware's flags give it
+/// (Volume 7, "Assigning Conditional Modifiers").
+#[inline(always)]
+pub fn holds(condition: Condition, zero: bool, negative: bool, unordered: bool, overflow: bool) -> bool {
+    match condition {
+        Condition::Equal => zero,
+        Condition::NotEqual => !zero,
+        Condition::Greater => !unordered && !zero && !negative,
+        Condition::GreaterEqual => !unordered && (zero || !negative),
+        Condition::Less => !unordered && !zero && negative,
+        Condition::LessEqual => !unordered && (zero || negative),
+        Condition::Overflow => overflow,
+        Condition::Unordered => unordered,
+    }
+}
