@@ -6,7 +6,7 @@ use gencl_program::{Argument, ArgumentKind};
 use parking_lot::Mutex;
 
 use crate::program::Executable;
-use crate::{Buffer, Code, Error, Program, Result};
+use crate::{Buffer, Code, Error, NdRange, Program, Result};
 
 /// What an argument is set to.
 #[derive(Clone, Debug)]
@@ -154,6 +154,12 @@ impl Kernel {
     /// `CL_KERNEL_WORK_GROUP_SIZE`: most work-items of a group of this kernel.
     pub fn work_group_size(&self) -> u32 {
         self.program.context().device().facts().max_work_group_size
+    }
+
+    /// The work-group size that a launch over `range` has, where the application leaves it to us
+    /// (`clGetKernelSuggestedLocalWorkSize`). `INVALID_WORK_DIMENSION`, `INVALID_GLOBAL_OFFSET`.
+    pub fn suggested_local_size(&self, range: &NdRange) -> Result<[u32; 3]> {
+        crate::launch::work_group_size(self, range)
     }
 
     /// `CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE`: the lanes of a thread.

@@ -286,6 +286,13 @@ fn check_range(range: &NdRange) -> Result<()> {
     Ok(())
 }
 
+/// The work-group size that a launch of `kernel` has; errors as [`crate::Queue::launch`].
+pub(crate) fn work_group_size(kernel: &Kernel, range: &NdRange) -> Result<[u32; 3]> {
+    check_range(range)?;
+    let limit = kernel.program().context().device().facts().max_work_group_size;
+    local_size(kernel.shared_info(), range, limit, kernel.executable().uneven_groups())
+}
+
 /// The work-group size: the application's, checked, or one that we choose.
 fn local_size(kernel: &gencl_program::Kernel, range: &NdRange, limit: u32, uneven: bool) -> Result<[u32; 3]> {
     let Some(local) = range.local else {
