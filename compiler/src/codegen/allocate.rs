@@ -4,7 +4,7 @@
 //! destination of a copy, which is put where its source ends if it can be. What does not fit is reported
 //! with the registers that were in the way, cheapest to spill first.
 
-use super::lir::{Inst, Kind, Program, Vreg, GRF};
+use super::lir::{GRF, Inst, Kind, Program, Vreg};
 use super::liveness::{Interval, intervals};
 use gencl_isa::{Opcode, Operand};
 

@@ -3,7 +3,7 @@
 //! The hardware takes operands of at most two registers and some operations only for 8 lanes. The
 //! builder cuts an operation on all lanes into instructions that keep to this, and works out regions.
 
-use super::lir::{Block, Inst, Program, VRef, Vreg, GRF};
+use super::lir::{Block, GRF, Inst, Program, VRef, Vreg};
 use gencl_isa::{
     AccessMode, Arf, Condition, Destination, Extra, Flag, Instruction, MathFunction, Opcode, Operand,
     Predicate, PredicateControl, Region, Register, Send, Source, ThreadControl, Type,
@@ -52,7 +52,7 @@ pub struct Dest {
     pub stride: u32,
     /// Type.
     pub ty: Type,
-    /// Is nothing that the virtual register held before needed?
+    /// Is nothing that the virtual register held before the IR instruction at hand needed?
     pub fresh: bool,
 }
 
@@ -140,11 +140,6 @@ impl Dest {
     /// With another type.
     pub fn cast(self, ty: Type) -> Dest {
         Dest { ty, ..self }
-    }
-
-    /// What was in it before and is not overwritten stays.
-    pub fn kept(self) -> Dest {
-        Dest { fresh: false, ..self }
     }
 }
 
@@ -281,7 +276,7 @@ impl Builder {
             self.chunk(Operation::new(Opcode::Mov), Some(dst), dst.ty, &[src], lane, step);
             if let Some(last) = self.program.blocks.last_mut().and_then(|b| b.insts.last_mut()) {
                 last.dst = Some(dst.at.plus((lane - first) * dst.stride));
-                last.fresh = dst.fresh && lane == first;
+                last.fresh = dst.fresh;
             }
         }
     }
@@ -329,7 +324,15 @@ impl Builder {
         }
     }
 
-    fn chunk(&mut self, operation: Operation, dst: Option<Dest>, ty: Type, srcs: &[Val], first: u32, lanes: u32) {
+    fn chunk(
+        &mut self,
+        operation: Operation,
+        dst: Option<Dest>,
+        ty: Type,
+        srcs: &[Val],
+        first: u32,
+        lanes: u32,
+    ) {
         let mut isa = Instruction::new(operation.opcode, lanes as u8);
         isa.channel_offset = first as u8;
         isa.saturate = operation.saturate;
@@ -363,12 +366,13 @@ impl Builder {
         inst.isa.destination = Destination::null(ty);
         if let Some(d) = dst {
             let step = if d.scalar() { (widest / d.ty.size()).clamp(1, 4) } else { d.stride / d.ty.size() };
-            inst.isa.destination = Destination { hstride: step as u8, ..Destination::new(Register::Grf(0), 0, ty) };
+            inst.isa.destination =
+                Destination { hstride: step as u8, ..Destination::new(Register::Grf(0), 0, ty) };
             if three {
                 inst.isa.destination.hstride = 1;
             }
             inst.dst = Some(d.at.plus(first * d.stride));
-            inst.fresh = d.fresh && first == 0;
+            inst.fresh = d.fresh;
         }
         for (index, s) in srcs.iter().enumerate() {
             let (operand, vref) = operand(s, first, lanes, three);
@@ -386,7 +390,14 @@ impl Builder {
     }
 
     /// Emits a message for `lanes` lanes from `first` on, or for one element when `lanes` is 1.
-    pub fn send(&mut self, send: Send, lanes: u32, first: u32, payload: [Option<VRef>; 2], dst: Option<VRef>) {
+    pub fn send(
+        &mut self,
+        send: Send,
+        lanes: u32,
+        first: u32,
+        payload: [Option<VRef>; 2],
+        dst: Option<VRef>,
+    ) {
         let split = payload[1].is_some();
         let mut isa = Instruction::new(if split { Opcode::Sends } else { Opcode::Send }, lanes as u8);
         isa.channel_offset = first as u8;
@@ -409,7 +420,7 @@ impl Builder {
         let mut inst = Inst::new(isa);
         inst.srcs = [payload[0], payload[1], None];
         inst.dst = dst;
-        inst.fresh = dst.is_some() && first == 0;
+        inst.fresh = dst.is_some();
         self.push(inst);
     }
 

@@ -1,28 +1,39 @@
 //! Checks a register allocation symbolically.
 //!
-//! Follows every path and notes for each byte of the register file and of scratch which byte of which virtual
-//! register it holds (after the idea of regalloc2's checker). Each byte read must hold what the instruction
-//! means; each write under a predicate, which keeps some lanes, must find its own register's bytes in place.
+//! Follows every path and notes for each byte of the register file and of scratch which bytes of virtual
+//! registers it holds (after the idea of regalloc2's checker). Each byte read must hold what the instruction
+//! means, unless its register has not been written on any path that leads here. A write under a predicate, which
+//! keeps some lanes, must find its own register's bytes in place.
+//!
+//! Where paths meet, a byte may stand for several registers: on a path that has not written a register any
+//! byte will do for it.
 
 use super::allocate::Locations;
-use super::lir::{Inst, Kind, Program, VRef, GRF};
+use super::lir::{Inst, Kind, Program, VRef};
+use smallvec::SmallVec;
 use std::collections::HashMap;
 
-/// Which byte of which virtual register. Pieces of spilled registers count as these.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Held {
-    /// Nothing was written on any path.
-    Nothing,
-    /// A byte.
-    Byte(u32, u32),
-    /// Different things on different paths.
-    Mixed,
-}
+/// Bytes of virtual registers that a byte stands for. Pieces of spilled registers count as these.
+type Held = SmallVec<[(u32, u32); 1]>;
 
 #[derive(Clone, PartialEq, Eq)]
 struct State {
     file: Vec<Held>,
     scratch: HashMap<u32, Held>,
+    /// Registers written on some path.
+    written: Vec<u64>,
+}
+
+impl State {
+    fn is_written(&self, vreg: u32) -> bool {
+        self.written[vreg as usize / 64] >> (vreg % 64) & 1 != 0
+    }
+
+    fn set_written(&mut self, vreg: u32, written: bool) {
+        let word = &mut self.written[vreg as usize / 64];
+        *word &= !(1 << (vreg % 64));
+        *word |= u64::from(written) << (vreg % 64);
+    }
 }
 
 /// Checks.
@@ -30,22 +41,21 @@ struct State {
 /// # Errors
 /// The first instruction that reads something else than it should.
 pub fn check(program: &Program, locations: &Locations) -> Result<(), String> {
-    let bytes = program
-        .vregs
-        .iter()
-        .zip(locations)
-        .filter_map(|(v, at)| at.map(|at| at + v.size))
-        .max()
-        .unwrap_or(0) as usize;
-    let mut entry: Vec<Option<State>> = vec![None; program.blocks.len()];
-    let mut first = State { file: vec![Held::Nothing; bytes], scratch: HashMap::new() };
+    let ends = program.vregs.iter().zip(locations).filter_map(|(v, at)| at.map(|at| at + v.size));
+    let mut first = State {
+        file: vec![Held::new(); ends.max().unwrap_or(0) as usize],
+        scratch: HashMap::new(),
+        written: vec![0; program.vregs.len().div_ceil(64)],
+    };
     for (v, info) in program.vregs.iter().enumerate() {
         if let (Some(at), Some(_)) = (info.fixed, locations[v]) {
+            first.set_written(v as u32, true);
             for byte in 0..info.size {
-                first.file[(at + byte) as usize] = Held::Byte(v as u32, byte);
+                first.file[(at + byte) as usize].push((v as u32, byte));
             }
         }
     }
+    let mut entry: Vec<Option<State>> = vec![None; program.blocks.len()];
     if let Some(e) = entry.first_mut() {
         *e = Some(first);
     }
@@ -53,55 +63,65 @@ pub fn check(program: &Program, locations: &Locations) -> Result<(), String> {
     while let Some(index) = work.pop() {
         let Some(mut state) = entry.get(index).cloned().flatten() else { continue };
         for (number, inst) in program.blocks[index].insts.iter().enumerate() {
-            step(program, locations, inst, &mut state)
-                .map_err(|e| format!("block {index} instruction {number} `{}`: {e}", super::lir::text(inst)))?;
+            step(program, locations, inst, &mut state).map_err(|e| {
+                format!("block {index} instruction {number} `{}`: {e}", super::lir::text(inst))
+            })?;
         }
         for next in &program.blocks[index].successors {
             let Some(slot) = entry.get_mut(*next) else {
                 return Err(format!("block {index} goes to block {next}, which does not exist"));
             };
-            match slot {
+            let changed = match slot {
                 None => {
                     *slot = Some(state.clone());
-                    work.push(*next);
+                    true
                 }
-                Some(known) => {
-                    if meet(known, &state) {
-                        work.push(*next);
-                    }
-                }
+                Some(known) => meet(known, &state),
+            };
+            if changed && !work.contains(next) {
+                work.push(*next);
             }
         }
     }
     Ok(())
 }
 
-/// What both states agree on. A byte written on one path only counts as written: a register that some lanes
-/// or paths have not written may be read, and gives anything there.
+/// What holds on both paths.
 fn meet(known: &mut State, other: &State) -> bool {
     let mut changed = false;
-    for (a, b) in known.file.iter_mut().zip(&other.file) {
-        changed |= merge(a, *b);
+    let mut file = std::mem::take(&mut known.file);
+    for (a, b) in file.iter_mut().zip(&other.file) {
+        changed |= merge(a, b, known, other);
     }
-    for (slot, b) in &other.scratch {
-        changed |= merge(known.scratch.entry(*slot).or_insert(Held::Nothing), *b);
+    known.file = file;
+    let mut scratch = std::mem::take(&mut known.scratch);
+    for slot in other.scratch.keys() {
+        scratch.entry(*slot).or_default();
+    }
+    for (slot, a) in &mut scratch {
+        let none = Held::new();
+        changed |= merge(a, other.scratch.get(slot).unwrap_or(&none), known, other);
+    }
+    known.scratch = scratch;
+    for (a, b) in known.written.iter_mut().zip(&other.written) {
+        changed |= *b & !*a != 0;
+        *a |= b;
     }
     changed
 }
 
-fn merge(a: &mut Held, b: Held) -> bool {
-    let both = match (*a, b) {
-        (x, y) if x == y => x,
-        (Held::Nothing, y) => y,
-        (x, Held::Nothing) => x,
-        _ => Held::Mixed,
-    };
+fn merge(a: &mut Held, b: &Held, known: &State, other: &State) -> bool {
+    if a == b {
+        return false;
+    }
+    let mut both: Held = a.iter().copied().filter(|t| b.contains(t) || !other.is_written(t.0)).collect();
+    both.extend(b.iter().copied().filter(|t| !a.contains(t) && !known.is_written(t.0)));
     let changed = both != *a;
     *a = both;
     changed
 }
 
-/// The byte of the original register that byte `offset` of a virtual register stands for.
+/// The byte of the original register that byte `offset` of an operand stands for.
 fn origin(program: &Program, v: VRef, offset: u32) -> (u32, u32) {
     match program.info(v.vreg).piece_of {
         Some((of, first)) => (of.0, first + v.offset + offset),
@@ -115,72 +135,63 @@ fn step(program: &Program, locations: &Locations, inst: &Inst, state: &mut State
         Ok(at + v.offset)
     };
     if inst.kind == Kind::Undefined {
+        if let Some(v) = inst.dst {
+            state.set_written(origin(program, v, 0).0, false);
+        }
         return Ok(());
     }
+    let mut fault = None;
     for index in 0..3 {
         let Some(v) = inst.srcs[index] else { continue };
         let base = place(v)?;
-        let mut fault = None;
         inst.read(index, |at, size| {
             for byte in at..at + size {
                 let expected = origin(program, v, byte);
-                let held = state.file.get((base + byte) as usize).copied().unwrap_or(Held::Nothing);
-                let fine = match held {
-                    Held::Byte(r, b) => (r, b) == expected,
-                    Held::Nothing => true,
-                    Held::Mixed => !written_somewhere(state, expected),
-                };
-                // A register none of whose bytes is anywhere was not written on this path.
-                if !fine && written_somewhere(state, expected) && fault.is_none() {
-                    fault = Some(format!("source {index} byte {byte} at {} holds {held:?}", base + byte));
-                }
-                if !fine && fault.is_none() && held != Held::Mixed && inst.kind == Kind::Normal {
+                let held = state.file.get((base + byte) as usize);
+                // Spilling saves whole registers, whatever is in them.
+                let whole = matches!(inst.kind, Kind::Spill(_));
+                let fine = held.is_some_and(|h| h.contains(&expected)) || !state.is_written(expected.0);
+                if !fine && !whole && fault.is_none() {
                     fault = Some(format!("source {index} byte {byte} at {} holds {held:?}", base + byte));
                 }
             }
         });
-        if let Some(fault) = fault {
-            return Err(fault);
-        }
     }
-    transfer(program, inst, state, &place)
-}
-
-fn written_somewhere(state: &State, what: (u32, u32)) -> bool {
-    state.file.contains(&Held::Byte(what.0, what.1))
-}
-
-fn transfer(
-    program: &Program,
-    inst: &Inst,
-    state: &mut State,
-    place: &dyn Fn(VRef) -> Result<u32, String>,
-) -> Result<(), String> {
-    if let Kind::Spill(slot) = inst.kind {
-        if let Some(v) = inst.srcs[1] {
-            let base = place(v)?;
-            for byte in 0..inst.src_span(1) {
-                state.scratch.insert(slot + byte, state.file[(base + byte) as usize]);
-            }
+    if let Some(fault) = fault {
+        return Err(fault);
+    }
+    if let (Kind::Spill(slot), Some(v)) = (inst.kind, inst.srcs[1]) {
+        let base = place(v)?;
+        for byte in 0..inst.src_span(1) {
+            state.scratch.insert(slot + byte, state.file[(base + byte) as usize].clone());
         }
         return Ok(());
     }
     let Some(v) = inst.dst else { return Ok(()) };
     let base = place(v)?;
-    let mut fault = None;
+    let end = base + inst.dst_span();
+    if end as usize > state.file.len() || v.offset + inst.dst_span() > program.info(v.vreg).size {
+        return Err(format!("v{} is written beyond its end", v.vreg.0));
+    }
+    let keeps = inst.isa.predicate.is_some() && !inst.fresh && inst.target.is_none();
+    let before = state.is_written(origin(program, v, 0).0);
     inst.written(|at, size| {
         for byte in at..at + size {
-            let (r, b) = origin(program, v, byte);
+            let tag = origin(program, v, byte);
             let cell = &mut state.file[(base + byte) as usize];
             if let Kind::Fill(slot) = inst.kind {
-                *cell = state.scratch.get(&(slot + byte)).copied().unwrap_or(Held::Nothing);
-                continue;
+                *cell = state.scratch.get(&(slot + byte)).cloned().unwrap_or_default();
+            } else if keeps && before && !cell.contains(&tag) {
+                // Some lanes now hold what was there before.
+                cell.clear();
+            } else {
+                cell.clear();
+                cell.push(tag);
             }
-            *cell = Held::Byte(r, b);
         }
     });
-    if fault.is_none() && v.offset + inst.dst_span() > program.info(v.vreg).size.next_multiple_of(GRF) {
-        fault = Some(format!("v{} is written beyond its end", v.vreg.0));
+    if inst.kind == Kind::Normal {
+        state.set_written(origin(program, v, 0).0, true);
     }
-    fault.map_or(Ok(()), Err)
+    Ok(())
 }

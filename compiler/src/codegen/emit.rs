@@ -1,7 +1,7 @@
 //! Machine code: registers put in, copies to the same place left out, jumps resolved, encoded.
 
 use super::allocate::{Locations, plain_copy};
-use super::lir::{Fixup, Inst, Kind, Program, VRef, GRF};
+use super::lir::{Fixup, GRF, Inst, Kind, Program, VRef};
 use gencl_isa::{Extra, Generation, Instruction, Operand, Register};
 
 /// Bytes of an instruction that is not compacted.

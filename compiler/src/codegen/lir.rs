@@ -75,7 +75,8 @@ pub struct Inst {
     pub dst: Option<VRef>,
     /// Sources.
     pub srcs: [Option<VRef>; 3],
-    /// Nothing that the destination's virtual register held before is needed afterwards.
+    /// Nothing that the destination's virtual register held is needed afterwards, but for what was written
+    /// since the last block began for the same purpose (halves and parts of one result are written one by one).
     pub fresh: bool,
     /// Jumps: to which block, by place in the layout.
     pub target: Option<usize>,
@@ -121,15 +122,7 @@ pub struct Lengths {
 impl Inst {
     /// An instruction without virtual registers.
     pub fn new(isa: Instruction) -> Inst {
-        Inst {
-            isa,
-            dst: None,
-            srcs: [None; 3],
-            fresh: false,
-            target: None,
-            fixup: None,
-            kind: Kind::Normal,
-        }
+        Inst { isa, dst: None, srcs: [None; 3], fresh: false, target: None, fixup: None, kind: Kind::Normal }
     }
 
     /// Lengths of a message.
@@ -164,9 +157,10 @@ impl Inst {
         if self.srcs[index].is_none() {
             return;
         }
-        if let Some(l) = self.lengths() {
-            let registers = if index == 0 { l.message } else { l.extended };
-            f(0, registers * GRF);
+        if self.lengths().is_some() {
+            // A message for one lane takes one element of each register set.
+            let bytes = if self.isa.exec_size == 1 { 8 } else { self.src_span(index) };
+            f(0, bytes);
             return;
         }
         let Operand::Register(s) = &self.isa.sources[index] else { return };
@@ -193,6 +187,9 @@ impl Inst {
 
     /// Bytes from a source's first to its last.
     pub fn src_span(&self, index: usize) -> u32 {
+        if let Some(l) = self.lengths() {
+            return GRF * if index == 0 { l.message } else { l.extended };
+        }
         let mut end = 0;
         self.read(index, |at, size| end = end.max(at + size));
         end

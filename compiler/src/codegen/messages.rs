@@ -100,8 +100,7 @@ impl Message {
 
     /// Scratch block access: `registers` (1, 2, 4 or 8) from register `offset` of the thread's scratch on.
     pub fn scratch(write: bool, registers: u32, offset: u32) -> Message {
-        let function =
-            offset | registers.trailing_zeros() << 12 | u32::from(write) << 17 | 1 << 18 | HEADER;
+        let function = offset | registers.trailing_zeros() << 12 | u32::from(write) << 17 | 1 << 18 | HEADER;
         Message { target: SharedFunction::DataCache, function }
     }
 

@@ -5,11 +5,9 @@
 //! `g0` as header, which stays where it is for the whole kernel. A write that leaves lanes or bytes as they are
 //! needs a fill before it.
 
-use super::lir::{Inst, Kind, Program, VRef, Vreg, VregInfo, GRF};
+use super::lir::{GRF, Inst, Kind, Program, VRef, Vreg, VregInfo};
 use super::messages::Message;
-use gencl_isa::{
-    Destination, Extra, Instruction, Opcode, Operand, Region, Register, Source, Type,
-};
+use gencl_isa::{Destination, Extra, Instruction, Opcode, Operand, Region, Register, Source, Type};
 
 /// Registers that a scratch message can reach, counted from the thread's scratch base.
 const REACH: u32 = 1 << 12;
@@ -116,7 +114,7 @@ fn fill(piece: Vreg, slot: u32, bytes: u32, out: &mut Vec<Inst>) {
         isa.extra = Extra::Send(Message::scratch(false, size, slot / GRF + first).send(1, 0, size, false));
         let mut inst = Inst::new(isa);
         inst.dst = Some(VRef { vreg: piece, offset: first * GRF });
-        inst.fresh = first == 0;
+        inst.fresh = true;
         inst.kind = Kind::Fill(slot + first * GRF);
         out.push(inst);
     }

@@ -1,6 +1,6 @@
 //! Arithmetic and logic.
 
-use super::{machine_type, unsigned, Failure, Selector};
+use super::{Failure, Selector, machine_type, unsigned};
 use crate::codegen::build::{Dest, Operation, Val};
 use crate::ir::{BinaryOp, Instruction, Reg, TernaryOp, Type as IrType, UnaryOp};
 use gencl_isa::{Condition, MathFunction, Opcode, Type};
@@ -209,7 +209,7 @@ impl Selector<'_> {
                 self.b.op(Operation::new(Opcode::Lzd), t, &[v]);
                 if spare > 0 {
                     let less = Val::imm(spare.wrapping_neg(), Type::D);
-                    self.b.op(Operation::new(Opcode::Add), t.kept(), &[t.val(), less]);
+                    self.b.op(Operation::new(Opcode::Add), t, &[t.val(), less]);
                 }
             }
             UnaryOp::TrailingZeros => {
@@ -224,7 +224,7 @@ impl Selector<'_> {
             _ => {
                 self.b.op(Operation::new(Opcode::Bfrev), t, &[v]);
                 if spare > 0 {
-                    self.b.op(Operation::new(Opcode::Shr), t.kept(), &[t.val(), Val::imm(spare, Type::UD)]);
+                    self.b.op(Operation::new(Opcode::Shr), t, &[t.val(), Val::imm(spare, Type::UD)]);
                 }
             }
         }
@@ -237,7 +237,7 @@ impl Selector<'_> {
     /// The number of the lowest one of 32 bits; 32 for 0, where `fbl` gives all ones.
     pub fn first_one(&mut self, d: Dest, v: Val) {
         self.b.op(Operation::new(Opcode::Fbl), d, &[v]);
-        self.b.op(Operation::choose(Condition::Less), d.kept(), &[d.val(), Val::imm(32, Type::UD)]);
+        self.b.op(Operation::choose(Condition::Less), d, &[d.val(), Val::imm(32, Type::UD)]);
     }
 
     /// Operations with two sources.
@@ -255,7 +255,11 @@ impl Selector<'_> {
             BinaryOp::Mul | BinaryOp::MulHigh if wide => {
                 let (a, b) = (self.materialize(a), self.materialize(b));
                 let d = self.dest(dst, machine)?;
-                if op == BinaryOp::Mul { self.mul64(d, a, b) } else { self.mul_high64(d, a, b) }
+                if op == BinaryOp::Mul {
+                    self.mul64(d, a, b)
+                } else {
+                    self.mul_high64(d, a, b)
+                }
                 Ok(())
             }
             BinaryOp::And | BinaryOp::Or | BinaryOp::Xor if float => refused(),
@@ -451,7 +455,7 @@ impl Selector<'_> {
                 let d = self.wrapping(dst, ty)?;
                 let t = self.b.temporary(d.scalar(), d.ty);
                 self.two(Operation::new(Opcode::Xor), true, t, b, c);
-                self.two(Operation::new(Opcode::And), true, t.kept(), t.val(), a);
+                self.two(Operation::new(Opcode::And), true, t, t.val(), a);
                 self.two(Operation::new(Opcode::Xor), true, d, t.val(), c);
                 Ok(())
             }

@@ -29,9 +29,9 @@ impl Selector<'_> {
         self.op2(Opcode::Mul, cross, ah, bl);
         let other = self.b.temporary(d.scalar(), Type::UD);
         self.op2(Opcode::Mul, other, al, bh);
-        self.op2(Opcode::Add, cross.kept(), cross.val(), other.val());
+        self.op2(Opcode::Add, cross, cross.val(), other.val());
         let high = low.part(4, Type::UD);
-        self.op2(Opcode::Add, high.kept(), high.val(), cross.val());
+        self.op2(Opcode::Add, high, high.val(), cross.val());
         self.b.mov(d.cast(Type::UQ), low.val());
     }
 
@@ -45,21 +45,21 @@ impl Selector<'_> {
         let middle = self.wide(scalar);
         self.op2(Opcode::Mul, middle, al, bh);
         // Cannot wrap: (2^32 - 1)^2 + 2^32 - 1 < 2^64.
-        self.op2(Opcode::Add, middle.kept(), middle.val(), low.val().part(4, Type::UD));
+        self.op2(Opcode::Add, middle, middle.val(), low.val().part(4, Type::UD));
         let other = self.wide(scalar);
         self.op2(Opcode::Mul, other, ah, bl);
-        self.op2(Opcode::Add, other.kept(), other.val(), middle.val().part(0, Type::UD));
+        self.op2(Opcode::Add, other, other.val(), middle.val().part(0, Type::UD));
         let high = self.wide(scalar);
         self.op2(Opcode::Mul, high, ah, bh);
-        self.op2(Opcode::Add, high.kept(), high.val(), middle.val().part(4, Type::UD));
-        self.op2(Opcode::Add, high.kept(), high.val(), other.val().part(4, Type::UD));
+        self.op2(Opcode::Add, high, high.val(), middle.val().part(4, Type::UD));
+        self.op2(Opcode::Add, high, high.val(), other.val().part(4, Type::UD));
         if signed {
             // A negative factor stands for itself plus 2^64.
             for (sign, factor) in [(a, b), (b, a)] {
                 let mask = self.wide(scalar).cast(Type::Q);
                 self.op2(Opcode::Asr, mask, sign.cast(Type::Q), Val::imm(63, Type::UW));
-                self.op2(Opcode::And, mask.kept(), mask.val(), factor.cast(Type::Q));
-                self.op2(Opcode::Add, high.kept(), high.val(), mask.val().negated());
+                self.op2(Opcode::And, mask, mask.val(), factor.cast(Type::Q));
+                self.op2(Opcode::Add, high, high.val(), mask.val().negated());
             }
         }
         self.b.mov(d.cast(Type::UQ), high.val());
@@ -76,7 +76,7 @@ impl Selector<'_> {
                 self.b.op(Operation::new(Opcode::Bfrev), first, &[high]);
                 self.b.op(Operation::new(Opcode::Bfrev), second, &[low]);
                 self.b.mov(d.part(0, Type::UD), first.val());
-                self.b.mov(d.part(4, Type::UD).kept(), second.val());
+                self.b.mov(d.part(4, Type::UD), second.val());
                 return;
             }
             UnaryOp::PopCount => {
@@ -96,10 +96,10 @@ impl Selector<'_> {
             // The second half counts when the first count is 32, that is when its bit 5 is set.
             let mask = self.b.temporary(scalar, Type::UD);
             self.op2(Opcode::Shr, mask, first.val(), Val::imm(5, Type::UW));
-            self.b.mov(mask.kept(), mask.val().cast(Type::D).negated());
-            self.op2(Opcode::And, second.kept(), second.val(), mask.val());
+            self.b.mov(mask, mask.val().cast(Type::D).negated());
+            self.op2(Opcode::And, second, second.val(), mask.val());
         }
-        self.op2(Opcode::Add, first.kept(), first.val(), second.val());
+        self.op2(Opcode::Add, first, first.val(), second.val());
         self.b.mov(d.cast(Type::UQ), first.val());
     }
 
@@ -117,16 +117,16 @@ impl Selector<'_> {
             self.op2(Opcode::Xor, over, a, sum);
             self.op2(Opcode::Xor, differs, a, b);
             let other = if subtract { differs.val() } else { differs.val().negated() };
-            self.op2(Opcode::And, over.kept(), over.val(), other);
-            self.op2(Opcode::Asr, over.cast(Type::Q).kept(), over.val().cast(Type::Q), Val::imm(63, Type::UW));
+            self.op2(Opcode::And, over, over.val(), other);
+            self.op2(Opcode::Asr, over.cast(Type::Q), over.val().cast(Type::Q), Val::imm(63, Type::UW));
             // The limit on the side of a: all ones but the sign, exchanged when a is negative.
             let limit = self.wide(scalar);
             self.op2(Opcode::Asr, limit.cast(Type::Q), a.cast(Type::Q), Val::imm(63, Type::UW));
             let most = self.materialize(Val::imm(i64::MAX as u64, Type::UQ));
-            self.op2(Opcode::Xor, limit.kept(), limit.val(), most);
+            self.op2(Opcode::Xor, limit, limit.val(), most);
             // r = r ^ (over & (r ^ limit))
-            self.op2(Opcode::Xor, limit.kept(), limit.val(), r.val());
-            self.op2(Opcode::And, limit.kept(), limit.val(), over.val());
+            self.op2(Opcode::Xor, limit, limit.val(), r.val());
+            self.op2(Opcode::And, limit, limit.val(), over.val());
             self.op2(Opcode::Xor, d.cast(Type::UQ), r.val(), limit.val());
             return Ok(());
         }
@@ -137,15 +137,15 @@ impl Selector<'_> {
             // borrow = (~a & b) | (~(a ^ b) & r)
             self.op2(Opcode::And, over, y, x.negated());
             self.op2(Opcode::Xor, either, x, y);
-            self.op2(Opcode::And, either.kept(), r.val(), either.val().negated());
+            self.op2(Opcode::And, either, r.val(), either.val().negated());
         } else {
             // carry = (a & b) | ((a | b) & ~r)
             self.op2(Opcode::And, over, x, y);
             self.op2(Opcode::Or, either, x, y);
-            self.op2(Opcode::And, either.kept(), either.val(), r.val().negated());
+            self.op2(Opcode::And, either, either.val(), r.val().negated());
         }
-        self.op2(Opcode::Or, over.kept(), over.val(), either.val());
-        self.op2(Opcode::Asr, over.cast(Type::Q).kept(), over.val().cast(Type::Q), Val::imm(63, Type::UW));
+        self.op2(Opcode::Or, over, over.val(), either.val());
+        self.op2(Opcode::Asr, over.cast(Type::Q), over.val().cast(Type::Q), Val::imm(63, Type::UW));
         let d = d.cast(Type::UQ);
         if subtract {
             self.op2(Opcode::And, d, r.val(), over.val().negated());

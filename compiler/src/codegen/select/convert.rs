@@ -5,7 +5,7 @@
 //! nothing between 8 or 16 bits and 64 bits, and rounding of inexact floats is a state, not a part of
 //! the instruction.
 
-use super::{machine_type, unsigned, Failure, Selector};
+use super::{Failure, Selector, machine_type, unsigned};
 use crate::codegen::build::{Dest, Operation, Val};
 use crate::ir::{Instruction, Rounding, Type as IrType};
 use gencl_isa::{Arf, Opcode, Type};
@@ -85,7 +85,7 @@ impl Selector<'_> {
                 let d = self.dest(dst, ty)?;
                 self.b.mov(d, Val::imm(0, ty));
                 let set = Operation { select: Some((flag, false)), ..Operation::new(Opcode::Mov) };
-                self.b.op(set, d.kept(), &[Val::imm(one, ty)]);
+                self.b.op(set, d, &[Val::imm(one, ty)]);
                 Ok(())
             }
             _ => {

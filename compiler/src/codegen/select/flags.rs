@@ -114,11 +114,8 @@ impl Selector<'_> {
         let value = self.truth(reg)?;
         let slot = self.free_flag()?;
         self.set_flag(slot, value);
-        self.flags.slots[slot] = Some(if self.constants[reg.0 as usize].is_some() {
-            Owner::Temporary
-        } else {
-            Owner::Value(reg)
-        });
+        self.flags.slots[slot] =
+            Some(if self.constants[reg.0 as usize].is_some() { Owner::Temporary } else { Owner::Value(reg) });
         self.flags.locked[slot] = true;
         if self.constants[reg.0 as usize].is_some() {
             self.temporaries.push(slot);

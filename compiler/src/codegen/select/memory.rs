@@ -8,9 +8,9 @@
 //! one in byte scattered messages; aligned quadwords are read by scattered messages that give them packed.
 //! Dwords arrive and leave one register set after the other (all lanes of the first, all of the second).
 
-use super::{machine_type, unsigned, Failure, Selector};
+use super::{Failure, Selector, machine_type, unsigned};
 use crate::codegen::build::{Builder, Dest, Operation, Place, Val};
-use crate::codegen::lir::{VRef, GRF};
+use crate::codegen::lir::{GRF, VRef};
 use crate::codegen::messages::Message;
 use crate::ir::{AtomicOp, Instruction, Reg, Space, Type as IrType};
 use gencl_isa::{Opcode, Type};
@@ -128,7 +128,7 @@ impl Selector<'_> {
             }
             self.b.op(Operation::new(Opcode::Add), d, &[base, v]);
             if offset != 0 {
-                self.two(Operation::new(Opcode::Add), true, d.kept(), d.val(), step);
+                self.two(Operation::new(Opcode::Add), true, d, d.val(), step);
             }
             return Ok(place(d.at));
         }
@@ -210,7 +210,7 @@ impl Selector<'_> {
         let d = self.dest(dst, ty)?;
         let (_, high) = part(offset + 4)?;
         self.b.mov(d.part(0, Type::UD), v);
-        self.b.mov(d.part(4, Type::UD).kept(), high);
+        self.b.mov(d.part(4, Type::UD), high);
         Ok(())
     }
 
@@ -254,7 +254,6 @@ impl Selector<'_> {
         }
         let payload = self.b.registers(a.lanes * piece.slots() / GRF);
         let step = size.min(4);
-        let mut fresh = true;
         for byte in (offset..offset + piece.bytes()).step_by(step as usize) {
             let v = self.val(elements[(byte / size) as usize], ty)?;
             let v = v.part(byte % size, unsigned(step));
@@ -264,20 +263,13 @@ impl Selector<'_> {
             let slot = if matches!(piece, Piece::Scattered(_)) { Type::UD } else { unsigned(step) };
             let v = if v.constant().is_some() && slot.size() == 1 { self.materialize(v) } else { v };
             let v = if v.constant().is_some() { v.cast_to_slot(slot) } else { v };
-            self.b.mov(Dest { at, stride: 4, ty: slot, fresh }, v);
-            fresh = false;
+            self.b.mov(Dest { at, stride: 4, ty: slot, fresh: true }, v);
         }
         Ok(payload)
     }
 
     /// Atomic operations.
-    pub fn atomic(
-        &mut self,
-        op: AtomicOp,
-        space: Space,
-        ty: IrType,
-        i: &Instruction,
-    ) -> Result<(), Failure> {
+    pub fn atomic(&mut self, op: AtomicOp, space: Space, ty: IrType, i: &Instruction) -> Result<(), Failure> {
         let machine = machine_type(ty)?;
         let size = machine.size();
         let local = space == Space::Local;
@@ -336,8 +328,8 @@ impl Selector<'_> {
     fn gathered(&mut self, list: &[Val], first: u32, width: u32, size: u32) -> VRef {
         let payload = self.b.registers(width * size * list.len() as u32 / GRF);
         let mut at = payload;
-        for (k, v) in list.iter().enumerate() {
-            let d = Dest { at, stride: Builder::stride(size), ty: v.ty, fresh: k == 0 };
+        for v in list {
+            let d = Dest { at, stride: Builder::stride(size), ty: v.ty, fresh: true };
             self.b.mov_lanes(d, *v, first, width);
             at = at.plus(width * size);
         }

@@ -1,8 +1,8 @@
 //! The thread's payload: what the launch puts into registers.
 
-use super::{family_size, Failure, Selector};
+use super::{Failure, Selector, family_size};
 use crate::codegen::build::{Dest, Operation, Val};
-use crate::codegen::lir::{Fixup, VRef, VregInfo, GRF};
+use crate::codegen::lir::{Fixup, GRF, VRef, VregInfo};
 use crate::ir::{Family, Function, Input, Op, Reg, Type as IrType, UnaryOp, Vote};
 use gencl_isa::{Arf, Condition, Flag, Opcode, Type};
 use gencl_program::{Push, PushSource};
@@ -166,15 +166,15 @@ impl Selector<'_> {
         let base = self.b.scalar(Type::UD);
         let pointer = Val::reg(header.plus(5 * 4), 0, Type::UD);
         self.b.op(Operation::new(Opcode::And), base, &[pointer, Val::imm(0xffff_fc00, Type::UD)]);
-        self.b.op(Operation::new(Opcode::Add), base.kept(), &[base.val(), Val::imm(0, Type::UD)]);
+        self.b.op(Operation::new(Opcode::Add), base, &[base.val(), Val::imm(0, Type::UD)]);
         if let Some(last) = self.b.program.blocks.last_mut().and_then(|b| b.insts.last_mut()) {
             last.fixup = Some(Fixup::SpillSize);
         }
         let offset = self.b.vector(Type::UD);
         self.b.mov(offset, lanes);
         let size = Val::imm(u64::from(self.payload.private_size), Type::UD);
-        self.b.op(Operation::new(Opcode::Mul), offset.kept(), &[offset.val(), size]);
-        self.b.op(Operation::new(Opcode::Add), offset.kept(), &[offset.val(), base.val()]);
+        self.b.op(Operation::new(Opcode::Mul), offset, &[offset.val(), size]);
+        self.b.op(Operation::new(Opcode::Add), offset, &[offset.val(), base.val()]);
         let wide = self.b.vector(Type::UQ);
         self.b.mov(wide, offset.val());
         self.payload.private_base = Some(wide.val());
@@ -256,12 +256,12 @@ impl Selector<'_> {
         self.b.mov(linear, first(self.local_id(2)?));
         for dimension in [1, 0] {
             let size = sizes[dimension];
-            self.b.op(Operation::new(Opcode::Mul), linear.kept(), &[linear.val(), size]);
+            self.b.op(Operation::new(Opcode::Mul), linear, &[linear.val(), size]);
             let id = first(self.local_id(dimension as u8)?);
-            self.b.op(Operation::new(Opcode::Add), linear.kept(), &[linear.val(), id]);
+            self.b.op(Operation::new(Opcode::Add), linear, &[linear.val(), id]);
         }
         let shift = Val::imm(u64::from(self.b.simd.trailing_zeros()), Type::UD);
-        self.b.op(Operation::new(Opcode::Shr), linear.kept(), &[linear.val(), shift]);
+        self.b.op(Operation::new(Opcode::Shr), linear, &[linear.val(), shift]);
         Ok(linear.val())
     }
 }

@@ -15,9 +15,12 @@ pub struct Facts {
 }
 
 fn instructions(function: &Function) -> impl Iterator<Item = (usize, &Instruction)> {
-    function.layout.iter().filter_map(|b| function.blocks.get(b.0 as usize)).enumerate().flat_map(
-        |(index, block)| block.instructions.iter().map(move |i| (index, i)),
-    )
+    function
+        .layout
+        .iter()
+        .filter_map(|b| function.blocks.get(b.0 as usize))
+        .enumerate()
+        .flat_map(|(index, block)| block.instructions.iter().map(move |i| (index, i)))
 }
 
 /// Finds the facts.

@@ -45,8 +45,7 @@ impl Selector<'_> {
         isa.no_mask = true;
         isa.extra = Extra::Send(Message::fence().send(1, 0, 1, false));
         isa.destination = Destination::new(Register::Grf(0), 0, Type::UD);
-        isa.sources[0] =
-            Operand::Register(Source::new(Register::Grf(0), 0, Region::new(8, 8, 1), Type::UD));
+        isa.sources[0] = Operand::Register(Source::new(Register::Grf(0), 0, Region::new(8, 8, 1), Type::UD));
         let mut inst = Inst::new(isa);
         inst.srcs[0] = Some(header);
         inst.dst = Some(done);
@@ -56,8 +55,7 @@ impl Selector<'_> {
         let mut isa = Isa::new(Opcode::Mov, 8);
         isa.no_mask = true;
         isa.destination = Destination::null(Type::UD);
-        isa.sources[0] =
-            Operand::Register(Source::new(Register::Grf(0), 0, Region::new(8, 8, 1), Type::UD));
+        isa.sources[0] = Operand::Register(Source::new(Register::Grf(0), 0, Region::new(8, 8, 1), Type::UD));
         let mut inst = Inst::new(isa);
         inst.srcs[0] = Some(done);
         self.b.push(inst);
@@ -66,9 +64,8 @@ impl Selector<'_> {
     /// Ends the thread.
     pub fn end_of_thread(&mut self) {
         let Ok(header) = self.header() else { return };
-        let whole = |register: Register| {
-            Operand::Register(Source::new(register, 0, Region::new(8, 8, 1), Type::UD))
-        };
+        let whole =
+            |register: Register| Operand::Register(Source::new(register, 0, Region::new(8, 8, 1), Type::UD));
         let mut isa = Isa::new(Opcode::Mov, 8);
         isa.no_mask = true;
         isa.destination = Destination::new(Register::Grf(LAST), 0, Type::UD);

@@ -1,7 +1,7 @@
 //! Operations on truth values.
 
 use super::flags::flag_value;
-use super::{machine_type, Failure, Selector};
+use super::{Failure, Selector, machine_type};
 use crate::codegen::build::{Operation, Val};
 use crate::ir::{BinaryOp, BlockId, Condition, Instruction, Reg, Type as IrType, UnaryOp, Vote};
 use gencl_isa::{Arf, Condition as MachineCondition, Flag, Opcode, Type};
@@ -174,7 +174,13 @@ impl Selector<'_> {
     }
 
     /// dst = a ? b
-    pub fn compare_to(&mut self, i: &Instruction, condition: Condition, a: Val, b: Val) -> Result<(), Failure> {
+    pub fn compare_to(
+        &mut self,
+        i: &Instruction,
+        condition: Condition,
+        a: Val,
+        b: Val,
+    ) -> Result<(), Failure> {
         self.assign_truth(i.dsts[0], i, |s, t| {
             s.compare_into(t, machine_condition(condition), a, b);
             Ok(())

@@ -1,0 +1,129 @@
+//! Kernels through code generation: allocation is checked in each, and the vendor's disassembler reads all.
+
+use super::{Compiled, Options, Target, compile};
+use crate::ir::passes::{Unobserved, standard};
+use crate::ir::random::random_kernel;
+use crate::ir::text::parse;
+use crate::ir::{Function, Unit};
+use std::process::Command;
+
+fn lowered(function: Function) -> Function {
+    let mut unit = Unit { functions: vec![function], ..Unit::default() };
+    standard(&mut unit, &mut Unobserved).expect("the passes accept it");
+    unit.functions.remove(0)
+}
+
+fn skylake() -> &'static Target {
+    Target::by_name("skl").expect("it is there")
+}
+
+fn code(function: &Function, options: Options) -> Compiled {
+    match compile(function, skylake(), &options) {
+        Ok(compiled) => compiled,
+        Err(e) => panic!("{e}\n{}", crate::ir::text::print_function(function)),
+    }
+}
+
+fn simd(lanes: u32) -> Options {
+    Options { simd: Some(lanes), ..Options::default() }
+}
+
+/// Asks the vendor's disassembler about machine code; says nothing where it is not installed.
+fn disassemble(compiled: &Compiled) {
+    let path = std::env::temp_dir().join(format!(
+        "gencl-codegen-{}-{:?}.bin",
+        std::process::id(),
+        std::thread::current().id()
+    ));
+    std::fs::write(&path, &compiled.kernel.code).expect("the temporary directory can be written");
+    let result = Command::new("iga64").args(["-p=9", "-d"]).arg(&path).output();
+    let _ = std::fs::remove_file(&path);
+    let Ok(output) = result else {
+        println!("iga64 is not installed: not disassembled");
+        return;
+    };
+    let text =
+        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{text}\n{}", compiled.listing);
+    for word in ["error", "illegal", "warning", "???"] {
+        assert!(!text.to_lowercase().contains(word), "{text}\n{}", compiled.listing);
+    }
+}
+
+const LOOP: &str = r#"
+kernel "loop" per_lane
+    register qword %0 %7 %8 %9
+    register dword %1 %2 %4 %5 %10 %11
+    register word %3
+    register bool %6
+@0:
+    %0 = input.push.pointer 0
+    %1 = input.group_id 0
+    %2 = input.push.local_size 0
+    %3 = input.local_id 0
+    %4 = convert.u32.u16 %3
+    %1 = mul.u32 %1, %2
+    %4 = add.u32 %1, %4
+    %5 = immediate.u32 0
+    %10 = immediate.u32 1
+    %11 = mov.u32 %5
+    jump @1
+@1:
+    %11 = add.u32 %11, %10
+    %6 = compare.less.u32 %11, %4
+    branch %6, @1, @2
+@2:
+    %7 = convert.u64.u32 %4
+    %8 = immediate.u64 2
+    %9 = shl.u64 %7, %8
+    %9 = add.u64 %9, %0
+    store.global.u32.align4 %9, %11
+    return
+end
+"#;
+
+#[test]
+fn a_loop() {
+    let unit = parse(LOOP).expect("it is Gen IR");
+    let function = lowered(unit.functions[0].clone());
+    println!("{}", crate::ir::text::print_function(&function));
+    for lanes in [8, 16] {
+        let compiled = code(&function, simd(lanes));
+        println!("{}", compiled.listing);
+        disassemble(&compiled);
+        assert_eq!(compiled.kernel.simd_width, lanes);
+    }
+}
+
+fn choices(seed: u32) -> Vec<u32> {
+    let mut x = seed.wrapping_mul(2_654_435_761).wrapping_add(12345);
+    (0..400)
+        .map(|_| {
+            x ^= x << 13;
+            x ^= x >> 17;
+            x ^= x << 5;
+            x >> 8
+        })
+        .collect()
+}
+
+#[test]
+fn random_kernels() {
+    for seed in 0..60 {
+        let mut function = random_kernel(2 + seed as usize % 14, &choices(seed));
+        function.private_size = 16;
+        let function = lowered(function);
+        for lanes in [8, 16] {
+            let compiled = code(&function, simd(lanes));
+            if seed % 20 == 0 {
+                disassemble(&compiled);
+            }
+            // The same kernel gives the same bytes.
+            assert_eq!(compiled, code(&function, simd(lanes)));
+        }
+        for registers in [24, 32, 48] {
+            let compiled = code(&function, Options { registers: Some(registers), ..simd(8) });
+            assert!(compiled.kernel.statistics.registers <= registers);
+        }
+    }
+}
