@@ -22,7 +22,7 @@ dispatch! {
         clGetDeviceIDsFromD3D11KHR clCreateFromD3D11BufferKHR clCreateFromD3D11Texture2DKHR
         clCreateFromD3D11Texture3DKHR clCreateFromDX9MediaSurfaceKHR clEnqueueAcquireD3D11ObjectsKHR
         clEnqueueReleaseD3D11ObjectsKHR clGetDeviceIDsFromDX9MediaAdapterKHR
-        clEnqueueAcquireDX9MediaSurfacesKHR clEnqueueReleaseDX9MediaSurfacesKHR clGetKernelSuggestedLocalWorkSize;
+        clEnqueueAcquireDX9MediaSurfacesKHR clEnqueueReleaseDX9MediaSurfacesKHR;
 
     platform::ids: clGetPlatformIDs;
     platform::info: clGetPlatformInfo;
@@ -82,7 +82,7 @@ dispatch! {
     kernel::argument: clSetKernelArg clSetKernelArgSVMPointer clSetKernelExecInfo;
     kernel::info: clGetKernelInfo;
     kernel::argument_info: clGetKernelArgInfo;
-    kernel::work_group_info: clGetKernelWorkGroupInfo;
+    kernel::work_group_info: clGetKernelWorkGroupInfo clGetKernelSuggestedLocalWorkSize;
     kernel::sub_group_info: clGetKernelSubGroupInfo clGetKernelSubGroupInfoKHR;
 
     unsupported::image: clCreateImage clCreateImageWithProperties clCreateImage2D clCreateImage3D
@@ -98,4 +98,20 @@ dispatch! {
         clEnqueueReleaseGLObjects clGetGLContextInfoKHR clCreateEventFromGLsyncKHR;
     unsupported::egl: clCreateFromEGLImageKHR clEnqueueAcquireEGLObjectsKHR clEnqueueReleaseEGLObjectsKHR
         clCreateEventFromEGLSyncKHR;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Entries that are null: those of Windows.
+    const WINDOWS_ENTRIES: usize = 16;
+
+    #[test]
+    fn every_entry_that_linux_has_is_filled() {
+        const ENTRIES: usize = size_of::<cl_icd_dispatch>() / size_of::<usize>();
+        // SAFETY: the table is a C structure of nothing but nullable pointers.
+        let entries = unsafe { &*(&raw const TABLE).cast::<[usize; ENTRIES]>() };
+        assert_eq!(entries.iter().filter(|&&entry| entry == 0).count(), WINDOWS_ENTRIES);
+    }
 }

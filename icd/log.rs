@@ -70,14 +70,3 @@ impl Visit for Line {
         result.expect("a String takes all text");
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn levels_are_ordered_by_detail() {
-        assert!(Level::ERROR <= Level::DEBUG && Level::TRACE > Level::DEBUG);
-        assert_eq!("debug".parse::<Level>().unwrap(), Level::DEBUG);
-    }
-}

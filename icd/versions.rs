@@ -28,6 +28,7 @@ pub const DEVICE_EXTENSIONS: &[Named] = &[
     ("cl_khr_icd", V1),
     ("cl_khr_extended_versioning", V1),
     ("cl_khr_create_command_queue", V1),
+    ("cl_khr_suggested_local_work_size", V1),
     ("cl_khr_byte_addressable_store", V1),
     ("cl_khr_global_int32_base_atomics", V1),
     ("cl_khr_global_int32_extended_atomics", V1),

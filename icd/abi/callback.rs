@@ -1,6 +1,7 @@
 //! Functions of the application that the driver calls.
 
 use std::ffi::{CString, c_char, c_void};
+use std::marker::PhantomData;
 
 use opencl_sys::{cl_command_queue, cl_event, cl_int, cl_uint};
 
@@ -13,9 +14,9 @@ type ObjectFunction = unsafe extern "C" fn(*mut c_void, *mut c_void);
 /// `pfn_notify` of events.
 type EventFunction = unsafe extern "C" fn(cl_event, cl_int, *mut c_void);
 /// `pfn_free_func` of clEnqueueSVMFree.
-type FreeFunction = unsafe extern "C" fn(cl_command_queue, cl_uint, *mut *mut c_void, *mut c_void);
+pub type FreeFunction = unsafe extern "C" fn(cl_command_queue, cl_uint, *mut *mut c_void, *mut c_void);
 /// `user_func` of clEnqueueNativeKernel.
-type NativeFunction = unsafe extern "C" fn(*mut c_void);
+pub type NativeFunction = unsafe extern "C" fn(*mut c_void);
 
 /// The pointer that the application wants back in its callbacks.
 #[derive(Clone, Copy)]
@@ -76,13 +77,15 @@ callback! {
     /// Told about what becomes of an event.
     EventNotify(EventFunction)
 }
-callback! {
-    /// Frees shared virtual memory.
-    FreeNotify(FreeFunction)
-}
-callback! {
-    /// A native kernel.
-    NativeKernel(NativeFunction)
+/// A callback that is not called, because no device has what it is for. `F` is its C type.
+pub struct Unused<F>(PhantomData<F>);
+
+impl<F> Argument for Unused<F> {
+    type Raw = Option<F>;
+
+    unsafe fn from_raw(_: Self::Raw) -> Self {
+        Self(PhantomData)
+    }
 }
 
 impl ContextNotify {

@@ -10,7 +10,9 @@ mod callback;
 pub mod entry;
 mod pointer;
 
-pub use callback::{ContextNotify, EventNotify, FreeNotify, NativeKernel, ObjectNotify, UserData};
+pub use callback::{
+    ContextNotify, EventNotify, FreeFunction, NativeFunction, ObjectNotify, Unused, UserData,
+};
 pub use pointer::{Bytes, Fixed, HostPointer, List, Out, OutList, Strings, Text, ZeroTerminated};
 
 /// A parameter of an entry point.

@@ -188,12 +188,11 @@ impl Argument for Text {
 }
 
 /// A list of strings or of byte arrays, `const T **`; another parameter tells how many.
-#[derive(Clone, Copy)]
 pub struct Strings<T>(*mut *const T);
 
 impl<T> Strings<T> {
     /// Is there no list?
-    pub fn is_null(self) -> bool {
+    pub fn is_null(&self) -> bool {
         self.0.is_null()
     }
 
@@ -201,7 +200,7 @@ impl<T> Strings<T> {
     ///
     /// # Safety
     /// `count` is the parameter that the specification pairs with this one.
-    pub unsafe fn to_vec(self, count: usize) -> Vec<StringPointer<T>> {
+    pub unsafe fn to_vec(&self, count: usize) -> Vec<StringPointer<T>> {
         if self.0.is_null() {
             return Vec::new();
         }
@@ -219,12 +218,11 @@ impl<T> Argument for Strings<T> {
 }
 
 /// One of [`Strings`].
-#[derive(Clone, Copy)]
 pub struct StringPointer<T>(*const T);
 
 impl<T> StringPointer<T> {
     /// Is it null?
-    pub fn is_null(self) -> bool {
+    pub fn is_null(&self) -> bool {
         self.0.is_null()
     }
 
@@ -232,7 +230,7 @@ impl<T> StringPointer<T> {
     ///
     /// # Safety
     /// Not null; the length is what the application gave, or the string has an end.
-    pub unsafe fn to_vec(self, length: Option<usize>) -> Vec<u8> {
+    pub unsafe fn to_vec(&self, length: Option<usize>) -> Vec<u8> {
         match length {
             // SAFETY: the caller vouches for the length.
             Some(length) => unsafe { std::slice::from_raw_parts(self.0.cast::<u8>(), length) }.to_vec(),
@@ -275,7 +273,6 @@ impl<T> Argument for ZeroTerminated<T> {
 }
 
 /// Memory of the application that commands and memory objects use; `P` is the C type.
-#[derive(Clone, Copy)]
 pub struct HostPointer<P> {
     address: *mut c_void,
     raw: PhantomData<P>,

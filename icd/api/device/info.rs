@@ -80,7 +80,7 @@ fn get_device_info(
         CL_DEVICE_VENDOR_ID => info.value(facts.vendor_id),
         CL_DEVICE_NAME => info.string(&facts.name),
         CL_DEVICE_VENDOR => info.string(VENDOR),
-        CL_DRIVER_VERSION => info.string(&facts.driver_version),
+        CL_DRIVER_VERSION => info.string(facts.driver_version),
         CL_DEVICE_PROFILE => info.string("FULL_PROFILE"),
         CL_DEVICE_VERSION => info.string(&versions::version()),
         CL_DEVICE_NUMERIC_VERSION => info.value(NUMERIC_VERSION),

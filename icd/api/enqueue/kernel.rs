@@ -8,7 +8,7 @@ use opencl_sys::{cl_command_queue, cl_event, cl_kernel, cl_mem, cl_uint};
 
 use super::Enqueue;
 use crate::CLResult;
-use crate::abi::{HostPointer, List, NativeKernel, Out};
+use crate::abi::{HostPointer, List, NativeFunction, Out, Unused};
 use crate::handle::Handle;
 use crate::object::{Kernel, Queue};
 
@@ -87,7 +87,7 @@ fn enqueue_task(
 #[cl_entrypoint(clEnqueueNativeKernel)]
 fn enqueue_native_kernel(
     queue: cl_command_queue,
-    _function: NativeKernel,
+    _function: Unused<NativeFunction>,
     _arguments: HostPointer<*mut c_void>,
     _arguments_size: usize,
     _num_objects: cl_uint,

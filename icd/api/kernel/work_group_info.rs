@@ -1,5 +1,7 @@
 //! `clGetKernelWorkGroupInfo`, `clGetKernelSuggestedLocalWorkSize`
 
+use std::sync::Arc;
+
 use gencl_icd_macros::cl_entrypoint;
 use gencl_runtime::{Code, Error};
 use opencl_sys::{
@@ -45,4 +47,31 @@ fn get_kernel_work_group_info(
         }
         _ => info.unknown(name),
     }
+}
+
+#[cl_entrypoint(clGetKernelSuggestedLocalWorkSize)]
+fn get_kernel_suggested_local_work_size(
+    queue: cl_command_queue,
+    kernel: cl_kernel,
+    work_dim: cl_uint,
+    global_work_offset: List<usize>,
+    global_work_size: List<usize>,
+    suggested: OutList<usize>,
+) -> CLResult<()> {
+    let queue = Handle::<Queue>::get(queue)?;
+    let kernel = Handle::<Kernel>::get(kernel)?;
+    // CL_INVALID_CONTEXT if context associated with kernel is not the same as the context associated with
+    // command_queue.
+    let other = !Arc::ptr_eq(&queue.context, &kernel.program.context);
+    refuse_if(other, Code::InvalidContext, "queue and kernel are of different contexts")?;
+    let range = nd_range(work_dim, global_work_offset, global_work_size, List::none())?;
+    // CL_INVALID_GLOBAL_WORK_SIZE if global_work_size is NULL or if any of the values specified in global_work_size
+    // are 0.
+    refuse_if(range.global.contains(&0), Code::InvalidGlobalWorkSize, "the index space is empty")?;
+    // CL_INVALID_VALUE if suggested_local_work_size is NULL.
+    refuse_if(suggested.is_null(), Code::InvalidValue, "nowhere to return the size")?;
+    let size = kernel.runtime.suggested_local_size(&range)?.map(|size| size as usize);
+    // SAFETY: work_dim is what there is room for.
+    unsafe { suggested.write(&size, work_dim as usize) }
+    Ok(())
 }

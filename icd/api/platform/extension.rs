@@ -8,7 +8,7 @@ use opencl_sys::cl_platform_id;
 
 use crate::abi::Text;
 use crate::api::platform::{ids, info};
-use crate::api::queue;
+use crate::api::{kernel, queue};
 use crate::object::Platform;
 
 /// The functions of extensions that we support.
@@ -21,6 +21,10 @@ fn address(name: &str) -> *mut c_void {
         // cl_khr_create_command_queue
         "clCreateCommandQueueWithPropertiesKHR" => {
             queue::create::clCreateCommandQueueWithProperties as *const ()
+        }
+        // cl_khr_suggested_local_work_size
+        "clGetKernelSuggestedLocalWorkSizeKHR" => {
+            kernel::work_group_info::clGetKernelSuggestedLocalWorkSize as *const ()
         }
         _ => std::ptr::null(),
     };

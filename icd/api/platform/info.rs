@@ -13,6 +13,9 @@ use crate::info::{InfoWriter, Written};
 use crate::object::Platform;
 use crate::versions::{self, NUMERIC_VERSION};
 
+/// Of the clock of clGetHostTimer.
+const HOST_TIMER_RESOLUTION_NS: u64 = 1;
+
 #[cl_entrypoint(clGetPlatformInfo)]
 fn get_platform_info(
     platform: cl_platform_id,
@@ -34,8 +37,7 @@ fn get_platform_info(
             info.values(&versions::with_versions(versions::PLATFORM_EXTENSIONS))
         }
         CL_PLATFORM_ICD_SUFFIX_KHR => info.string("GENCL"),
-        // 0: host and device timers are not synchronized, clGetDeviceAndHostTimer is not supported.
-        CL_PLATFORM_HOST_TIMER_RESOLUTION => info.value(0u64),
+        CL_PLATFORM_HOST_TIMER_RESOLUTION => info.value(HOST_TIMER_RESOLUTION_NS),
         _ => info.unknown(name),
     }
 }

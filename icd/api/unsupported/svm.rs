@@ -11,7 +11,7 @@ use opencl_sys::{
 
 use super::of_queue;
 use crate::CLResult;
-use crate::abi::{FreeNotify, HostPointer, List, Out};
+use crate::abi::{FreeFunction, HostPointer, List, Out, Unused};
 
 // CL_INVALID_OPERATION if the device associated with command_queue does not support SVM.
 const NO_SVM: &str = "the device has no shared virtual memory";
@@ -37,7 +37,7 @@ fn enqueue_svm_free(
     command_queue: cl_command_queue,
     _num_svm_pointers: cl_uint,
     _svm_pointers: Out<*mut c_void>,
-    _pfn_free_func: FreeNotify,
+    _pfn_free_func: Unused<FreeFunction>,
     _user_data: HostPointer<*mut c_void>,
     _num_events_in_wait_list: cl_uint,
     _event_wait_list: List<cl_event>,
