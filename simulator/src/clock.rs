@@ -1,17 +1,20 @@
 //! The GPU's clock: the timestamp that registers and PIPE_CONTROL give.
 
 use std::sync::OnceLock;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::device::Device;
 
-/// When this process's simulated GPUs were switched on.
+/// When this process looked at the clock first.
 static ORIGIN: OnceLock<Instant> = OnceLock::new();
+
+/// The GPU was switched on a while before: a timestamp of 0 means "never" to many programs.
+const SINCE_BOOT: Duration = Duration::from_secs(1);
 
 /// The timestamp now, in ticks of [`Device::timestamp_frequency`]; 36 bits wide as the register
 /// (Skylake manual, Volume 2c, TIMESTAMP). All simulated devices of a process share the clock's origin.
 pub fn timestamp(device: &Device) -> u64 {
-    let elapsed = ORIGIN.get_or_init(Instant::now).elapsed().as_nanos();
+    let elapsed = (ORIGIN.get_or_init(Instant::now).elapsed() + SINCE_BOOT).as_nanos();
     let ticks = elapsed * u128::from(device.timestamp_frequency) / 1_000_000_000;
     ticks as u64 & ((1 << 36) - 1)
 }

@@ -33,6 +33,8 @@ pub struct Scratch {
     pub base: u64,
     /// Bytes for each thread: a power of two from 1 KiB to 2 MiB.
     pub per_thread: u32,
+    /// Thread slots that have scratch memory; no thread runs in another.
+    pub slots: u32,
 }
 
 /// The base addresses that messages and pointers of the thread's header are relative to.

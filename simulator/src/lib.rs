@@ -6,6 +6,7 @@ pub mod dispatch;
 pub mod eu;
 pub mod fault;
 pub mod gpu;
+pub mod interpreter;
 pub mod memory;
 mod node;
 pub mod pool;

@@ -222,6 +222,11 @@ impl AddressSpace {
         (length <= rest).then_some(HostRange { host, length: length as usize, _space: PhantomData })
     }
 
+    /// How many bytes there are from `address` to the end of its buffer; 0 outside of all buffers.
+    pub fn rest_of_buffer(&self, address: u64) -> u64 {
+        self.rest(&mut Cursor::default(), address).map_or(0, |(_, rest)| rest)
+    }
+
     /// Are all bytes of a range in buffers? The first that is not is the fault's address.
     pub fn check(&self, address: u64, length: u64, access: Access) -> Result<(), PageFault> {
         let (mut at, mut left, mut cursor) = (address, length, Cursor::default());
@@ -368,6 +373,18 @@ impl HostRange<'_> {
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.length == 0
+    }
+
+    /// Does it begin with these bytes?
+    pub fn starts_with(&self, bytes: &[u8]) -> bool {
+        // Copied in pieces: a reference to memory that others write to would be unsound.
+        let mut piece = [0; 4096];
+        bytes.len() <= self.length
+            && bytes.chunks(piece.len()).enumerate().all(|(index, expected)| {
+                let piece = &mut piece[..expected.len()];
+                self.read(index * 4096, piece);
+                piece == expected
+            })
     }
 
     /// Copies from `offset` on into `out`. Panics beyond the end.

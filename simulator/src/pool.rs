@@ -67,6 +67,11 @@ impl Pool {
         Pool { workers: workers.max(1), threads: OnceLock::new() }
     }
 
+    /// The most threads.
+    pub fn workers(&self) -> usize {
+        self.workers
+    }
+
     /// Calls `body` with each index below `total` once, on up to `participants` threads, each of which has its
     /// own `state`. Gives the fault of the lowest index.
     pub fn run<S>(

@@ -23,6 +23,7 @@ use context::Context;
 use crate::clock;
 use crate::device::Device;
 use crate::gpu::{Executor, Gpu, LaunchLog, LaunchStatistics};
+use crate::interpreter::Interpreter;
 use crate::memory::{Object, PAGE_SIZE};
 use crate::settings::Settings;
 use crate::watchdog::Watchdog;
@@ -69,6 +70,18 @@ fn names() -> String {
 }
 
 impl Simulator {
+    /// A simulated device by its name (`skl`), with default settings.
+    pub fn new(name: &str) -> std::result::Result<Simulator, UnknownDevice> {
+        Simulator::with_settings(name, Settings::default())
+    }
+
+    /// A simulated device by its name (`skl`), whose kernels are interpreted.
+    pub fn with_settings(name: &str, settings: Settings) -> std::result::Result<Simulator, UnknownDevice> {
+        let device = Device::named(name).ok_or_else(|| UnknownDevice(name.to_owned()))?;
+        let executor = Box::new(Interpreter::new(device, &settings));
+        Simulator::with_executor(name, settings, executor)
+    }
+
     /// A simulated device by its name (`skl`), whose kernels an engine executes.
     pub fn with_executor(
         name: &str,

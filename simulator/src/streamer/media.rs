@@ -339,6 +339,10 @@ impl Streamer<'_> {
         })?;
         let address = canonical(self.state.bases.general.wrapping_add(state.scratch_base));
         self.memory.check(address, size, Access::Write)?;
-        Ok(Some(Scratch { base: state.scratch_base, per_thread: state.scratch_per_thread }))
+        Ok(Some(Scratch {
+            base: state.scratch_base,
+            per_thread: state.scratch_per_thread,
+            slots: state.max_threads,
+        }))
     }
 }

@@ -15,6 +15,8 @@ mod names;
 mod pipe_control;
 mod registers;
 mod state;
+#[cfg(test)]
+mod tests;
 
 pub use command::Command;
 pub use gen9::COMMANDS as GEN9_COMMANDS;

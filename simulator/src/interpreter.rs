@@ -1,0 +1,161 @@
+//! The engine that interprets EU code: decoded kernels, and work-groups spread over host threads.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use crate::device::Device;
+use crate::dispatch::{GroupStatistics, Launch};
+use crate::eu::{self, Kernel, Worker};
+use crate::fault::Fault;
+use crate::gpu::Executor;
+use crate::memory::{Access, AddressSpace, Cursor};
+use crate::pool::Pool;
+use crate::running::Running;
+use crate::settings::Settings;
+
+/// The interpreter of one GPU.
+pub struct Interpreter {
+    device: &'static Device,
+    strict: bool,
+    pool: Pool,
+    kernels: Mutex<Vec<Arc<Cached>>>,
+    /// Workers that have nothing to do, each with its first thread slot.
+    idle: Mutex<Vec<(u32, Worker)>>,
+}
+
+/// A decoded kernel and the code that it was decoded from.
+struct Cached {
+    address: u64,
+    code: Vec<u8>,
+    kernel: Kernel,
+}
+
+/// Decoded kernels that are kept.
+const CACHED_KERNELS: usize = 256;
+
+/// Most bytes of code of one kernel.
+const MAX_CODE: u64 = 16 << 20;
+
+impl Interpreter {
+    /// An interpreter for a device.
+    pub fn new(device: &'static Device, settings: &Settings) -> Interpreter {
+        Interpreter {
+            device,
+            strict: settings.strict,
+            pool: Pool::new(settings.workers),
+            kernels: Mutex::default(),
+            idle: Mutex::default(),
+        }
+    }
+
+    /// The decoded kernel at an address. Its code is compared with memory, so that code that was replaced
+    /// is decoded anew.
+    fn kernel(&self, address: u64, memory: &AddressSpace) -> Result<Arc<Cached>, Fault> {
+        let rest = memory.rest_of_buffer(address).min(MAX_CODE);
+        let range = memory.range(&mut Cursor::default(), address, rest);
+        let cached = {
+            let kernels = self.kernels.lock();
+            let same =
+                |k: &&Arc<Cached>| k.address == address && range.is_some_and(|r| r.starts_with(&k.code));
+            kernels.iter().rev().find(same).cloned()
+        };
+        if let Some(cached) = cached {
+            return Ok(cached);
+        }
+        let mut code = vec![0; rest as usize];
+        memory.read_for(&mut Cursor::default(), address, &mut code, Access::Fetch)?;
+        let kernel = Kernel::decode(self.device, &code, 0, self.strict)?;
+        let end = kernel.ops().last().map_or(0, |op| op.offset as usize + FULL_INSTRUCTION);
+        code.truncate(end);
+        code.shrink_to_fit();
+        let cached = Arc::new(Cached { address, code, kernel });
+        let mut kernels = self.kernels.lock();
+        // What was at this address before is gone.
+        kernels.retain(|k| k.address != address);
+        if kernels.len() == CACHED_KERNELS {
+            kernels.remove(0);
+        }
+        kernels.push(Arc::clone(&cached));
+        Ok(cached)
+    }
+
+    /// How many work-groups run at once. The hardware threads of all must have scratch memory.
+    fn participants(&self, launch: &Launch) -> usize {
+        let each = launch.threads_per_group();
+        launch.scratch.map_or(usize::MAX, |scratch| (scratch.slots / each).max(1) as usize)
+    }
+
+    /// The first thread slot of a participant. Without scratch memory, participants beyond the device's threads
+    /// share slots: then they are but a name.
+    fn first_slot(&self, launch: &Launch, participant: usize) -> u32 {
+        let each = launch.threads_per_group();
+        let fit = (self.device.total_threads() / each).max(1);
+        (participant as u32 % fit) * each
+    }
+
+    fn worker(&self, first_slot: u32) -> Worker {
+        let mut idle = self.idle.lock();
+        match idle.iter().position(|(slot, _)| *slot == first_slot) {
+            Some(index) => idle.swap_remove(index).1,
+            None => Worker::new(self.device, first_slot),
+        }
+    }
+}
+
+/// Bytes of an instruction that is not compacted.
+const FULL_INSTRUCTION: usize = 16;
+
+/// A host thread's part in a launch. Gives its worker back and adds up its counts when it is done.
+struct Participant<'a> {
+    interpreter: &'a Interpreter,
+    first_slot: u32,
+    worker: Option<Worker>,
+    own: GroupStatistics,
+    sum: &'a Mutex<GroupStatistics>,
+}
+
+impl Drop for Participant<'_> {
+    fn drop(&mut self) {
+        *self.sum.lock() += self.own;
+        let mut idle = self.interpreter.idle.lock();
+        if let Some(worker) = self.worker.take().filter(|_| idle.len() < 2 * self.interpreter.pool.workers())
+        {
+            idle.push((self.first_slot, worker));
+        }
+    }
+}
+
+/// The work-group ids of a linear index: x fastest, then y, then z.
+fn group_of(launch: &Launch, index: u64) -> [u32; 3] {
+    let [x, y, _] = launch.groups();
+    let at = [index % x, index / x % y, index / x / y];
+    std::array::from_fn(|i| launch.first_group[i] + at[i] as u32)
+}
+
+impl Executor for Interpreter {
+    fn launch(
+        &self,
+        launch: &Launch,
+        memory: &AddressSpace,
+        running: &Running,
+    ) -> Result<GroupStatistics, Fault> {
+        let cached = self.kernel(launch.kernel, memory)?;
+        let sum = Mutex::new(GroupStatistics::default());
+        // Saturated, a count of groups is more than could ever be executed.
+        let total = launch.groups().iter().fold(1u64, |product, n| product.saturating_mul(*n));
+        let participant = |number| {
+            let first_slot = self.first_slot(launch, number);
+            let worker = Some(self.worker(first_slot));
+            Participant { interpreter: self, first_slot, worker, own: GroupStatistics::default(), sum: &sum }
+        };
+        let execute = |own: &mut Participant<'_>, index| {
+            let worker = own.worker.get_or_insert_with(|| Worker::new(self.device, own.first_slot));
+            let group = group_of(launch, index);
+            own.own += eu::run_group(&cached.kernel, launch, group, memory, worker, &running.cancel)?;
+            Ok(())
+        };
+        self.pool.run(total, self.participants(launch), running, participant, execute)?;
+        Ok(sum.into_inner())
+    }
+}

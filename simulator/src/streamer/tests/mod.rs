@@ -1,0 +1,138 @@
+//! Batches written by hand, dword by dword.
+
+mod genxml;
+mod launches;
+mod memory;
+mod random;
+mod rules;
+
+use std::sync::Arc;
+
+use gencl_i915::Engine;
+use parking_lot::Mutex;
+
+use super::{ContextState, Streamer};
+use crate::device::Device;
+use crate::dispatch::{GroupStatistics, Launch};
+use crate::fault::Fault;
+use crate::gpu::{Executor, Gpu, LaunchLog};
+use crate::memory::{AddressSpace, Cursor, Object};
+use crate::running::Running;
+use crate::settings::Settings;
+
+/// Where the buffers are.
+pub const BATCH: u64 = 0x1_0000;
+pub const DATA: u64 = 0x8_0000;
+pub const HEAP: u64 = 0x10_0000;
+pub const SIZE: u64 = 0x1_0000;
+
+/// An engine that remembers launches and executes nothing.
+#[derive(Clone, Default)]
+pub struct Recorder(Arc<Mutex<Vec<Launch>>>);
+
+impl Executor for Recorder {
+    fn launch(&self, launch: &Launch, _: &AddressSpace, _: &Running) -> Result<GroupStatistics, Fault> {
+        self.0.lock().push(launch.clone());
+        Ok(GroupStatistics::default())
+    }
+}
+
+/// A GPU with three buffers: the batch, data, and a heap for state and kernels.
+pub struct Bench {
+    pub gpu: Gpu,
+    pub memory: AddressSpace,
+    pub running: Running,
+    pub state: ContextState,
+    recorder: Recorder,
+}
+
+impl Bench {
+    pub fn new() -> Bench {
+        let buffers = [BATCH, DATA, HEAP].map(|address| (address, Object::create(SIZE).unwrap()));
+        let recorder = Recorder::default();
+        let gpu = Gpu {
+            device: Device::named("skl").unwrap(),
+            settings: Settings { workers: 1, ..Settings::default() },
+            executor: Box::new(recorder.clone()),
+            launches: LaunchLog::default(),
+        };
+        Bench {
+            gpu,
+            memory: AddressSpace::new(buffers).unwrap(),
+            running: Running::default(),
+            state: ContextState::default(),
+            recorder,
+        }
+    }
+
+    pub fn write(&self, address: u64, dwords: &[u32]) {
+        let mut cursor = Cursor::default();
+        for (index, dword) in (0..).zip(dwords) {
+            self.memory.write_u32(&mut cursor, address + 4 * index, *dword).unwrap();
+        }
+    }
+
+    pub fn dword(&self, address: u64) -> u32 {
+        self.memory.read_u32(&mut Cursor::default(), address).unwrap()
+    }
+
+    pub fn qword(&self, address: u64) -> u64 {
+        self.memory.read_u64(&mut Cursor::default(), address).unwrap()
+    }
+
+    /// Runs commands, MI_BATCH_BUFFER_END added, on the render engine.
+    pub fn run(&mut self, commands: &[&[u32]]) -> Result<(), Fault> {
+        self.run_on(Engine::Render, commands)
+    }
+
+    pub fn run_on(&mut self, engine: Engine, commands: &[&[u32]]) -> Result<(), Fault> {
+        let mut dwords = commands.concat();
+        dwords.push(END);
+        self.write(BATCH, &dwords);
+        Streamer::new(&self.gpu, &self.memory, &self.running, &mut self.state, engine).run(BATCH)
+    }
+
+    /// Runs commands that must fail, and gives the fault's text.
+    pub fn refused(&mut self, commands: &[&[u32]]) -> String {
+        self.run(commands).expect_err("the batch must be refused").to_string()
+    }
+
+    pub fn launches(&self) -> Vec<Launch> {
+        std::mem::take(&mut self.recorder.0.lock())
+    }
+}
+
+/// MI_BATCH_BUFFER_END
+pub const END: u32 = 0x0500_0000;
+/// PIPELINE_SELECT of the GPGPU pipeline with its mask bits.
+pub const GPGPU: [u32; 1] = [0x6904_0302];
+/// MEDIA_STATE_FLUSH
+pub const STATE_FLUSH: [u32; 2] = [0x7004_0000, 0];
+/// PIPE_CONTROL with Command Streamer Stall Enable
+pub const STALL: [u32; 6] = [0x7a00_0004, 1 << 20, 0, 0, 0, 0];
+/// STATE_BASE_ADDRESS: dynamic state and instructions at the heap, everything else at 0, no limits.
+pub const BASES: [u32; 19] = [
+    0x6101_0011,
+    1,
+    0,
+    0,
+    1,
+    0,
+    HEAP as u32 | 1,
+    0,
+    1,
+    0,
+    HEAP as u32 | 1,
+    0,
+    0xffff_f001,
+    0xffff_f001,
+    0xffff_f001,
+    0xffff_f001,
+    1,
+    0,
+    0,
+];
+/// MEDIA_VFE_STATE: no scratch, 168 threads, 2 URB entries of 2 registers, 64 registers of CURBE.
+pub const VFE: [u32; 9] = [0x7000_0007, 0, 0, 167 << 16 | 2 << 8, 0, 2 << 16 | 64, 0, 0, 0];
+/// MI_LOAD_REGISTER_IMM of L3CNTLREG with SLM Enable.
+pub const SLM: [u32; 3] = [0x1100_0001, 0x7034, 0x6000_0121];
