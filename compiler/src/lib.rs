@@ -7,8 +7,14 @@
 #[cfg(feature = "llvm")]
 pub mod clang;
 pub mod codegen;
+#[cfg(feature = "llvm")]
+pub mod driver;
 pub mod ir;
 #[cfg(feature = "llvm")]
 pub mod llvm;
+#[cfg(feature = "llvm")]
+pub mod options;
+#[cfg(feature = "llvm")]
+pub mod server;
 #[cfg(feature = "llvm")]
 pub mod translate;

@@ -1,3 +1,152 @@
 //! `genclc`: the command-line compiler and the compile server.
 
-fn main() {}
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Parser;
+use gencl_compiler::driver::{Build, Driver, Listener};
+use gencl_compiler::server;
+use gencl_program::debug::{self, Debug};
+use gencl_program::elf;
+use gencl_program::protocol::Status;
+
+/// Compiles OpenCL C for Intel Gen graphics.
+///
+/// Build options are those of clBuildProgram: -D, -I, -cl-std=, -cl-fast-relaxed-math, -w and so on.
+#[derive(Parser)]
+#[command(name = "genclc", version)]
+struct Arguments {
+    /// OpenCL C source.
+    #[arg(required_unless_present = "serve")]
+    source: Option<PathBuf>,
+    /// Where the program goes, an ELF file.
+    #[arg(short, long)]
+    output: Option<PathBuf>,
+    /// The GPU to compile for.
+    #[arg(long, default_value = "skl")]
+    target: String,
+    /// Print ast, llvm, ir, asm, stats (any of the debug options), separated by commas.
+    #[arg(long, default_value = "")]
+    dump: String,
+    /// Serve builds on standard input and output, for the runtime.
+    #[arg(long)]
+    serve: bool,
+}
+
+/// Options of this program that take their value in the next word.
+const WITH_VALUE: &[&str] = &["-o", "--output", "--target", "--dump"];
+
+fn main() -> ExitCode {
+    let (own, options) = sort(std::env::args().collect());
+    let after_help = format!("Debug options, for --dump and the variable GENCL_DEBUG:\n{}", debug::help());
+    let command = <Arguments as clap::CommandFactory>::command().after_help(after_help);
+    let arguments =
+        match <Arguments as clap::FromArgMatches>::from_arg_matches(&command.get_matches_from(own)) {
+            Ok(arguments) => arguments,
+            Err(error) => error.exit(),
+        };
+    // Deeply nested sources need more stack than the main thread has.
+    let thread = std::thread::Builder::new().stack_size(256 << 20);
+    let worker = thread.spawn(move || if arguments.serve { serve() } else { compile(&arguments, &options) });
+    match worker.map(std::thread::JoinHandle::join) {
+        Ok(Ok(code)) => code,
+        _ => ExitCode::FAILURE,
+    }
+}
+
+/// Separates this program's own arguments from build options, which are put together as an application
+/// gives them.
+fn sort(arguments: Vec<String>) -> (Vec<String>, String) {
+    let (mut own, mut options) = (Vec::new(), Vec::new());
+    let mut arguments = arguments.into_iter();
+    while let Some(argument) = arguments.next() {
+        let build_option = argument.starts_with('-')
+            && !argument.starts_with("--")
+            && !["-o", "-h", "-V"].contains(&argument.as_str());
+        if build_option {
+            let separate = ["-D", "-I"].contains(&argument.as_str());
+            options.push(quote(&argument));
+            options.extend(separate.then(|| arguments.next()).flatten().map(|value| quote(&value)));
+        } else {
+            let separate = WITH_VALUE.contains(&argument.as_str());
+            own.push(argument);
+            own.extend(separate.then(|| arguments.next()).flatten());
+        }
+    }
+    (own, options.join(" "))
+}
+
+fn quote(word: &str) -> String {
+    let special = |c: char| c.is_whitespace() || ['"', '\'', '\\'].contains(&c);
+    word.chars().flat_map(|c| special(c).then_some('\\').into_iter().chain([c])).collect()
+}
+
+fn serve() -> ExitCode {
+    let (debug, complaints) = Debug::from_environment();
+    for complaint in complaints {
+        eprintln!("genclc: {complaint}");
+    }
+    match server::serve(io::stdin(), &mut io::stdout(), &debug, server::PATIENCE) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("genclc: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn compile(arguments: &Arguments, options: &str) -> ExitCode {
+    match build(arguments, options) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(message) => {
+            eprintln!("genclc: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Compiles a file; false when the source has errors, which were printed.
+fn build(arguments: &Arguments, options: &str) -> Result<bool, String> {
+    let environment = std::env::var("GENCL_DEBUG").unwrap_or_default();
+    let (debug, complaints) = Debug::parse(&format!("{environment},{}", arguments.dump));
+    if let Some(complaint) = complaints.first() {
+        return Err(complaint.clone());
+    }
+    let path = arguments.source.as_deref().unwrap_or(Path::new("-"));
+    let source = std::fs::read(path).map_err(|e| format!("{}: {e}", path.display()))?;
+    // Headers beside the source are found as if the compiler stood there.
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let include = format!("{options} -I {}", quote(&directory.to_string_lossy()));
+    let build = Build {
+        source: &source,
+        name: &path.to_string_lossy(),
+        options: &include,
+        headers: &[],
+        target: &arguments.target,
+    };
+    let outcome = Driver::new(&debug, &mut Printer).build(&build);
+    eprint!("{}", outcome.log);
+    let Some(mut program) = outcome.program else {
+        return Ok(outcome.status == Status::Success);
+    };
+    program.options = options.to_owned();
+    if let Some(output) = &arguments.output {
+        let binary = elf::write(&program).map_err(|e| e.to_string())?;
+        std::fs::write(output, binary).map_err(|e| format!("{}: {e}", output.display()))?;
+    }
+    Ok(true)
+}
+
+/// Prints to standard output.
+struct Printer;
+
+impl Listener for Printer {
+    fn progress(&mut self, _: &str, _: &str) {}
+
+    fn print(&mut self, _: &str, text: &str) {
+        // A reader that has seen enough closes the pipe.
+        let _ = io::stdout().write_all(text.as_bytes());
+    }
+}
