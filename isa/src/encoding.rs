@@ -3,7 +3,7 @@
 use crate::codec::{Codec, DecodeError, Decoder, EncodeError, Encoder};
 use crate::field::Field;
 use crate::opcode::{Allows, Format};
-use crate::{Branch, Extra, Generation, Instruction, Opcode, layout};
+use crate::{Branch, Extra, Generation, Instruction, Opcode, compact, layout};
 
 /// The 16 bytes of an instruction.
 ///
@@ -46,14 +46,14 @@ pub fn decode(generation: Generation, bytes: &[u8; 16]) -> Result<Instruction, D
     Ok(instruction)
 }
 
+/// Instructions with their first byte and their size, 16 or (compacted) 8 bytes.
+pub type Stream = Vec<(usize, usize, Instruction)>;
+
 /// All instructions of a program, compacted ones too.
 ///
 /// # Errors
 /// The offset and the error of the first instruction that cannot be decoded.
-pub fn decode_stream(
-    generation: Generation,
-    code: &[u8],
-) -> Result<Vec<(usize, usize, Instruction)>, (usize, DecodeError)> {
+pub fn decode_stream(generation: Generation, code: &[u8]) -> Result<Stream, (usize, DecodeError)> {
     let mut result = Vec::with_capacity(code.len() / 16);
     let mut offset = 0;
     while offset < code.len() {
@@ -72,7 +72,8 @@ pub fn decode_stream(
 pub fn decode_first(generation: Generation, code: &[u8]) -> Result<(usize, Instruction), DecodeError> {
     let compacted: &[u8; 8] = code.first_chunk().ok_or(DecodeError::Truncated(0))?;
     if u64::from_le_bytes(*compacted) >> 29 & 1 != 0 {
-        return Err(DecodeError::Shape("compacted instructions are not supported"));
+        let full = compact::expand(generation, u64::from_le_bytes(*compacted))?;
+        return Ok((8, decode(generation, &full.to_le_bytes())?));
     }
     let full: &[u8; 16] = code.first_chunk().ok_or(DecodeError::Truncated(0))?;
     Ok((16, decode(generation, full)?))

@@ -221,23 +221,33 @@ impl FieldInfo {
 
     /// The field's value in an instruction word.
     pub fn get(&self, generation: Generation, word: u128) -> u64 {
-        self.bits(generation).iter().fold(0, |value, &(high, low)| {
-            let width = u32::from(high - low) + 1;
-            let piece = (word >> low) as u64 & mask(width);
-            value.checked_shl(width).unwrap_or(0) | piece
-        })
+        gather(self.bits(generation), word)
     }
 
     /// The word with the field set to the low bits of `value`.
     pub fn set(&self, generation: Generation, word: u128, value: u64) -> u128 {
-        let mut rest = value;
-        self.bits(generation).iter().rev().fold(word, |word, &(high, low)| {
-            let width = u32::from(high - low) + 1;
-            let piece = rest & mask(width);
-            rest = rest.checked_shr(width).unwrap_or(0);
-            word & !(u128::from(mask(width)) << low) | u128::from(piece) << low
-        })
+        scatter(self.bits(generation), word, value)
     }
+}
+
+/// The bits of a word as one number.
+pub(crate) fn gather(bits: Bits, word: u128) -> u64 {
+    bits.iter().fold(0, |value, &(high, low)| {
+        let width = u32::from(high - low) + 1;
+        let piece = (word >> low) as u64 & mask(width);
+        value.checked_shl(width).unwrap_or(0) | piece
+    })
+}
+
+/// The word with the bits set to the low ones of `value`.
+pub(crate) fn scatter(bits: Bits, word: u128, value: u64) -> u128 {
+    let mut rest = value;
+    bits.iter().rev().fold(word, |word, &(high, low)| {
+        let width = u32::from(high - low) + 1;
+        let piece = rest & mask(width);
+        rest = rest.checked_shr(width).unwrap_or(0);
+        word & !(u128::from(mask(width)) << low) | u128::from(piece) << low
+    })
 }
 
 /// The lowest `width` bits, 1 to 64.

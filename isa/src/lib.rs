@@ -9,6 +9,7 @@
 
 mod codec;
 mod codes;
+mod compact;
 mod encoding;
 mod field;
 mod generation;
@@ -20,7 +21,8 @@ mod register;
 mod text;
 
 pub use codec::{DecodeError, EncodeError};
-pub use encoding::{decode, decode_first, decode_stream, encode};
+pub use compact::compact;
+pub use encoding::{Stream, decode, decode_first, decode_stream, encode};
 pub use field::{Bits, FIELDS, Field, FieldGroup, FieldInfo};
 pub use generation::Capabilities;
 pub use instruction::*;
