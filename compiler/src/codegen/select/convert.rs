@@ -58,20 +58,7 @@ impl Selector<'_> {
     ) -> Result<(), Failure> {
         let (dst, src) = (i.dsts[0], i.srcs[0]);
         match (to, from) {
-            (IrType::Bool, IrType::Bool) => self.unary_truth(crate::ir::UnaryOp::Mov, i),
-            (IrType::Bool, _) => {
-                let from = machine_type(from)?;
-                let v = self.val(src, from)?;
-                let v = self.materialize(v);
-                let zero = if from.size() == 8 && from.is_float() {
-                    self.materialize(Val::imm(0, from))
-                } else if from.size() == 8 {
-                    Val::imm(0, Type::D)
-                } else {
-                    Val::imm(0, from)
-                };
-                self.compare_to(i, crate::ir::Condition::NotEqual, v, zero)
-            }
+            (IrType::Bool, _) => Err(Failure::internal("a truth value is made by a comparison")),
             (_, IrType::Bool) => {
                 let to = machine_type(to)?;
                 let one = match to {

@@ -314,7 +314,6 @@ impl Selector<'_> {
             Op::Binary(op, IrType::Bool) => self.binary_truth(op, i),
             Op::Binary(op, ty) => self.binary(op, ty, i),
             Op::Ternary(op, ty) => self.ternary(op, ty, i),
-            Op::Compare(condition, IrType::Bool) => self.compare_truth(condition, i),
             Op::Compare(condition, ty) => self.compare(condition, ty, i),
             Op::Select(IrType::Bool) => self.select_truth(i),
             Op::Select(ty) => self.select(ty, i),

@@ -59,7 +59,6 @@ pub fn plan(function: &Function, simd: u32) -> Result<Payload, Failure> {
             Op::Input(Input::LaneId) => p.wants_lanes = true,
             Op::Immediate { ty: IrType::Bool, .. }
             | Op::Unary(UnaryOp::Not, IrType::Bool)
-            | Op::Compare(_, IrType::Bool)
             | Op::Vote { vote: Vote::All, .. } => p.wants_mask = true,
             _ => {}
         }

@@ -129,24 +129,6 @@ impl Selector<'_> {
         })
     }
 
-    /// Equality of truth values.
-    pub fn compare_truth(&mut self, condition: Condition, i: &Instruction) -> Result<(), Failure> {
-        let (a, b) = (i.srcs[0], i.srcs[1]);
-        self.assign_truth(i.dsts[0], i, |s, t| {
-            let (a, b) = (s.truth(a)?, s.truth(b)?);
-            s.logic2(Opcode::Xor, t, a, b);
-            match condition {
-                Condition::NotEqual => Ok(()),
-                Condition::Equal => {
-                    let mask = s.dispatch_mask()?;
-                    s.logic(Opcode::Xor, t, &[flag_value(t), mask]);
-                    Ok(())
-                }
-                _ => Err(Failure::unsupported("ordering of truth values")),
-            }
-        })
-    }
-
     /// dst = c ? a : b = b ^ (c & (a ^ b))
     pub fn select_truth(&mut self, i: &Instruction) -> Result<(), Failure> {
         let (c, a, b) = (i.srcs[0], i.srcs[1], i.srcs[2]);

@@ -24,6 +24,11 @@ impl Memory {
         self.buffers.remove(&address)
     }
 
+    /// Puts a buffer at an address where none is.
+    pub fn put(&mut self, address: u64, bytes: Vec<u8>) {
+        self.buffers.insert(address, bytes);
+    }
+
     /// The buffer at an address, as [`Memory::add`] gave it.
     pub fn buffer(&self, address: u64) -> Option<&[u8]> {
         self.buffers.get(&address).map(Vec::as_slice)

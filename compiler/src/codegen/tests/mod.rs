@@ -1,8 +1,12 @@
 //! Kernels through code generation: allocation is checked in each, and the vendor's disassembler reads all.
 
+mod execute;
+mod operations;
+
 use super::{Compiled, Options, Target, compile};
+use crate::ir::interpret::{Launch, Memory, Value, run};
 use crate::ir::passes::{Unobserved, standard};
-use crate::ir::random::random_kernel;
+use crate::ir::random::{INPUT_ELEMENTS, OUTPUT_ELEMENTS, random_kernel};
 use crate::ir::text::parse;
 use crate::ir::{Function, Unit};
 use std::process::Command;
@@ -105,6 +109,44 @@ fn choices(seed: u32) -> Vec<u32> {
             x >> 8
         })
         .collect()
+}
+
+/// What a random kernel leaves in its output buffer.
+fn output(
+    local: u32,
+    width: u32,
+    execute: impl FnOnce(&Launch, &mut Memory) -> Result<(), String>,
+) -> Result<Vec<u8>, String> {
+    let mut memory = Memory::default();
+    let input = (0..INPUT_ELEMENTS).flat_map(|i| (i.wrapping_mul(0x0100_0193) >> 3).to_le_bytes()).collect();
+    let input = memory.add(input);
+    let global = 2 * local;
+    let output = memory.add(vec![0; 4 + (global * OUTPUT_ELEMENTS * 4) as usize]);
+    let mut launch = Launch::linear(width, global, local);
+    launch.arguments = vec![Value::Address(input), Value::Address(output)];
+    launch.step_limit = 200_000;
+    execute(&launch, &mut memory)?;
+    memory.remove(output).ok_or_else(|| "no buffer".into())
+}
+
+#[test]
+fn random_kernels_compute_what_the_ir_says() {
+    for seed in 0..150 {
+        let mut function = random_kernel(2 + seed as usize % 14, &choices(seed));
+        function.private_size = 16;
+        let function = lowered(function);
+        for (lanes, registers) in [(16, None), (8, None), (8, Some(32)), (8, Some(24))] {
+            let compiled = code(&function, Options { registers, ..simd(lanes) });
+            let expected = output(21, lanes, |launch, memory| {
+                run(&function, &[], launch, memory).map_err(|t| t.to_string())
+            });
+            let found = output(21, lanes, |launch, memory| execute::execute(&compiled, launch, memory));
+            if expected != found {
+                let text = crate::ir::text::print_function(&function);
+                panic!("seed {seed}, {lanes} lanes, {registers:?} registers\n{text}\n{}\n{expected:?}\n{found:?}", compiled.listing);
+            }
+        }
+    }
 }
 
 #[test]
