@@ -34,6 +34,7 @@ impl std::fmt::Debug for Context {
 impl Context {
     /// Makes a context. `OUT_OF_RESOURCES` when the kernel driver refuses.
     pub fn new(device: &Arc<Device>, notify: Option<ContextNotify>) -> Result<Arc<Self>> {
+        crate::compiler::warm_up();
         let hardware = Hardware::new(device.node())?;
         let space = Arc::new(AddressSpace::new(device.node().clone()));
         let (debug, _) = Debug::from_environment();

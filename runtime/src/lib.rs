@@ -18,6 +18,7 @@ mod platform;
 mod program;
 mod queue;
 
+pub use compiler::set_library_path;
 pub use context::{Context, ContextNotify};
 pub use device::{Device, DeviceFacts, DeviceKind};
 pub use error::{Code, Error, Result};

@@ -1,10 +1,121 @@
 //! The client of the compile server.
+//!
+//! `genclc --serve` is started before the first build needs it, answers requests over a socket that is its standard input and
+//! output, and goes by itself when it has nothing to do. Whatever happens to it is a failed build here, never more.
 
-use gencl_program::protocol::{BuildResult, CompileRequest};
+mod locate;
+mod server;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use gencl_program::protocol::{BuildResult, CompileRequest, Status};
+use parking_lot::{Condvar, Mutex};
+
+pub use locate::set_library_path;
+use server::{Failure, Server};
 
 use crate::{Code, Error, Result};
 
-/// Has a program built. `COMPILER_NOT_AVAILABLE` when there is no compile server.
-pub(crate) fn compile(_request: CompileRequest) -> Result<BuildResult> {
-    Err(Error::new(Code::CompilerNotAvailable, "no compile server"))
+/// How long a build may take when `GENCL_BUILD_TIMEOUT` (seconds) does not say otherwise.
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(300);
+
+/// Servers that no build uses.
+struct Pool {
+    /// Those that wait for work, the one used last at the end.
+    idle: Vec<Server>,
+    /// Is one being started in advance?
+    starting: bool,
+}
+
+static POOL: Mutex<Pool> = Mutex::new(Pool { idle: Vec::new(), starting: false });
+
+/// Notified when a server that was started in advance is ready, or did not get so far.
+static STARTED: Condvar = Condvar::new();
+
+/// Idle servers that are kept; each has the compiler's libraries in memory.
+const MAX_IDLE: usize = 4;
+
+/// Starts a server in the background unless one waits, so that the first build finds it ready.
+pub(crate) fn warm_up() {
+    let mut pool = POOL.lock();
+    if pool.starting || !pool.idle.is_empty() {
+        return;
+    }
+    pool.starting = true;
+    drop(pool);
+    let ready = |server: Option<Server>| {
+        let mut pool = POOL.lock();
+        pool.starting = false;
+        pool.idle.extend(server);
+        STARTED.notify_all();
+    };
+    // Where it does not work now, the build says why.
+    let thread = std::thread::Builder::new().name("gencl-warm-up".into()).spawn(move || ready(start().ok()));
+    if thread.is_err() {
+        ready(None);
+    }
+}
+
+/// Has a program built. A compiler that crashes or takes too long is a failed build, whose log says so.
+/// `COMPILER_NOT_AVAILABLE` when none can be started.
+pub(crate) fn compile(request: CompileRequest) -> Result<BuildResult> {
+    let timeout = timeout();
+    let mut fresh = false;
+    loop {
+        let mut server = match if fresh { None } else { take() } {
+            Some(server) => server,
+            None => {
+                fresh = true;
+                start()?
+            }
+        };
+        match server.compile(request.clone(), timeout) {
+            Ok(result) => {
+                give(server);
+                return Ok(result);
+            }
+            // It left just before we asked.
+            Err(Failure::Gone) if !fresh => fresh = true,
+            Err(failure) => {
+                let log = failure.to_string();
+                tracing::warn!("{log}");
+                return Ok(BuildResult { status: Status::Failure, log, binary: Vec::new() });
+            }
+        }
+    }
+}
+
+fn start() -> Result<Server> {
+    let unavailable = |reason: String| Error::new(Code::CompilerNotAvailable, reason);
+    let path: PathBuf = locate::compiler().map_err(unavailable)?;
+    Server::start(&path).map_err(|error| unavailable(format!("{}: {error}", path.display())))
+}
+
+/// An idle server that can be used by this process as it is now; waits for one that is being started.
+fn take() -> Option<Server> {
+    let mut pool = POOL.lock();
+    loop {
+        while let Some(mut server) = pool.idle.pop() {
+            if server.usable() {
+                return Some(server);
+            }
+        }
+        if !pool.starting {
+            return None;
+        }
+        STARTED.wait(&mut pool);
+    }
+}
+
+fn give(server: Server) {
+    let mut pool = POOL.lock();
+    if pool.idle.len() < MAX_IDLE {
+        pool.idle.push(server);
+    }
+}
+
+fn timeout() -> Duration {
+    let seconds = std::env::var("GENCL_BUILD_TIMEOUT").ok().and_then(|text| text.parse().ok());
+    seconds.filter(|&seconds| seconds > 0).map_or(DEFAULT_TIMEOUT, Duration::from_secs)
 }

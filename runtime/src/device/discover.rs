@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use gencl_i915::RenderNode;
 use gencl_i915::kernel::{self, KernelNode};
+use gencl_simulator::Simulator;
 
 use super::Device;
 use super::table::{self, DeviceKind};
@@ -50,7 +51,10 @@ fn real(node: KernelNode, kind: Option<DeviceKind>) -> Result<Device, String> {
 }
 
 fn simulated(target: &str, kind: Option<DeviceKind>) -> Result<Device, String> {
-    Err(format!("{target}: {kind:?}"))
+    let model = table::by_target(target).ok_or_else(|| format!("there is no device {target} to simulate"))?;
+    let simulator = Simulator::new(target).map_err(|error| error.to_string())?;
+    let facts = model.facts(kind.unwrap_or(DeviceKind::Cpu), true, usable_memory());
+    Ok(Device::new(Arc::new(simulator), facts, model))
 }
 
 /// How much of the host's memory buffers may take: half of it, as the GPU has none of its own.

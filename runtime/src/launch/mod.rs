@@ -363,7 +363,7 @@ mod tests {
         assert_eq!(code(&kernel, [0, 1, 1]), Code::InvalidWorkGroupSize);
         assert_eq!(code(&kernel, [257, 1, 1]), Code::InvalidWorkItemSize);
         assert_eq!(code(&kernel, [32, 16, 1]), Code::InvalidWorkGroupSize);
-        let required = gencl_program::Kernel { required_work_group_size: Some([8, 1, 1]), ..kernel };
+        let required = gencl_program::Kernel { required_work_group_size: Some([8, 1, 1]), ..kernel.clone() };
         assert_eq!(code(&required, [16, 1, 1]), Code::InvalidWorkGroupSize);
         assert_eq!(local_size(&required, &range(None), 256, false).unwrap(), [8, 1, 1]);
     }

@@ -37,7 +37,7 @@ impl RangeAllocator {
         let taken = Self::taken(size).expect("it was allocated with this size");
         let mut begin = address;
         let mut end = address + taken;
-        if let Some((&before, &before_end)) = self.free.range(..address).next_back() {
+        if let Some((&before, &before_end)) = self.free.range(..=address).next_back() {
             assert!(before_end <= address, "{address:#x} is released twice");
             if before_end == address {
                 begin = before;

@@ -1,0 +1,65 @@
+//! Where the compiler is.
+
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
+
+/// Tells where the driver's library is, beside which the compiler is looked for. The first call counts.
+pub fn set_library_path(path: &Path) {
+    // A second call has nothing new to say.
+    let _ = LIBRARY.set(path.to_owned());
+}
+
+/// The compiler's path: what `GENCL_COMPILER` says, else the first that exists. The error lists where it was looked for.
+pub(super) fn compiler() -> Result<PathBuf, String> {
+    let wish = std::env::var_os("GENCL_COMPILER").filter(|wish| !wish.is_empty());
+    let search = std::env::var_os("PATH");
+    let places = places(wish.map(PathBuf::from), LIBRARY.get().map(PathBuf::as_path), search.as_deref());
+    match places.iter().find(|place| place.is_file()) {
+        Some(place) => Ok(place.clone()),
+        None => {
+            let tried: Vec<_> = places.iter().map(|place| place.display().to_string()).collect();
+            Err(format!("the compiler genclc was not found; tried {}", tried.join(", ")))
+        }
+    }
+}
+
+/// Where the compiler may be, best first. A wish is the only place.
+fn places(wish: Option<PathBuf>, library: Option<&Path>, search: Option<&std::ffi::OsStr>) -> Vec<PathBuf> {
+    if let Some(wish) = wish {
+        return vec![wish];
+    }
+    let mut places = Vec::new();
+    let folders = library.into_iter().filter_map(|library| library.parent());
+    for folder in folders {
+        // Beside a build's library, below the library folder (gencl/ is for what is not called by people), in a prefix.
+        places.push(folder.join("genclc"));
+        places.push(folder.join("gencl/genclc"));
+        if let Some(prefix) = folder.parent() {
+            places.push(prefix.join("lib/gencl/genclc"));
+            places.push(prefix.join("bin/genclc"));
+        }
+    }
+    places.extend(search.into_iter().flat_map(std::env::split_paths).map(|folder| folder.join("genclc")));
+    places
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn order_of_places() {
+        let library = Path::new("/opt/x/lib/libgencl.so.1");
+        let expected = [
+            "/opt/x/lib/genclc",
+            "/opt/x/lib/gencl/genclc",
+            "/opt/x/lib/gencl/genclc",
+            "/opt/x/bin/genclc",
+            "/bin/genclc",
+        ];
+        assert_eq!(places(None, Some(library), Some("/bin".as_ref())), expected.map(PathBuf::from));
+        assert_eq!(places(Some("/a".into()), Some(library), None), [PathBuf::from("/a")]);
+    }
+}

@@ -1,0 +1,323 @@
+//! One compile server: a process and the conversation with it.
+
+use std::collections::VecDeque;
+use std::io::{self, Read, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use gencl_program::protocol::{
+    BuildResult, CompileRequest, FromServer, ToServer, VERSION, read_message, write_message,
+};
+use parking_lot::Mutex;
+
+/// How long a new server may take until it greets.
+const GREETING_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Bytes of the server's error output that are kept for the log.
+const MAX_COMPLAINT: usize = 4096;
+
+/// Why a build has no result.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Failure {
+    /// The server had left before the request: not the request's fault.
+    #[error("the compile server has ended")]
+    Gone,
+    /// It died of the request.
+    #[error("the compiler {ended} in {place}{complaint}")]
+    Died {
+        /// How, as a verb: `crashed (signal 11)`.
+        ended: String,
+        /// Kernel and pass.
+        place: Place,
+        /// Its last words, on lines of their own.
+        complaint: String,
+    },
+    /// It did not answer in time and was ended.
+    #[error("the compiler was stopped after {} s in {place}; GENCL_BUILD_TIMEOUT sets the limit", .after.as_secs())]
+    TimedOut {
+        /// The limit.
+        after: Duration,
+        /// Kernel and pass.
+        place: Place,
+    },
+    /// What it says makes no sense.
+    #[error("the compile server does not keep to the protocol: {0}")]
+    Protocol(String),
+}
+
+/// What the server was last heard to work on.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Place {
+    kernel: String,
+    pass: String,
+}
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match (self.kernel.as_str(), self.pass.as_str()) {
+            ("", "") => write!(f, "its beginning"),
+            ("", pass) => write!(f, "pass {pass}"),
+            (kernel, pass) => write!(f, "pass {pass} of kernel {kernel}"),
+        }
+    }
+}
+
+/// A running server.
+pub(super) struct Server {
+    child: Arc<Mutex<Child>>,
+    stream: UnixStream,
+    complaint: Arc<Mutex<VecDeque<u8>>>,
+    /// The process that started it: after a `fork` the server is the parent's.
+    owner: u32,
+    /// Its working directory, which relative include paths refer to.
+    folder: Option<PathBuf>,
+}
+
+impl Server {
+    /// Starts a server and waits for its greeting.
+    pub(super) fn start(path: &Path) -> io::Result<Self> {
+        let (stream, theirs) = UnixStream::pair()?;
+        let theirs = OwnedFd::from(theirs);
+        // What GENCL_DEBUG asks for goes to the error output, which then is ours.
+        let verbose = std::env::var_os("GENCL_DEBUG").is_some_and(|value| !value.is_empty());
+        let mut child = Command::new(path)
+            .arg("--serve")
+            .stdin(Stdio::from(theirs.try_clone()?))
+            .stdout(Stdio::from(theirs))
+            .stderr(if verbose { Stdio::inherit() } else { Stdio::piped() })
+            .spawn()?;
+        let errors = child.stderr.take();
+        let mut server = Self {
+            child: Arc::new(Mutex::new(child)),
+            stream,
+            complaint: Arc::default(),
+            owner: std::process::id(),
+            folder: std::env::current_dir().ok(),
+        };
+        if let Some(errors) = errors {
+            let (child, complaint) = (server.child.clone(), server.complaint.clone());
+            std::thread::Builder::new()
+                .name("gencl-compiler".into())
+                .spawn(move || listen(errors, &complaint, &child))?;
+        }
+        server.greet()?;
+        Ok(server)
+    }
+
+    fn greet(&mut self) -> io::Result<()> {
+        // A write that fails shows a server that has ended; reading tells.
+        let _ = self.send(&ToServer::Hello { version: VERSION });
+        self.stream.set_read_timeout(Some(GREETING_TIMEOUT))?;
+        match read_message(&mut self.stream) {
+            Ok(Some(FromServer::Hello { version: VERSION, compiler })) => {
+                tracing::debug!("compile server {compiler} is ready");
+                Ok(())
+            }
+            Ok(Some(FromServer::Hello { version, .. })) => Err(io::Error::other(format!(
+                "it speaks version {version} of the protocol, the driver version {VERSION}"
+            ))),
+            Ok(Some(other)) => Err(io::Error::other(format!("it greets with {other:?}"))),
+            Ok(None) => Err(io::Error::other(format!("it ended at once{}", self.last_words()))),
+            Err(error) => Err(io::Error::other(format!("no greeting: {error}{}", self.last_words()))),
+        }
+    }
+
+    /// Can this process use it for the next build?
+    pub(super) fn usable(&mut self) -> bool {
+        self.owner == std::process::id()
+            && self.folder == std::env::current_dir().ok()
+            && matches!(self.child.lock().try_wait(), Ok(None))
+    }
+
+    /// Has it build a program. After a failure the server is of no more use.
+    pub(super) fn compile(
+        &mut self,
+        request: CompileRequest,
+        timeout: Duration,
+    ) -> Result<BuildResult, Failure> {
+        let deadline = Instant::now() + timeout;
+        // A write that fails shows a server that is gone; what it was is told by reading.
+        let sent = self.send(&ToServer::Compile(request));
+        let mut place = Place::default();
+        let mut heard = false;
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
+            let read = self.stream.set_read_timeout(Some(left)).and_then(|()| read_message(&mut self.stream));
+            match read {
+                Ok(Some(FromServer::Progress { kernel, pass })) => place = Place { kernel, pass },
+                Ok(Some(FromServer::Result(result))) => return Ok(result),
+                Ok(Some(other)) => return Err(Failure::Protocol(format!("{other:?} is no answer"))),
+                Err(error) if is_timeout(&error) => {
+                    self.kill();
+                    return Err(Failure::TimedOut { after: timeout, place });
+                }
+                Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+                    return Err(Failure::Protocol(error.to_string()));
+                }
+                Ok(None) | Err(_) => {
+                    let status = self.child.lock().wait();
+                    let left = status.as_ref().is_ok_and(ExitStatus::success);
+                    if !heard && (left || sent.is_err()) {
+                        return Err(Failure::Gone);
+                    }
+                    let ended = status.map_or_else(|_| "vanished".into(), describe);
+                    return Err(Failure::Died { ended, place, complaint: self.last_words() });
+                }
+            }
+            heard = true;
+        }
+    }
+
+    fn send(&self, message: &ToServer) -> io::Result<()> {
+        write_message(&mut NoSignal(&self.stream), message)
+    }
+
+    fn kill(&mut self) {
+        let mut child = self.child.lock();
+        // It may have ended by itself meanwhile.
+        let _ = child.kill();
+        let _ = child.wait();
+    }
+
+    /// What it said on its error output, as further lines of a log.
+    fn last_words(&self) -> String {
+        // The listener may need a moment to read what was written before the end.
+        std::thread::sleep(Duration::from_millis(20));
+        let bytes: Vec<u8> = self.complaint.lock().iter().copied().collect();
+        let text = String::from_utf8_lossy(&bytes);
+        let text = text.trim();
+        if text.is_empty() { String::new() } else { format!(":\n{text}") }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if self.owner == std::process::id() {
+            self.kill();
+        }
+    }
+}
+
+/// Keeps the end of what the server writes to its error output; at its end takes note of the process's end, so
+/// that it does not stay in the process table.
+fn listen(mut errors: impl Read, complaint: &Mutex<VecDeque<u8>>, child: &Mutex<Child>) {
+    let mut buffer = [0; 1024];
+    while let Ok(count @ 1..) = errors.read(&mut buffer) {
+        let mut kept = complaint.lock();
+        kept.extend(&buffer[..count]);
+        let excess = kept.len().saturating_sub(MAX_COMPLAINT);
+        kept.drain(..excess);
+    }
+    let _ = child.lock().wait();
+}
+
+fn describe(status: ExitStatus) -> String {
+    use std::os::unix::process::ExitStatusExt;
+    match (status.signal(), status.code()) {
+        (Some(signal), _) => format!("crashed (signal {signal})"),
+        (None, Some(code)) => format!("ended with status {code}"),
+        (None, None) => "ended".into(),
+    }
+}
+
+fn is_timeout(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
+}
+
+/// Writes without the signal SIGPIPE, which would end an application that does not expect it.
+struct NoSignal<'a>(&'a UnixStream);
+
+impl Write for NoSignal<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        Ok(rustix::net::send(self.0, bytes, rustix::net::SendFlags::NOSIGNAL)?)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    /// A server made of a shell script, which gets its greeting as prepared bytes.
+    struct Script(PathBuf);
+
+    impl Script {
+        fn new(name: &str, body: &str) -> Self {
+            let folder = std::env::temp_dir().join(format!("gencl-test-{}-{name}", std::process::id()));
+            std::fs::create_dir_all(&folder).unwrap();
+            let mut greeting = Vec::new();
+            write_message(&mut greeting, &FromServer::Hello { version: VERSION, compiler: "test".into() })
+                .unwrap();
+            std::fs::write(folder.join("greeting"), greeting).unwrap();
+            let progress = FromServer::Progress { kernel: "k".into(), pass: "p".into() };
+            let mut bytes = Vec::new();
+            write_message(&mut bytes, &progress).unwrap();
+            std::fs::write(folder.join("progress"), bytes).unwrap();
+            let script = folder.join("server");
+            let text = format!("#!/bin/sh\ncd {}\n{body}\n", folder.display());
+            std::fs::write(&script, text).unwrap();
+            std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
+            Self(folder)
+        }
+
+        fn start(&self) -> io::Result<Server> {
+            Server::start(&self.0.join("server"))
+        }
+    }
+
+    impl Drop for Script {
+        fn drop(&mut self) {
+            let _ = std::fs::remove_dir_all(&self.0);
+        }
+    }
+
+    const SOON: Duration = Duration::from_secs(20);
+
+    #[test]
+    fn a_crash_names_kernel_and_pass() {
+        let script = Script::new(
+            "crash",
+            "cat greeting; head -c 8 >/dev/null; cat progress; echo broken >&2; kill -SEGV $$",
+        );
+        let failure = script.start().unwrap().compile(CompileRequest::default(), SOON).unwrap_err();
+        assert_eq!(failure.to_string(), "the compiler crashed (signal 11) in pass p of kernel k:\nbroken");
+    }
+
+    #[test]
+    fn an_endless_build_is_stopped() {
+        let script = Script::new("endless", "cat greeting; cat progress; exec sleep 1000");
+        let limit = Duration::from_secs(1);
+        let mut server = script.start().unwrap();
+        let failure = server.compile(CompileRequest::default(), limit).unwrap_err();
+        assert!(failure.to_string().contains("stopped after 1 s in pass p of kernel k"), "{failure}");
+        assert!(!server.usable());
+    }
+
+    #[test]
+    fn a_server_that_left_is_no_failure_of_the_build() {
+        let script = Script::new("left", "cat greeting; exit 0");
+        let mut server = script.start().unwrap();
+        let failure = server.compile(CompileRequest::default(), SOON).unwrap_err();
+        assert!(matches!(failure, Failure::Gone), "{failure}");
+    }
+
+    #[test]
+    fn nonsense_is_refused() {
+        let script =
+            Script::new("nonsense", "cat greeting; head -c 100 /dev/zero | tr '\\0' '\\377'; sleep 1000");
+        let failure = script.start().unwrap().compile(CompileRequest::default(), SOON).unwrap_err();
+        assert!(matches!(failure, Failure::Protocol(_)), "{failure}");
+        let script = Script::new("mute", "echo no compiler >&2; exit 1");
+        let error = script.start().err().unwrap();
+        assert!(error.to_string().contains("no compiler"), "{error}");
+    }
+}
