@@ -20,7 +20,7 @@ pub struct Worker {
     device: &'static Device,
     /// First hardware thread that is ours.
     first_slot: u32,
-    threads: Vec<Thread>,
+    pub(super) threads: Vec<Thread>,
     local: Vec<u8>,
     cursors: Vec<Cursor>,
 }
@@ -72,6 +72,19 @@ pub fn run_group(
     worker: &mut Worker,
     cancel: &CancelFlag,
 ) -> Result<GroupStatistics, Fault> {
+    run_group_from(kernel, launch, group, memory, worker, cancel, |_| ())
+}
+
+/// As [`run_group`]; `prepare` is called for each thread before its first instruction.
+pub(super) fn run_group_from(
+    kernel: &Kernel,
+    launch: &Launch,
+    group: [u32; 3],
+    memory: &AddressSpace,
+    worker: &mut Worker,
+    cancel: &CancelFlag,
+    mut prepare: impl FnMut(&mut Thread),
+) -> Result<GroupStatistics, Fault> {
     if launch.alternate_float {
         return Err(Fault::unsupported("the alternative floating-point mode"));
     }
@@ -98,7 +111,12 @@ pub fn run_group(
             worker.threads.push(Thread::default());
         }
         let thread = &mut worker.threads[waiting];
-        thread.start(launch, group, number, worker.first_slot + waiting as u32);
+        let slot = worker.first_slot + waiting as u32;
+        if launch.scratch.is_some_and(|s| slot >= s.slots) {
+            return Err(Fault::illegal(format!("hardware thread {slot} has no scratch memory")));
+        }
+        thread.start(launch, group, number, slot);
+        prepare(thread);
         run_thread(kernel, &mut context, thread, group)?;
         if thread.status == Status::Ended {
             total += thread.statistics;
@@ -211,6 +229,7 @@ fn step(
     match &op.action {
         Action::Execute(execute) => {
             if mask == 0 {
+                thread.written |= op.writes;
                 return Ok(());
             }
             check_written(context, thread, op, mask)?;
@@ -227,6 +246,7 @@ fn step(
         Action::Branch(branch) => flow::branch(kernel, thread, op, *branch),
         Action::Message(message) => {
             if mask == 0 && !message.end_of_thread {
+                thread.written |= op.writes;
                 return Ok(());
             }
             thread.statistics.messages += 1;
@@ -250,7 +270,8 @@ fn step(
     }
 }
 
-/// Strict mode: all registers that an instruction reads have been written.
+/// Strict mode: all registers that an instruction reads have been written. A write for which no channel was enabled
+/// counts: a wider instruction that reads the result reads what belongs to channels that do not run either.
 #[inline(always)]
 fn check_written(context: &Context<'_>, thread: &Thread, op: &Op, mask: u32) -> Result<(), Trap> {
     if context.strict {
