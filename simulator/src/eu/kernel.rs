@@ -83,7 +83,7 @@ impl Kernel {
         let lowering = Lowering { generation, strict, found, indices: &indices };
         let mut ops = Vec::with_capacity(found.len());
         for (&offset, instruction) in found {
-            ops.push(lowering.op(offset, instruction).map_err(|fault| place(fault, offset, instruction))?);
+            ops.push(lowering.op(offset, instruction).map_err(|fault| place(fault, generation, offset, instruction))?);
         }
         let targets: Vec<usize> = ops.iter().enumerate().flat_map(|(n, op)| waiting_places(n, op)).collect();
         for target in targets {
@@ -121,7 +121,7 @@ impl Kernel {
             fault.kernel_offset.get_or_insert(op.offset);
         }
         if let Some(Some(instruction)) = self.instructions.get(index) {
-            fault.instruction.get_or_insert_with(|| text(instruction));
+            fault.instruction.get_or_insert_with(|| gencl_isa::print(self.generation, instruction));
         }
         fault
     }
@@ -129,15 +129,10 @@ impl Kernel {
 
 const END_OF_CODE: &str = "the thread runs beyond the end of the code without an end of thread";
 
-fn place(mut fault: Fault, offset: u32, found: &Found) -> Fault {
+fn place(mut fault: Fault, generation: Generation, offset: u32, found: &Found) -> Fault {
     fault.kernel_offset = Some(offset);
-    fault.instruction = found.as_ref().ok().map(|(_, i)| text(i));
+    fault.instruction = found.as_ref().ok().map(|(_, i)| gencl_isa::print(generation, i));
     fault
-}
-
-/// An instruction as text.
-fn text(instruction: &Instruction) -> String {
-    format!("{:?}", instruction.opcode)
 }
 
 /// Offsets of the instructions that may follow.

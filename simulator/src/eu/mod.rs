@@ -23,5 +23,8 @@ mod run;
 mod thread;
 mod value;
 
+#[cfg(test)]
+mod tests;
+
 pub use kernel::Kernel;
 pub use run::{Worker, run_group};
