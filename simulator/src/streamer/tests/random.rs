@@ -45,7 +45,7 @@ fn command() -> impl Strategy<Value = Vec<u32>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn changed_commands(commands in proptest::collection::vec(command(), 0..24), strict: bool) {

@@ -1,0 +1,184 @@
+//! Error numbers, as the kernel gives them.
+
+use gencl_i915::{
+    ContextId, Engine, Errno, ExecBuffer, ExecFlags, ExecObject, GemHandle, ObjectFlags, Relocation,
+    RenderNode, Result,
+};
+use gencl_simulator::Simulator;
+
+use crate::setup::{Buffer, CONTEXT, END, exec, simulator, unplaced};
+
+const NONE: GemHandle = GemHandle(99);
+
+fn errno<T>(result: Result<T>) -> i32 {
+    result.err().map_or(0, |Errno(number)| number)
+}
+
+#[test]
+fn buffers() {
+    let node = simulator();
+    assert_eq!(errno(node.gem_create(0)), libc::EINVAL);
+    assert_eq!(errno(node.gem_create(u64::MAX)), libc::E2BIG);
+    assert_eq!(errno(node.gem_create(1 << 46)), libc::ENOMEM);
+    assert_eq!(errno(node.gem_close(NONE)), libc::EINVAL);
+    assert_eq!(errno(node.gem_close(GemHandle(0))), libc::EINVAL);
+    assert_eq!(errno(node.gem_map(NONE)), libc::ENOENT);
+    assert_eq!(errno(node.gem_busy(NONE)), libc::ENOENT);
+    assert_eq!(errno(node.gem_wait(NONE, 0)), libc::ENOENT);
+    let handle = node.gem_create(1).unwrap();
+    assert_eq!(node.gem_map(handle).unwrap().len(), 4096);
+    let map = node.gem_map(handle).unwrap();
+    node.gem_close(handle).unwrap();
+    assert_eq!(errno(node.gem_close(handle)), libc::EINVAL);
+    // The mapping outlives the handle, which is given out again.
+    // SAFETY: within the mapping.
+    unsafe { map.as_mut_ptr().write(1) };
+    assert_eq!(node.gem_create(4096).unwrap(), handle);
+}
+
+#[test]
+fn the_callers_memory() {
+    let node = simulator();
+    let mut memory = memmap2::MmapMut::map_anon(8192).unwrap();
+    let address = memory.as_mut_ptr();
+    // SAFETY: refused, or closed before the memory is unmapped.
+    unsafe {
+        assert_eq!(errno(node.gem_userptr(address, 0)), libc::EINVAL);
+        assert_eq!(errno(node.gem_userptr(address, 4097)), libc::EINVAL);
+        assert_eq!(errno(node.gem_userptr(address.add(16), 4096)), libc::EINVAL);
+        let handle = node.gem_userptr(address, 8192).unwrap();
+        assert_eq!(errno(node.gem_map(handle)), libc::ENODEV);
+        let batch = Buffer::new(&node, 0x1000, 4096);
+        batch.write(0, &[0x1000_0002, 0x1_1004, 0, 5, END]);
+        let pinned = ObjectFlags::PINNED | ObjectFlags::SUPPORTS_48B_ADDRESS;
+        let user = ExecObject { offset: 0x1_0000, flags: pinned, ..unplaced(handle) };
+        exec(&node, CONTEXT, &mut [user, batch.object()]).unwrap();
+        node.gem_wait(handle, -1).unwrap();
+        node.gem_close(handle).unwrap();
+    }
+    assert_eq!(memory[4096..4104], [0, 0, 0, 0, 5, 0, 0, 0]);
+}
+
+#[test]
+fn contexts() {
+    let node = simulator();
+    let none = ContextId(7);
+    assert_eq!(errno(node.context_destroy(none)), libc::ENOENT);
+    assert_eq!(errno(node.context_destroy(ContextId(0))), libc::ENOENT);
+    assert_eq!(errno(node.reset_stats(none)), libc::ENOENT);
+    assert_eq!(errno(node.context_get_param(none, 3)), libc::ENOENT);
+    assert_eq!(errno(node.context_get_param(CONTEXT, 77)), libc::EINVAL);
+    assert_eq!(errno(node.context_set_param(CONTEXT, 3, 1)), libc::EINVAL);
+    assert_eq!(errno(node.context_set_param(CONTEXT, 5, 0)), libc::EPERM);
+    assert_eq!(errno(node.context_set_param(CONTEXT, 6, 1)), libc::ENODEV);
+    assert_eq!(node.context_get_param(CONTEXT, 3), Ok(1 << 48));
+    let context = node.context_create().unwrap();
+    assert_ne!(context, CONTEXT);
+    node.context_destroy(context).unwrap();
+    assert_eq!(errno(node.context_destroy(context)), libc::ENOENT);
+    let batch = Buffer::new(&node, 0x1000, 4096);
+    assert_eq!(errno(exec(&node, context, &mut [batch.object()])), libc::ENOENT);
+}
+
+/// Queues an empty batch after changing the request or its only object.
+fn exec_with(node: &Simulator, change: impl FnOnce(&mut ExecBuffer<'_>)) -> Result<()> {
+    let handle = node.gem_create(8192).unwrap();
+    node.gem_map(handle).map(|map| assert_eq!(map.len(), 8192)).unwrap();
+    let batch = Buffer::new(node, 0x10_0000, 8192);
+    batch.write(0, &[END, 0, END, 0]);
+    let mut objects = [unplaced(handle), batch.object()];
+    let mut exec = ExecBuffer {
+        context: CONTEXT,
+        engine: Engine::Render,
+        flags: ExecFlags::empty(),
+        objects: &mut objects,
+        batch_start: 0,
+        batch_length: 0,
+    };
+    change(&mut exec);
+    let result = node.exec_buffer(&mut exec);
+    node.gem_wait(batch.handle, -1).unwrap();
+    assert_eq!(node.error_state(CONTEXT), None);
+    result
+}
+
+/// A right relocation of the first object: at 8, to the batch.
+fn relocation() -> Relocation {
+    let (target, delta, offset) = (1, 0, 8);
+    Relocation { target, delta, offset, presumed_offset: 0, read_domains: 2, write_domain: 2 }
+}
+
+#[test]
+fn arguments_of_execbuffer() {
+    let node = &simulator();
+    let refused = |change: fn(&mut ExecBuffer<'_>)| errno(exec_with(node, change));
+    assert_eq!(refused(|_| {}), 0);
+    assert_eq!(refused(|exec| exec.batch_start = 8), 0);
+    assert_eq!(refused(|exec| exec.batch_length = 8), 0);
+    assert_eq!(refused(|exec| exec.batch_start = 4), libc::EINVAL);
+    assert_eq!(refused(|exec| exec.batch_length = 12), libc::EINVAL);
+    assert_eq!(refused(|exec| exec.batch_start = 8192), libc::EINVAL);
+    assert_eq!(refused(|exec| (exec.batch_start, exec.batch_length) = (8, 8192)), libc::EINVAL);
+    assert_eq!(refused(|exec| exec.objects = &mut []), libc::EINVAL);
+    assert_eq!(refused(|exec| exec.flags = ExecFlags::from_bits_retain(1 << 60)), libc::EINVAL);
+    assert_eq!(refused(|exec| exec.context = ContextId(5)), libc::ENOENT);
+}
+
+#[test]
+fn objects_of_execbuffer() {
+    let node = &simulator();
+    let refused = |change: fn(&mut [ExecObject])| errno(exec_with(node, |exec| change(exec.objects)));
+    assert_eq!(refused(|objects| objects[0].handle = NONE), libc::ENOENT);
+    assert_eq!(refused(|objects| objects[0].handle = objects[1].handle), libc::EINVAL);
+    assert_eq!(refused(|objects| objects[0].alignment = 3 * 4096), libc::EINVAL);
+    assert_eq!(refused(|objects| objects[0].alignment = 1 << 20), 0);
+    assert_eq!(refused(|objects| objects[0].flags = ObjectFlags::from_bits_retain(1 << 40)), libc::EINVAL);
+    assert_eq!(refused(|objects| objects[1].flags |= ObjectFlags::WRITE), libc::EINVAL);
+    assert_eq!(refused(|objects| objects[0].flags |= ObjectFlags::WRITE | ObjectFlags::CAPTURE), 0);
+}
+
+#[test]
+fn fixed_addresses() {
+    let node = &simulator();
+    let at = |offset: u64, flags: ObjectFlags| {
+        errno(exec_with(node, |exec| {
+            exec.objects[0].offset = offset;
+            exec.objects[0].flags = flags | ObjectFlags::PINNED;
+        }))
+    };
+    let (low, high) = (ObjectFlags::empty(), ObjectFlags::SUPPORTS_48B_ADDRESS);
+    assert_eq!(at(0x20_0000, low), 0);
+    assert_eq!(at(0x20_0010, low), libc::EINVAL);
+    assert_eq!(at(0x1_0000_0000, low), libc::EINVAL);
+    assert_eq!(at(0xffff_e000, low), libc::EINVAL, "the last page below 4 GiB is not used");
+    assert_eq!(at(0x1_0000_0000, high), 0);
+    // 48 bits, sign-extended.
+    assert_eq!(at(0x8000_0000_0000, high), libc::EINVAL);
+    assert_eq!(at(0xffff_8000_0000_0000, high), 0);
+    assert_eq!(at(0xffff_ffff_ffff_e000, high), 0);
+    assert_eq!(at(0xffff_ffff_ffff_f000, high), libc::EINVAL, "two pages do not fit");
+    assert_eq!(at(0x10_0000, high), libc::ENOSPC, "where the batch is");
+    assert_eq!(at(0x0f_f000, high), libc::ENOSPC, "overlaps the batch");
+    assert_eq!(at(0x0f_e000, high), 0, "just before it");
+}
+
+#[test]
+fn relocations_of_execbuffer() {
+    let node = &simulator();
+    let refused = |change: fn(&mut Relocation)| {
+        errno(exec_with(node, |exec| {
+            exec.flags = ExecFlags::HANDLE_LUT;
+            let mut entry = relocation();
+            change(&mut entry);
+            exec.objects[0].relocations.push(entry);
+        }))
+    };
+    assert_eq!(refused(|_| {}), 0);
+    assert_eq!(refused(|entry| entry.target = 2), libc::ENOENT);
+    assert_eq!(refused(|entry| entry.offset = 8184), 0);
+    assert_eq!(refused(|entry| entry.offset = 8188), libc::EINVAL);
+    assert_eq!(refused(|entry| entry.offset = u64::MAX), libc::EINVAL);
+    assert_eq!(refused(|entry| entry.offset = 9), libc::EINVAL);
+    assert_eq!(refused(|entry| entry.write_domain = 6), libc::EINVAL);
+    assert_eq!(refused(|entry| entry.read_domains = 1), libc::EINVAL);
+}

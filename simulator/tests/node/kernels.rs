@@ -1,0 +1,104 @@
+//! Kernels that run on the simulated GPU, assembled by hand.
+
+use crate::setup::{Launch, Machine, simulator};
+
+/// SIMD8, 16 work-items in a group: writes each global id to its dword. `g1.0` is the address.
+pub const WRITE_IDS: &str = "
+    mov(8) g3<1>UD g2<8,8,1>UW                        { align1 1Q };
+    shl(8) g4<1>UD g0.1<0,1,0>UD 4UD                  { align1 1Q };
+    add(8) g3<1>UD g3<8,8,1>UD g4<8,8,1>UD            { align1 1Q };
+    shl(8) g4<1>UD g3<8,8,1>UD 2UD                    { align1 1Q };
+    mov(8) g5<1>UQ g4<8,8,1>UD                        { align1 1Q };
+    add(8) g5<1>UQ g5<4,4,1>UQ g1<0,1,0>UQ            { align1 1Q };
+    mov(8) g7<1>UD g3<8,8,1>UD                        { align1 1Q };
+    send(8) null<1>UW g5<8,8,1>UD 0x06066eff
+        dp data 1 MsgDesc: mlen 3 rlen 0              { align1 1Q };";
+
+#[test]
+fn global_ids_arrive_in_memory() {
+    let machine = Machine::new(simulator());
+    let groups = 1000;
+    machine.run_kernel(&Launch { kernel: WRITE_IDS, threads: 2, groups, ..Launch::default() }).unwrap();
+    assert_eq!(machine.error(), None);
+    let expected: Vec<u32> = (0..16 * groups).collect();
+    assert_eq!(machine.data.read(0, 16 * groups as usize), expected);
+    assert_eq!(machine.data.read(64 * groups as usize, 16), [0; 16], "nothing behind");
+    let [launch] = &machine.node.take_launches()[..] else { panic!("one launch") };
+    assert_eq!(launch.groups, [1000, 1, 1]);
+    assert_eq!(launch.sum.threads, 2000);
+    assert_eq!(launch.sum.instructions, 2000 * 10);
+    assert_eq!(launch.sum.messages, 2000 * 2);
+    assert!(launch.sum.cycles >= launch.sum.instructions);
+    assert!(machine.node.take_launches().is_empty());
+}
+
+#[test]
+fn the_right_mask_disables_lanes() {
+    let machine = Machine::new(simulator());
+    let launch = Launch { kernel: WRITE_IDS, threads: 2, right_mask: 0x07, groups: 2, ..Launch::default() };
+    machine.run_kernel(&launch).unwrap();
+    let expected =
+        [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 0, 0, 0, 0, 0, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26];
+    assert_eq!(machine.data.read(0, 27), expected);
+    assert_eq!(machine.data.read(27 * 4, 5), [0; 5]);
+}
+
+#[test]
+fn replaced_code_is_decoded_anew() {
+    let machine = Machine::new(simulator());
+    let launch = |kernel| Launch { kernel, threads: 2, groups: 1, ..Launch::default() };
+    machine.run_kernel(&launch(WRITE_IDS)).unwrap();
+    assert_eq!(machine.data.read(0, 4), [0, 1, 2, 3]);
+    let doubled = WRITE_IDS.replace("mov(8) g7<1>UD g3<8,8,1>UD", "shl(8) g7<1>UD g3<8,8,1>UD 1UD");
+    machine.run_kernel(&launch(&doubled)).unwrap();
+    assert_eq!(machine.data.read(0, 4), [0, 2, 4, 6]);
+}
+
+/// Work-items exchange their ids through shared local memory, across a barrier: item n gets what item
+/// 15 - n wrote.
+const REVERSE: &str = "
+    mov(8) g3<1>UD g2<8,8,1>UW                        { align1 1Q };
+    shl(8) g4<1>UD g3<8,8,1>UD 2UD                    { align1 1Q };
+    mov(8) g5<1>UD g3<8,8,1>UD                        { align1 1Q };
+    send(8) null<1>UW g4<8,8,1>UD 0x04026efe
+        dp data 1 MsgDesc: mlen 2 rlen 0              { align1 1Q };
+    mov(8) g6<1>UD 0UD                                { align1 WE_all 1Q };
+    and(1) g6.2<1>UD g0.2<0,1,0>UD 0x8f000000UD       { align1 WE_all 1N };
+    send(8) null<1>UW g6<8,8,1>UD 0x02000004
+        gateway MsgDesc: mlen 1 rlen 0                { align1 WE_all 1Q };
+    wait(1) n0<1>UD                                   { align1 WE_all 1N };
+    add(8) g4<1>D -g4<8,8,1>D 60D                     { align1 1Q };
+    send(8) g7<1>UW g4<8,8,1>UD 0x02106efe
+        dp data 1 MsgDesc: mlen 1 rlen 1              { align1 1Q };
+    shl(8) g4<1>UD g3<8,8,1>UD 2UD                    { align1 1Q };
+    mov(8) g5<1>UQ g4<8,8,1>UD                        { align1 1Q };
+    add(8) g5<1>UQ g5<4,4,1>UQ g1<0,1,0>UQ            { align1 1Q };
+    send(8) null<1>UW g5<8,8,1>UD 0x06066eff
+        dp data 1 MsgDesc: mlen 3 rlen 0              { align1 1Q };";
+
+#[test]
+fn work_items_share_local_memory() {
+    let machine = Machine::new(simulator());
+    machine.run_kernel(&Launch { kernel: REVERSE, threads: 2, slm_code: 1, ..Launch::default() }).unwrap();
+    assert_eq!(machine.error(), None);
+    let expected: Vec<u32> = (0..16).rev().collect();
+    assert_eq!(machine.data.read(0, 16), expected);
+}
+
+#[test]
+fn results_do_not_depend_on_the_number_of_host_threads() {
+    use gencl_simulator::{Settings, Simulator};
+    let result = |workers| {
+        let settings = Settings { workers, ..Settings::default() };
+        let machine = Machine::new(Simulator::with_settings("skl", settings).unwrap());
+        machine
+            .run_kernel(&Launch { kernel: WRITE_IDS, threads: 2, groups: 5000, ..Launch::default() })
+            .unwrap();
+        let sum = machine.node.take_launches().remove(0).sum;
+        (machine.data.read(0, 80_000), sum)
+    };
+    let one = result(1);
+    for workers in [2, 5] {
+        assert!(result(workers) == one, "{workers} threads");
+    }
+}

@@ -1,0 +1,9 @@
+//! The simulated render node, used as a driver uses the kernel's.
+
+mod errors;
+mod hangs;
+mod kernels;
+mod order;
+mod queries;
+mod random;
+mod setup;
