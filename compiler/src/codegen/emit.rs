@@ -5,7 +5,7 @@ use super::lir::{Fixup, GRF, Inst, Kind, Program, VRef};
 use gencl_isa::{Extra, Generation, Instruction, Operand, Register};
 
 /// Bytes of an instruction that is not compacted.
-const SIZE: usize = 16;
+pub const SIZE: usize = 16;
 
 /// Final instructions and where blocks begin.
 pub struct Code {

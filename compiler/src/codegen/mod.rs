@@ -127,7 +127,7 @@ fn finish(
     }
     let code = emit::place(&selected.program, &locations).map_err(|e| (e, "emission"))?;
     let bytes = emit::encode(&code, target.generation).map_err(|e| (e, "encoding"))?;
-    let listing = listing(function, &code, simd);
+    let listing = listing(function, target, &code, simd);
     let mut kernel = function.kernel.clone();
     kernel.name.clone_from(&function.name);
     kernel.simd_width = simd;
@@ -168,13 +168,14 @@ fn statistics(program: &Program, locations: &allocate::Locations, code: &emit::C
     }
 }
 
-fn listing(function: &Function, code: &emit::Code, simd: u32) -> String {
+fn listing(function: &Function, target: &Target, code: &emit::Code, simd: u32) -> String {
     let mut out = format!("// {} SIMD{simd}\n", function.name);
     for (index, instruction) in code.instructions.iter().enumerate() {
-        if let Some(block) = code.blocks.iter().position(|b| *b == index) {
-            let _ = writeln!(out, "block{block}:");
+        for (block, _) in code.blocks.iter().enumerate().filter(|(_, b)| **b == index) {
+            let _ = writeln!(out, "// block {block}");
         }
-        let _ = writeln!(out, "{:6x}: {instruction:?}", index * 16);
+        let text = gencl_isa::print(target.generation, instruction);
+        let _ = writeln!(out, "/* {:6x} */ {text}", index * emit::SIZE);
     }
     out
 }

@@ -80,7 +80,8 @@ impl Selector<'_> {
                 let v = self.val(src, from)?;
                 let v = self.materialize(v);
                 let d = self.dest(dst, to)?;
-                if from == Type::DF && !to.is_float() && rounding_bits(rounding) % 3 != 0 {
+                let toward_zero = matches!(rounding, Rounding::Default | Rounding::TowardZero);
+                if from == Type::DF && !to.is_float() && !toward_zero {
                     return Err(Failure::unsupported(format!("{rounding:?} from {from:?} to {to:?}")));
                 }
                 self.convert_to(d, v, rounding, saturate);

@@ -8,8 +8,24 @@ use crate::ir::interpret::{Launch, Memory, Value, run};
 use crate::ir::passes::{Unobserved, standard};
 use crate::ir::random::{INPUT_ELEMENTS, OUTPUT_ELEMENTS, random_kernel};
 use crate::ir::text::parse;
-use crate::ir::{Function, Unit};
+use crate::ir::{Builder, Function, Space, Type, Unit};
 use std::process::Command;
+
+/// A random kernel that clears its private memory first, whose contents would be anything.
+fn random(seed: u32) -> Function {
+    let mut function = random_kernel(2 + seed as usize % 14, &choices(seed));
+    function.private_size = 16;
+    let entry = function.entry();
+    let old = std::mem::take(&mut function.block_mut(entry).instructions);
+    let mut b = Builder::new(&mut function, entry);
+    let zero = b.immediate(Type::U32, 0);
+    for slot in 0..4 {
+        let address = b.immediate(Type::U32, slot * 4);
+        b.store(Space::Private, Type::U32, address, zero);
+    }
+    function.block_mut(entry).instructions.extend(old);
+    lowered(function)
+}
 
 fn lowered(function: Function) -> Function {
     let mut unit = Unit { functions: vec![function], ..Unit::default() };
@@ -132,9 +148,7 @@ fn output(
 #[test]
 fn random_kernels_compute_what_the_ir_says() {
     for seed in 0..150 {
-        let mut function = random_kernel(2 + seed as usize % 14, &choices(seed));
-        function.private_size = 16;
-        let function = lowered(function);
+        let function = random(seed);
         for (lanes, registers) in [(16, None), (8, None), (8, Some(32)), (8, Some(24))] {
             let compiled = code(&function, Options { registers, ..simd(lanes) });
             let expected = output(21, lanes, |launch, memory| {
@@ -143,7 +157,11 @@ fn random_kernels_compute_what_the_ir_says() {
             let found = output(21, lanes, |launch, memory| execute::execute(&compiled, launch, memory));
             if expected != found {
                 let text = crate::ir::text::print_function(&function);
-                panic!("seed {seed}, {lanes} lanes, {registers:?} registers\n{text}\n{}\n{expected:?}\n{found:?}", compiled.listing);
+                let what = format!("seed {seed}, {lanes} lanes, {registers:?} registers");
+                let dwords = |o: &Result<Vec<u8>, String>| {
+                    o.as_ref().map(|b| b.chunks(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect::<Vec<_>>()).map_err(Clone::clone)
+                };
+                panic!("{what}\n{text}\n{}\n{:x?}\n{:x?}", compiled.listing, dwords(&expected), dwords(&found));
             }
         }
     }
@@ -152,9 +170,7 @@ fn random_kernels_compute_what_the_ir_says() {
 #[test]
 fn random_kernels() {
     for seed in 0..60 {
-        let mut function = random_kernel(2 + seed as usize % 14, &choices(seed));
-        function.private_size = 16;
-        let function = lowered(function);
+        let function = random(seed);
         for lanes in [8, 16] {
             let compiled = code(&function, simd(lanes));
             if seed % 20 == 0 {

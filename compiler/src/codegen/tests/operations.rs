@@ -126,9 +126,7 @@ fn kernel(case: &Case, form: Form, simple: bool) -> Function {
             }
         });
     }
-    let family = case.result.family();
     let result = b.immediate(case.result, 0);
-    let _ = family;
     b.emit(case.op, &[result], &sources);
     let address = pointer(&mut b, 3, Some(id), case.result);
     b.store(Space::Global, case.result, address, result);
@@ -169,7 +167,7 @@ fn refused(case: &Case) -> bool {
         Op::Binary(BinaryOp::Avg, ty) => wide(ty),
         Op::Ternary(TernaryOp::Mad, ty) => matches!(ty, Type::F16 | Type::F64),
         Op::Convert { to, from: Type::F64, rounding, .. } => {
-            !to.is_float() && matches!(rounding, Rounding::Up | Rounding::Down)
+            !to.is_float() && !matches!(rounding, Rounding::Default | Rounding::TowardZero)
         }
         _ => false,
     }
@@ -191,8 +189,12 @@ fn every_operation_on_every_type() {
             for lanes in [16, 8] {
                 let what = format!("{} {form:?} {simple} at {lanes} lanes", case.name);
                 if refused(&case) {
-                    let error = compile(&function, skylake(), &simd(lanes)).expect_err(&what);
-                    assert!(error.what.contains("not supported"), "{what}: {error}");
+                    let error = compile(&function, skylake(), &simd(lanes));
+                    match error {
+                        Err(e) if e.what.contains("not supported") => {}
+                        Err(e) => faults.push(format!("{what}: {e}")),
+                        Ok(_) => faults.push(format!("{what}: not refused")),
+                    }
                     continue;
                 }
                 let compiled = match compile(&function, skylake(), &Options { check: true, ..simd(lanes) }) {
