@@ -1,30 +1,26 @@
 //! Messages of the driver on standard error, when `GENCL_DEBUG=log=LEVEL` asks for them.
 
 use std::io::Write;
-use std::sync::Once;
 
 use gencl_program::debug::{self, Debug};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
 
-/// Reads `GENCL_DEBUG` once per process. Cheap when the variable is not set.
+/// Reads `GENCL_DEBUG`. Cheap when the variable is not set.
 pub fn start() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        let (debug, complaints) = Debug::from_environment();
-        for complaint in complaints {
-            eprintln!("{complaint}");
-        }
-        let Some(level) = debug.value(debug::LOG) else {
-            return;
-        };
-        match level.parse() {
-            // It fails when this copy of the library has a subscriber already, which then is this one.
-            Ok(level) => drop(tracing::subscriber::set_global_default(Log { level })),
-            Err(_) => eprintln!("GENCL_DEBUG: log={level}: no such level"),
-        }
-    });
+    let (debug, complaints) = Debug::from_environment();
+    for complaint in complaints {
+        eprintln!("{complaint}");
+    }
+    let Some(level) = debug.value(debug::LOG) else {
+        return;
+    };
+    match level.parse() {
+        // It fails when this copy of the library has a subscriber already, which then is this one.
+        Ok(level) => drop(tracing::subscriber::set_global_default(Log { level })),
+        Err(_) => eprintln!("GENCL_DEBUG: log={level}: no such level"),
+    }
 }
 
 /// Prints one line for each event up to a level; spans are not used.

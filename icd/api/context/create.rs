@@ -76,7 +76,7 @@ fn checked(properties: ZeroTerminated<cl_context_properties>) -> CLResult<Vec<cl
             // CL_INVALID_PLATFORM if platform value specified in properties is not a valid platform.
             CL_CONTEXT_PLATFORM => drop(Handle::<Platform>::get(value as cl_platform_id)?),
             CL_CONTEXT_INTEROP_USER_SYNC => {
-                let valid = [CL_FALSE, CL_TRUE].contains(&(value as cl_uint));
+                let valid = [CL_FALSE, CL_TRUE].map(|value| value as isize).contains(&value);
                 refuse_if(!valid, Code::InvalidProperty, "CL_CONTEXT_INTEROP_USER_SYNC is a cl_bool")?;
             }
             _ => return Err(Error::new(Code::InvalidProperty, format!("unknown property {name:#x}"))),

@@ -6,7 +6,7 @@ use opencl_sys::{cl_platform_id, cl_uint};
 
 use crate::abi::{Out, OutList};
 use crate::object::Platform;
-use crate::{CLResult, log, refuse_if};
+use crate::{CLResult, refuse_if};
 
 #[cl_entrypoint(clGetPlatformIDs)]
 fn get_platform_ids(
@@ -14,7 +14,7 @@ fn get_platform_ids(
     platforms: OutList<cl_platform_id>,
     num_platforms: Out<cl_uint>,
 ) -> CLResult<()> {
-    log::start();
+    crate::start();
     // CL_INVALID_VALUE if num_entries is equal to zero and platforms is not NULL or if both num_platforms and
     // platforms are NULL.
     refuse_if(num_entries == 0 && !platforms.is_null(), Code::InvalidValue, "num_entries is 0")?;

@@ -30,7 +30,7 @@ fn create_command_queue_with_properties(
     let properties = properties.raw();
     let mut flags = 0;
     for pair in properties.chunks_exact(2) {
-        match pair[0] as u32 {
+        match u32::try_from(pair[0]).unwrap_or(u32::MAX) {
             CL_QUEUE_PROPERTIES => flags = pair[1],
             // CL_INVALID_QUEUE_PROPERTIES if values specified in properties are valid but are not supported by the
             // device. Only queues on the device have a size.
