@@ -1,4 +1,4 @@
-//! The built-in library: libclc with our own functions over it, as one bitcode file.
+//! The built-in library: libclc with our own functions over it.
 //!
 //! libclc comes compiled for NVIDIA's 64-bit target, which has nothing of NVIDIA in it but data layout, triple and the
 //! number of the constant address space. These are rewritten in the text form, in mangled names too.
@@ -6,14 +6,18 @@
 use std::path::{Path, PathBuf};
 
 use crate::llvm::{Llvm, out_dir};
+use crate::shards;
 
 /// What the module says of its target; the driver gives the same to the user's module.
 pub const DATA_LAYOUT: &str = include_str!("../src/llvm/data_layout.txt");
 
-/// Our own functions: language version as clang takes it.
-const LANGUAGE: &str = "-cl-std=CL1.2";
+/// The language of our own functions: files whose names end with 20 need the later one.
+fn language(source: &Path) -> &'static str {
+    let stem = source.file_stem().unwrap_or_default().to_string_lossy();
+    if stem.ends_with("20") { "-cl-std=CL2.0" } else { "-cl-std=CL1.2" }
+}
 
-/// Makes `library.bc`.
+/// Makes the library's bitcode and its index.
 pub fn build(llvm: &Llvm) {
     let mut own: Vec<PathBuf> = std::fs::read_dir("library")
         .expect("compiler/library is there")
@@ -24,18 +28,28 @@ pub fn build(llvm: &Llvm) {
     println!("cargo::rerun-if-changed=library");
     println!("cargo::rerun-if-changed=src/llvm/data_layout.txt");
 
+    // The linker that puts the two together would drop functions with the linkage `linkonce`, all of which nobody
+    // calls here; so they are `weak` for that while.
     let base = out_dir().join("libclc.ll");
     llvm.run("llvm-dis", |command| command.arg(libclc()).arg("-o").arg(&base));
-    rewrite(&base, |line| Some(line.replace("addrspace(4)", "addrspace(2)").replace("U3AS4", "U3AS2")));
+    rewrite(&base, |line| {
+        line.replace("addrspace(4)", "addrspace(2)")
+            .replace("U3AS4", "U3AS2")
+            .replace("linkonce_odr", "weak_odr")
+    });
 
     let own: Vec<PathBuf> = own.iter().map(|source| compile(llvm, source)).collect();
-    let result = out_dir().join("library.bc");
+    let merged = out_dir().join("library.ll");
     llvm.run("llvm-link", |command| {
+        command.arg("-S").arg(&base);
         for module in &own {
             command.arg("--override").arg(module);
         }
-        command.arg(&base).arg("-o").arg(&result)
+        command.arg("-o").arg(&merged)
     });
+    rewrite(&merged, |line| line.replace(" weak_odr ", " linkonce_odr "));
+    let text = std::fs::read_to_string(&merged).expect("just written");
+    shards::write(llvm, &text);
 }
 
 /// Compiles one file of ours to LLVM IR text.
@@ -43,7 +57,16 @@ fn compile(llvm: &Llvm, source: &Path) -> PathBuf {
     let text = out_dir().join(source.file_name().expect("a file")).with_extension("ll");
     llvm.run("clang", |command| {
         command
-            .args(["-cc1", "-triple", "spir64-unknown-unknown", "-O2", LANGUAGE, "-emit-llvm", "-x", "cl"])
+            .args([
+                "-cc1",
+                "-triple",
+                "spir64-unknown-unknown",
+                "-O2",
+                language(source),
+                "-emit-llvm",
+                "-x",
+                "cl",
+            ])
             .args(["-finclude-default-header", "-fdeclare-opencl-builtins", "-fno-builtin", "-Werror"])
             .args(["-disable-llvm-passes", "-ffp-contract=off", "-internal-isystem"])
             .arg(out_dir())
@@ -51,15 +74,14 @@ fn compile(llvm: &Llvm, source: &Path) -> PathBuf {
             .arg(&text)
             .arg(source)
     });
-    // Functions of the library are taken only where they are called, like libclc's.
     rewrite(&text, |line| {
-        Some(line.replace("define dso_local ", "define linkonce_odr dso_local ").replace("spir_func ", ""))
+        line.replace("define dso_local ", "define weak_odr dso_local ").replace("spir_func ", "")
     });
     text
 }
 
 /// Rewrites a module's text line by line; target, identification and function attributes of the target go.
-fn rewrite(path: &Path, line: impl Fn(&str) -> Option<String>) {
+fn rewrite(path: &Path, line: impl Fn(&str) -> String) {
     let text = std::fs::read_to_string(path).expect("just written");
     let mut result = String::with_capacity(text.len());
     for old in text.lines() {
@@ -69,13 +91,15 @@ fn rewrite(path: &Path, line: impl Fn(&str) -> Option<String>) {
             result += "target triple = \"spir64-unknown-unknown\"";
         } else if old.starts_with("attributes #") {
             result += &attributes(old);
+        } else if old.starts_with("; ") || old.is_empty() || old.starts_with("source_filename") {
+            continue;
         } else if old.starts_with("!llvm.ident")
             || old.starts_with("!opencl.")
             || old.starts_with("!llvm.module")
         {
             continue;
-        } else if let Some(new) = line(old) {
-            result += &new;
+        } else {
+            result += &line(old);
         }
         result.push('\n');
     }

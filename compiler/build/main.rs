@@ -4,6 +4,8 @@
 mod library;
 #[cfg(feature = "llvm")]
 mod llvm;
+#[cfg(feature = "llvm")]
+mod shards;
 
 fn main() {
     println!("cargo::rerun-if-changed=build");

@@ -3,7 +3,7 @@
 #include "gencl.h"
 
 // Schoolbook division, one quotient bit a step. What both have as leading zeros is skipped.
-static ulong divide(ulong dividend, ulong divisor, ulong *remainder) {
+ulong __gencl_divide64(ulong dividend, ulong divisor, ulong *remainder) {
     if (((dividend | divisor) >> 32) == 0) {
         uint quotient = (uint)dividend / (uint)divisor;
         *remainder = (uint)dividend - quotient * (uint)divisor;
@@ -28,23 +28,23 @@ static ulong divide(ulong dividend, ulong divisor, ulong *remainder) {
 
 ulong __gencl_udiv64(ulong a, ulong b) {
     ulong remainder;
-    return divide(a, b, &remainder);
+    return __gencl_divide64(a, b, &remainder);
 }
 
 ulong __gencl_urem64(ulong a, ulong b) {
     ulong remainder;
-    divide(a, b, &remainder);
+    __gencl_divide64(a, b, &remainder);
     return remainder;
 }
 
 long __gencl_sdiv64(long a, long b) {
     ulong remainder;
-    ulong quotient = divide(abs(a), abs(b), &remainder);
+    ulong quotient = __gencl_divide64(abs(a), abs(b), &remainder);
     return (a ^ b) < 0 ? -quotient : quotient;
 }
 
 long __gencl_srem64(long a, long b) {
     ulong remainder;
-    divide(abs(a), abs(b), &remainder);
+    __gencl_divide64(abs(a), abs(b), &remainder);
     return a < 0 ? -remainder : remainder;
 }

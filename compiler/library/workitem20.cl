@@ -1,5 +1,4 @@
-// Work-item functions that came with OpenCL C 2.0 (3.0, 6.15.1). Declared here because this file is compiled as
-// OpenCL C 1.2, which has not heard of them.
+// Work-item functions that came with OpenCL C 2.0 (3.0, 6.15.1).
 
 #include "gencl.h"
 

@@ -1,32 +1,50 @@
 //! The built-in library, linked lazily.
 
+use std::collections::BTreeSet;
+
 use inkwell::context::{AsContextRef, Context};
 use inkwell::llvm_sys::bit_reader::LLVMGetBitcodeModuleInContext2;
 use inkwell::llvm_sys::core::{LLVMCreateMemoryBufferWithMemoryRange, LLVMDisposeMemoryBuffer};
 use inkwell::module::Module;
 
-use super::ask;
+use super::{ask, view};
 
-/// Bitcode of all built-in functions; `build/library.rs` makes it.
-static BITCODE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/library.bc"));
+include!(concat!(env!("OUT_DIR"), "/library.rs"));
 
 /// Links the functions of the library that `module` calls, and what they call.
 ///
-/// Only the library's table of contents is read for it, and the bodies of these functions: all of the library has
+/// Of a shard only its table of contents is read and the bodies of these functions: all of the library has
 /// `linkonce` linkage, which the linker takes over only where it is used.
 ///
 /// # Errors
 /// LLVM's message when the two do not fit together.
 pub fn link<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<(), String> {
-    let library = load(context)?;
-    module.link_in_module(library).map_err(|e| e.to_string())
+    loop {
+        let shards: BTreeSet<u16> = missing(module).into_iter().collect();
+        if shards.is_empty() {
+            return Ok(());
+        }
+        for shard in shards {
+            module.link_in_module(load(context, SHARDS[usize::from(shard)])?).map_err(|e| e.to_string())?;
+        }
+    }
 }
 
-/// Reads the table of contents.
-fn load(context: &Context) -> Result<Module<'_>, String> {
+/// Shards with functions that the module calls and has not.
+fn missing(module: &Module) -> Vec<u16> {
+    view::Module::of(module)
+        .functions()
+        .filter(|function| function.is_declaration() && function.is_used())
+        .filter_map(|function| INDEX.binary_search_by(|(name, _)| (*name).cmp(&function.name())).ok())
+        .map(|row| INDEX[row].1)
+        .collect()
+}
+
+/// Reads a shard's table of contents.
+fn load<'ctx>(context: &'ctx Context, bitcode: &'static [u8]) -> Result<Module<'ctx>, String> {
     let name = c"library";
     let buffer =
-        ask!(LLVMCreateMemoryBufferWithMemoryRange(BITCODE.as_ptr().cast(), BITCODE.len(), name.as_ptr(), 0));
+        ask!(LLVMCreateMemoryBufferWithMemoryRange(bitcode.as_ptr().cast(), bitcode.len(), name.as_ptr(), 0));
     let mut module = std::ptr::null_mut();
     // On success the module owns the buffer, which borrows the static bitcode.
     if ask!(LLVMGetBitcodeModuleInContext2(context.as_ctx_ref(), buffer, &raw mut module)) != 0 {
@@ -39,5 +57,18 @@ fn load(context: &Context) -> Result<Module<'_>, String> {
 
 /// Touches the library, so that the first build does not wait for the disk.
 pub fn preload() {
-    std::hint::black_box(BITCODE.iter().step_by(4096).map(|&byte| u64::from(byte)).sum::<u64>());
+    let bytes = SHARDS.iter().flat_map(|shard| shard.iter().step_by(4096));
+    std::hint::black_box(bytes.map(|&byte| u64::from(byte)).sum::<u64>());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_index_is_sorted_and_complete() {
+        assert!(INDEX.is_sorted());
+        assert!(INDEX.len() > 9000, "{} functions", INDEX.len());
+        assert!(INDEX.iter().all(|(_, shard)| usize::from(*shard) < SHARDS.len()));
+    }
 }

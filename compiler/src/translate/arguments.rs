@@ -54,6 +54,7 @@ fn shape<'m>(translator: &Translator<'_, 'm>, index: u32, parameter: Value<'m>) 
             Space::Local => (ArgumentKind::LocalPointer, 8, pointee_alignment(translator, index)),
             Space::Private => return Err(Failure::new("a private pointer cannot be an argument")),
         },
+        (None, TypeKind::Target) => return Err(Failure::new("images, samplers and pipes are not supported")),
         (None, _) => {
             layout(module, parameter.ty())?;
             let ty = parameter.ty();

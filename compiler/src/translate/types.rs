@@ -103,7 +103,6 @@ pub fn scalar(ty: Type) -> Result<Scalar, Failure> {
         TypeKind::Float => Ok(Scalar::Float),
         TypeKind::Double => Ok(Scalar::Double),
         TypeKind::Pointer(space) => Ok(Scalar::Pointer(address_space(space)?)),
-        TypeKind::Target => Err(Failure::new("images, samplers and pipes are not supported")),
         _ => Err(Failure::new(format!("values of type {} are not supported", ty.text()))),
     }
 }
@@ -122,7 +121,8 @@ pub fn address_space(number: u32) -> Result<Space, Failure> {
 
 fn append<'m>(module: Module<'m>, ty: Type<'m>, at: u64, result: &mut Layout) -> Result<(), Failure> {
     match ty.kind() {
-        TypeKind::Void => {}
+        // Events have no value: what they stand for has happened. Images are refused as arguments.
+        TypeKind::Void | TypeKind::Target => {}
         TypeKind::Vector(count, element) => {
             let scalar = scalar(element)?;
             // Elements of a vector stand side by side, whatever their alignment; those of <n x i1> are bits, which

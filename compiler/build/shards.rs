@@ -1,0 +1,148 @@
+//! Cuts the library into shards.
+//!
+//! Reading the table of contents of the whole library takes some 20 ms, reading that of a shard of a hundred functions
+//! takes none worth mentioning. Functions of one name, for all their types, stand in one shard; an index says
+//! which function is in which shard. What a shard needs from another it only declares.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt::Write;
+
+use crate::llvm::{Llvm, out_dir};
+
+/// Functions per shard, at least, but for the last.
+const SHARD: usize = 100;
+
+/// A function or variable in text form.
+struct Definition<'t> {
+    text: &'t str,
+    /// Functions and variables that it names.
+    references: BTreeSet<&'t str>,
+}
+
+/// The library taken apart.
+#[derive(Default)]
+struct Library<'t> {
+    functions: BTreeMap<&'t str, Definition<'t>>,
+    variables: BTreeMap<&'t str, Definition<'t>>,
+    /// Functions that it does not define: those the compiler knows, and LLVM's intrinsics.
+    declarations: BTreeMap<&'t str, &'t str>,
+    /// What every shard repeats: target, attributes, metadata.
+    common: String,
+}
+
+/// Writes the shards as bitcode, and `library.rs` with the index, to `OUT_DIR`.
+pub fn write(llvm: &Llvm, text: &str) {
+    let library = parse(text);
+    let mut shards: Vec<Vec<&str>> = vec![Vec::new()];
+    let mut names: Vec<_> = library.functions.keys().map(|name| (plain(name), *name)).collect();
+    names.sort_unstable();
+    for (index, &(base, name)) in names.iter().enumerate() {
+        let full = shards.last().is_some_and(|shard| shard.len() >= SHARD);
+        if full && index > 0 && names[index - 1].0 != base {
+            shards.push(Vec::new());
+        }
+        shards.last_mut().expect("at least one").push(name);
+    }
+
+    let mut index: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut files = String::new();
+    for (number, shard) in shards.iter().enumerate() {
+        index.extend(shard.iter().map(|name| (*name, number)));
+        let source = out_dir().join(format!("shard{number}.ll"));
+        std::fs::write(&source, library.shard(shard)).expect("OUT_DIR can be written");
+        let bitcode = source.with_extension("bc");
+        llvm.run("llvm-as", |command| command.arg(&source).arg("-o").arg(&bitcode));
+        let _ = writeln!(files, "    include_bytes!(concat!(env!(\"OUT_DIR\"), \"/shard{number}.bc\")),");
+    }
+    let rows: String = index
+        .iter()
+        .fold(String::new(), |rows, (name, shard)| rows + &format!("    (\"{name}\", {shard}),\n"));
+    let table = format!(
+        "/// Bitcode of each shard.\nstatic SHARDS: &[&[u8]] = &[\n{files}];\n\n\
+         /// Which function is in which shard, sorted by name.\nstatic INDEX: &[(&str, u16)] = &[\n{rows}];\n"
+    );
+    std::fs::write(out_dir().join("library.rs"), table).expect("OUT_DIR can be written");
+}
+
+impl Library<'_> {
+    /// The text of a module with these functions.
+    fn shard(&self, names: &[&str]) -> String {
+        let own: BTreeSet<&str> = names.iter().copied().collect();
+        let mut text = self.common.clone();
+        let mut references = BTreeSet::new();
+        for name in names {
+            let function = &self.functions[name];
+            text += function.text;
+            references.extend(function.references.iter().copied());
+        }
+        for name in references.difference(&own) {
+            if let Some(variable) = self.variables.get(name) {
+                // A copy in each shard that needs it: the linker keeps one.
+                text += variable.text;
+                assert!(variable.references.is_empty(), "{name} refers to something");
+            } else if let Some(function) = self.functions.get(name) {
+                text += &declaration(function.text);
+            } else {
+                text += self.declarations[name];
+            }
+        }
+        text
+    }
+}
+
+/// Takes a module's text apart.
+fn parse(text: &str) -> Library<'_> {
+    let mut library = Library::default();
+    let mut rest = text;
+    while !rest.is_empty() {
+        let line = &rest[..rest.find('\n').map_or(rest.len(), |end| end + 1)];
+        let mut taken = line;
+        if line.starts_with("define ") {
+            let end = rest.find("\n}\n").expect("a function ends") + 3;
+            taken = &rest[..end];
+            let name = first_name(line);
+            let references = names(taken).filter(|other| *other != name).collect();
+            library.functions.insert(name, Definition { text: taken, references });
+        } else if line.starts_with('@') {
+            let name = first_name(line);
+            let references = names(line).filter(|other| *other != name).collect();
+            library.variables.insert(name, Definition { text: line, references });
+        } else if line.starts_with("declare ") {
+            library.declarations.insert(first_name(line), line);
+        } else {
+            library.common += line;
+        }
+        rest = &rest[taken.len()..];
+    }
+    library
+}
+
+/// A definition's first line as declaration.
+fn declaration(definition: &str) -> String {
+    let line = definition.lines().next().expect("a function has a line");
+    let line = line.trim_end_matches('{').replacen("define linkonce_odr ", "declare ", 1);
+    format!("{line}\n")
+}
+
+fn first_name(line: &str) -> &str {
+    names(line).next().unwrap_or_else(|| panic!("no name in {line}"))
+}
+
+/// What a text names with `@`.
+fn names(text: &str) -> impl Iterator<Item = &str> {
+    text.split('@').skip(1).map(|rest| {
+        let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && !"_.$".contains(c));
+        &rest[..end.unwrap_or(rest.len())]
+    })
+}
+
+/// The plain part of a mangled name: functions that differ in it alone go to different shards.
+fn plain(name: &str) -> &str {
+    let parse = || {
+        let rest = name.strip_prefix("_Z")?;
+        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+        let length: usize = rest[..digits].parse().ok()?;
+        rest.get(digits..digits + length)
+    };
+    parse().unwrap_or(name)
+}

@@ -1,0 +1,46 @@
+// Copies between global and local memory by the whole group (OpenCL C 1.2, 6.12.10). Each work-item copies its share
+// at once; waiting for the event is waiting for the others. libclc's have another type of event.
+
+#include "gencl.h"
+
+uint __gencl_item(void) {
+    return (__gencl_local_id(2) * __gencl_local_size(1) + __gencl_local_id(1)) * __gencl_local_size(0) +
+           __gencl_local_id(0);
+}
+
+uint __gencl_items(void) { return __gencl_local_size(0) * __gencl_local_size(1) * __gencl_local_size(2); }
+
+#define COPY(TYPE) \
+    event_t OVERLOAD async_work_group_copy(local TYPE *target, const global TYPE *source, size_t count, event_t event) { \
+        for (uint i = __gencl_item(); i < count; i += __gencl_items()) \
+            target[i] = source[i]; \
+        return event; \
+    } \
+    event_t OVERLOAD async_work_group_copy(global TYPE *target, const local TYPE *source, size_t count, event_t event) { \
+        for (uint i = __gencl_item(); i < count; i += __gencl_items()) \
+            target[i] = source[i]; \
+        return event; \
+    } \
+    event_t OVERLOAD async_work_group_strided_copy(local TYPE *target, const global TYPE *source, size_t count, \
+                                                   size_t stride, event_t event) { \
+        for (uint i = __gencl_item(); i < count; i += __gencl_items()) \
+            target[i] = source[i * stride]; \
+        return event; \
+    } \
+    event_t OVERLOAD async_work_group_strided_copy(global TYPE *target, const local TYPE *source, size_t count, \
+                                                   size_t stride, event_t event) { \
+        for (uint i = __gencl_item(); i < count; i += __gencl_items()) \
+            target[i * stride] = source[i]; \
+        return event; \
+    }
+#define SIZES(TYPE) COPY(TYPE) COPY(TYPE##2) COPY(TYPE##3) COPY(TYPE##4) COPY(TYPE##8) COPY(TYPE##16)
+
+SIZES(char)
+SIZES(uchar)
+SIZES(short)
+SIZES(ushort)
+SIZES(int)
+SIZES(uint)
+SIZES(long)
+SIZES(ulong)
+SIZES(float)
