@@ -1,6 +1,7 @@
 //! The validator: what must hold of a function in either form. It runs after every pass.
 
 use super::analysis::cfg::Cfg;
+use super::analysis::liveness::{Crossing, RegisterSet};
 use super::analysis::uniformity::gives_uniform;
 use super::signature::{Operands, check_attributes, signature};
 use super::{BlockId, Family, Form, Function, Instruction, Op, Reg};
@@ -36,7 +37,7 @@ impl fmt::Display for Fault {
 /// # Errors
 /// All faults of structure and typing; when there are none of these, all faults of data flow.
 pub fn validate(function: &Function) -> Result<(), Vec<Fault>> {
-    let mut checker = Checker { function, faults: Vec::new() };
+    let mut checker = Checker { function, faults: Vec::new(), present: FixedBitSet::new() };
     checker.check_layout();
     if checker.faults.is_empty() {
         checker.check_blocks();
@@ -50,6 +51,8 @@ pub fn validate(function: &Function) -> Result<(), Vec<Fault>> {
 struct Checker<'f> {
     function: &'f Function,
     faults: Vec<Fault>,
+    /// Blocks of the layout.
+    present: FixedBitSet,
 }
 
 impl Checker<'_> {
@@ -79,6 +82,7 @@ impl Checker<'_> {
                 );
             }
         }
+        self.present = seen;
     }
 
     fn check_blocks(&mut self) {
@@ -118,7 +122,7 @@ impl Checker<'_> {
             }
         }
         for target in instruction.op.targets() {
-            if !self.function.layout.contains(&target) {
+            if !self.present.contains(target.0 as usize) {
                 problems.push(format!("@{} is not in the layout", target.0));
             }
         }
@@ -216,11 +220,11 @@ impl Checker<'_> {
         let function = self.function;
         let cfg = Cfg::new(function);
         let all_paths = function.form == Form::PerLane;
-        let registers = function.registers.len();
-        let mut defined_out: Vec<Option<FixedBitSet>> = vec![None; function.blocks.len()];
+        let crossing = Crossing::new(function);
+        let mut defined_out: Vec<Option<RegisterSet>> = vec![None; function.blocks.len()];
         let order = cfg.reverse_post_order();
-        let defined_in = |block: BlockId, defined_out: &[Option<FixedBitSet>]| {
-            let mut defined: Option<FixedBitSet> = None;
+        let defined_in = |block: BlockId, defined_out: &[Option<RegisterSet>]| {
+            let mut defined: Option<RegisterSet> = None;
             for predecessor in cfg.predecessors(block) {
                 let Some(out) = &defined_out[predecessor.0 as usize] else { continue };
                 match &mut defined {
@@ -231,7 +235,7 @@ impl Checker<'_> {
             }
             match defined {
                 Some(defined) if block != function.entry() || !all_paths => defined,
-                _ => FixedBitSet::with_capacity(registers),
+                _ => crossing.empty_set(),
             }
         };
         let mut changed = true;
@@ -240,7 +244,7 @@ impl Checker<'_> {
             for &block in &order {
                 let mut defined = defined_in(block, &defined_out);
                 for instruction in &function.block(block).instructions {
-                    defined.extend(instruction.dsts.iter().map(|r| r.0 as usize));
+                    defined.extend(instruction.dsts.iter().filter_map(|&r| crossing.slot(r)));
                 }
                 let out = &mut defined_out[block.0 as usize];
                 if out.as_ref() != Some(&defined) {
@@ -252,19 +256,22 @@ impl Checker<'_> {
         for &block in &order {
             let mut defined = defined_in(block, &defined_out);
             if function.form == Form::Linear {
-                for reg in defined.clone().ones() {
-                    if function.registers[reg].family == Family::Bool {
-                        defined.set(reg, false);
+                for reg in crossing.registers(&defined.clone()) {
+                    if let Some(slot) = crossing.slot(reg)
+                        && function.register(reg).family == Family::Bool
+                    {
+                        defined.set(slot, false);
                     }
                 }
             }
             for (index, instruction) in function.block(block).instructions.iter().enumerate() {
                 for reg in instruction.reads() {
-                    if !defined.contains(reg.0 as usize) {
+                    // A register that does not cross edges is written before in the same block.
+                    if crossing.slot(reg).is_some_and(|slot| !defined.contains(slot)) {
                         self.fault(block, Some(index), format!("%{} is read before it is written", reg.0));
                     }
                 }
-                defined.extend(instruction.dsts.iter().map(|r| r.0 as usize));
+                defined.extend(instruction.dsts.iter().filter_map(|&r| crossing.slot(r)));
             }
         }
     }

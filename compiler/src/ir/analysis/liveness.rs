@@ -3,30 +3,106 @@
 //! In the per-lane form a register is alive where some lane may read what it holds. In the linear form, where lanes
 //! wait while others run, the same equations hold of the thread: a write under a predicate keeps the other
 //! lanes' values and so does not end the life of what the register held; `undefined` does.
+//!
+//! Most registers live within one block. The sets hold only those that some block reads before it writes them,
+//! numbered densely: the others are alive across no edge.
 
 use super::cfg::Cfg;
 use crate::ir::{Block, BlockId, Function, Reg};
 use fixedbitset::FixedBitSet;
 
-/// Sets of registers per block, indexed by register number.
+/// A set of the registers that cross edges, in the numbering of one [`Crossing`].
+pub type RegisterSet = FixedBitSet;
+
+/// The registers that some block reads before it writes them, and their dense numbers.
+#[derive(Clone, Debug)]
+pub struct Crossing {
+    registers: Vec<Reg>,
+    /// By register number; [`Self::ABSENT`] for all others.
+    slots: Vec<u32>,
+}
+
+impl Crossing {
+    const ABSENT: u32 = u32::MAX;
+
+    /// O(instructions).
+    pub fn new(function: &Function) -> Crossing {
+        let mut crossing =
+            Crossing { registers: Vec::new(), slots: vec![Self::ABSENT; function.registers.len()] };
+        // The block that wrote each register whole last, so that one array serves all blocks.
+        let mut written_in = vec![u32::MAX; function.registers.len()];
+        for (id, block) in function.blocks_in_layout() {
+            for instruction in &block.instructions {
+                for reg in instruction.reads() {
+                    let index = reg.0 as usize;
+                    if written_in[index] != id.0 && crossing.slots[index] == Self::ABSENT {
+                        crossing.slots[index] = crossing.registers.len() as u32;
+                        crossing.registers.push(reg);
+                    }
+                }
+                if instruction.predicate.is_none() {
+                    for dst in &instruction.dsts {
+                        written_in[dst.0 as usize] = id.0;
+                    }
+                }
+            }
+        }
+        crossing
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.registers.len()
+    }
+
+    /// None?
+    pub fn is_empty(&self) -> bool {
+        self.registers.is_empty()
+    }
+
+    /// The number of a register, if it crosses an edge.
+    pub fn slot(&self, reg: Reg) -> Option<usize> {
+        let slot = *self.slots.get(reg.0 as usize)?;
+        (slot != Self::ABSENT).then_some(slot as usize)
+    }
+
+    /// The registers of a set.
+    pub fn registers<'s>(&'s self, set: &'s RegisterSet) -> impl Iterator<Item = Reg> + 's {
+        set.ones().map(|slot| self.registers[slot])
+    }
+
+    /// Is a register in a set?
+    pub fn contains(&self, set: &RegisterSet, reg: Reg) -> bool {
+        self.slot(reg).is_some_and(|slot| set.contains(slot))
+    }
+
+    /// A set with nothing in it.
+    pub fn empty_set(&self) -> RegisterSet {
+        FixedBitSet::with_capacity(self.len())
+    }
+}
+
+/// Sets of registers per block.
 #[derive(Clone, Debug)]
 pub struct Liveness {
-    live_in: Vec<FixedBitSet>,
-    live_out: Vec<FixedBitSet>,
+    /// The numbering of the sets.
+    pub crossing: Crossing,
+    live_in: Vec<RegisterSet>,
+    live_out: Vec<RegisterSet>,
 }
 
 impl Liveness {
-    /// Backward data flow to the fixed point: O(blocks x registers / word) for each round, and as many rounds
+    /// Backward data flow to the fixed point: O(blocks x crossing registers / word) for each round, and as many rounds
     /// as loops are deep.
     pub fn new(function: &Function, cfg: &Cfg) -> Liveness {
-        let registers = function.registers.len();
-        let empty = || vec![FixedBitSet::with_capacity(registers); function.blocks.len()];
-        let mut liveness = Liveness { live_in: empty(), live_out: empty() };
+        let crossing = Crossing::new(function);
+        let empty = || vec![crossing.empty_set(); function.blocks.len()];
+        let (mut live_in, mut live_out) = (empty(), empty());
         let mut uses = empty();
         let mut kills = empty();
         for (id, block) in function.blocks_in_layout() {
             let index = id.0 as usize;
-            upward_exposed(block, &mut uses[index], &mut kills[index]);
+            upward_exposed(block, &crossing, &mut uses[index], &mut kills[index]);
         }
         let mut work: Vec<BlockId> = function.layout.clone();
         let mut queued = FixedBitSet::with_capacity(function.blocks.len());
@@ -34,16 +110,16 @@ impl Liveness {
         while let Some(block) = work.pop() {
             let index = block.0 as usize;
             queued.set(index, false);
-            let mut out = std::mem::take(&mut liveness.live_out[index]);
+            let mut out = std::mem::take(&mut live_out[index]);
             for successor in cfg.successors(block) {
-                out.union_with(&liveness.live_in[successor.0 as usize]);
+                out.union_with(&live_in[successor.0 as usize]);
             }
             let mut live = out.clone();
-            liveness.live_out[index] = out;
+            live_out[index] = out;
             live.difference_with(&kills[index]);
             live.union_with(&uses[index]);
-            if live != liveness.live_in[index] {
-                liveness.live_in[index] = live;
+            if live != live_in[index] {
+                live_in[index] = live;
                 for &predecessor in cfg.predecessors(block) {
                     if !queued.put(predecessor.0 as usize) {
                         work.push(predecessor);
@@ -51,40 +127,40 @@ impl Liveness {
                 }
             }
         }
-        liveness
+        Liveness { crossing, live_in, live_out }
     }
 
     /// Registers whose values the block or one after it reads.
-    pub fn live_in(&self, block: BlockId) -> &FixedBitSet {
+    pub fn live_in(&self, block: BlockId) -> &RegisterSet {
         &self.live_in[block.0 as usize]
     }
 
     /// Registers whose values a block after this one reads.
-    pub fn live_out(&self, block: BlockId) -> &FixedBitSet {
+    pub fn live_out(&self, block: BlockId) -> &RegisterSet {
         &self.live_out[block.0 as usize]
     }
 
     /// Is a register alive where the block begins?
     pub fn is_live_in(&self, block: BlockId, reg: Reg) -> bool {
-        self.live_in(block).contains(reg.0 as usize)
+        self.crossing.contains(self.live_in(block), reg)
     }
 
     /// Is a register alive where the block ends?
     pub fn is_live_out(&self, block: BlockId, reg: Reg) -> bool {
-        self.live_out(block).contains(reg.0 as usize)
+        self.crossing.contains(self.live_out(block), reg)
     }
 }
 
 /// Registers that the block reads before it writes them whole, and those that it writes whole.
-fn upward_exposed(block: &Block, uses: &mut FixedBitSet, kills: &mut FixedBitSet) {
+fn upward_exposed(block: &Block, crossing: &Crossing, uses: &mut RegisterSet, kills: &mut RegisterSet) {
     for instruction in &block.instructions {
-        for reg in instruction.reads() {
-            if !kills.contains(reg.0 as usize) {
-                uses.insert(reg.0 as usize);
+        for slot in instruction.reads().filter_map(|reg| crossing.slot(reg)) {
+            if !kills.contains(slot) {
+                uses.insert(slot);
             }
         }
         if instruction.predicate.is_none() {
-            kills.extend(instruction.dsts.iter().map(|r| r.0 as usize));
+            kills.extend(instruction.dsts.iter().filter_map(|&reg| crossing.slot(reg)));
         }
     }
 }

@@ -10,14 +10,18 @@
 //! - a register can be one scalar if no write of it could destroy what a parked lane will read.
 //!
 //! Derivation: after block B the blocks to be run are among A = parked(B) and B's successors (all of them where
-//! lanes may part, one where they cannot). The thread goes on with the lowest that has lanes, which is some C of
-//! A not beyond the last successor, since a successor does have lanes. What of A lies beyond C is parked at C.
-//! The sets are the least solution.
+//! lanes may part, one where they cannot). The thread goes on with the lowest that has lanes; that lies not beyond the
+//! last successor, as a successor does have lanes. So the set A comes to the lowest block of A; from each block
+//! that it comes to it goes on, without that block, to the lowest of the rest, up to the last successor, for the case that no
+//! lane is there. What comes to a block, without the block, is parked there. The sets are the least solution. A set is a
+//! row of bits, and each block sends it at most three ways, so a round is linear in the blocks' number times
+//! the row.
 
 use super::cfg::Cfg;
-use super::liveness::Liveness;
+use super::liveness::{Liveness, RegisterSet};
 use crate::ir::{BlockId, Function, Op};
 use fixedbitset::FixedBitSet;
+use smallvec::SmallVec;
 
 /// The parked sets of a function in per-lane form.
 #[derive(Clone, Debug)]
@@ -38,38 +42,37 @@ impl Parking {
         for (place, block) in function.layout.iter().enumerate() {
             places[block.0 as usize] = place;
         }
-        let mut parking = Parking {
-            places,
-            layout: function.layout.clone(),
-            parked: vec![FixedBitSet::with_capacity(count); count],
+        let mut flow = Flow {
+            arriving: vec![FixedBitSet::with_capacity(count); count],
+            limits: vec![0; count],
+            queued: FixedBitSet::with_capacity(count),
         };
-        let mut reached = FixedBitSet::with_capacity(count);
-        let mut queued = FixedBitSet::with_capacity(count);
-        let mut work = vec![0];
-        reached.insert(0);
-        while let Some(place) = work.pop() {
-            queued.set(place, false);
-            let block = parking.layout[place];
-            let successors: Vec<usize> =
-                cfg.successors(block).iter().map(|s| parking.places[s.0 as usize]).collect();
-            let groups: Vec<&[usize]> =
-                if parts_lanes(function, block) { vec![&successors] } else { successors.chunks(1).collect() };
-            for group in groups {
-                let mut after = parking.parked[place].clone();
+        flow.queued.insert(0);
+        while let Some(place) = flow.queued.minimum() {
+            flow.queued.set(place, false);
+            let mut parked = flow.arriving[place].clone();
+            parked.set(place, false);
+            let limit = flow.limits[place];
+            if let Some(next) = parked.minimum().filter(|&next| next <= limit) {
+                flow.arrive(next, &parked, limit);
+            }
+            let block = function.layout[place];
+            let successors: SmallVec<[usize; 2]> =
+                cfg.successors(block).iter().map(|s| places[s.0 as usize]).collect();
+            let together = if parts_lanes(function, block) { successors.len() } else { 1 };
+            for group in successors.chunks(together.max(1)) {
+                let mut after = parked.clone();
                 after.extend(group.iter().copied());
-                let Some(&last) = group.iter().max() else { continue };
-                for next in after.ones().take_while(|&n| n <= last) {
-                    let mut grown = !reached.put(next);
-                    for waiting in after.ones().filter(|&w| w > next) {
-                        grown |= !parking.parked[next].put(waiting);
-                    }
-                    if grown && !queued.put(next) {
-                        work.push(next);
-                    }
+                if let (Some(first), Some(&last)) = (after.minimum(), group.iter().max()) {
+                    flow.arrive(first, &after, last);
                 }
             }
         }
-        parking
+        let mut parked = flow.arriving;
+        for (place, set) in parked.iter_mut().enumerate() {
+            set.set(place, false);
+        }
+        Parking { places, layout: function.layout.clone(), parked }
     }
 
     /// A block's place in the layout, from 0.
@@ -87,13 +90,34 @@ impl Parking {
         self.parked[self.place(block)].ones().map(|place| self.layout[place])
     }
 
-    /// Registers whose values lanes that are parked while `block` runs will read.
-    pub fn kept(&self, block: BlockId, liveness: &Liveness, registers: usize) -> FixedBitSet {
-        let mut kept = FixedBitSet::with_capacity(registers);
+    /// Registers whose values lanes that are parked while `block` runs will read, in the liveness' numbering.
+    pub fn kept(&self, block: BlockId, liveness: &Liveness) -> RegisterSet {
+        let mut kept = liveness.crossing.empty_set();
         for waiting in self.parked(block) {
             kept.union_with(liveness.live_in(waiting));
         }
         kept
+    }
+}
+
+/// The state of the data flow, by place.
+struct Flow {
+    /// Blocks that lanes may have to run when the thread comes here, this one among them.
+    arriving: Vec<FixedBitSet>,
+    /// The furthest block that may be the first that has lanes.
+    limits: Vec<usize>,
+    /// Where something has changed.
+    queued: FixedBitSet,
+}
+
+impl Flow {
+    fn arrive(&mut self, place: usize, set: &FixedBitSet, limit: usize) {
+        let known = &mut self.arriving[place];
+        if !set.is_subset(known) || limit > self.limits[place] {
+            known.union_with(set);
+            self.limits[place] = self.limits[place].max(limit);
+            self.queued.insert(place);
+        }
     }
 }
 

@@ -33,9 +33,12 @@ pub fn uniform_registers(function: &Function) -> FixedBitSet {
         let parking = Parking::new(&scratch, &cfg);
         let before = uniform.count_ones(..);
         for &block in &function.layout {
-            let kept = parking.kept(block, &liveness, count);
-            for dst in function.block(block).instructions.iter().flat_map(|i| &i.dsts) {
-                if kept.contains(dst.0 as usize) {
+            if parking.is_convergent(block) {
+                continue;
+            }
+            let kept = parking.kept(block, &liveness);
+            for &dst in function.block(block).instructions.iter().flat_map(|i| &i.dsts) {
+                if liveness.crossing.contains(&kept, dst) {
                     uniform.set(dst.0 as usize, false);
                 }
             }

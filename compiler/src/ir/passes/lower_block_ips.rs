@@ -27,12 +27,11 @@
 //! register is one scalar write, also if some lanes are masked off.
 
 use crate::ir::analysis::cfg::Cfg;
-use crate::ir::analysis::liveness::Liveness;
+use crate::ir::analysis::liveness::{Liveness, RegisterSet};
 use crate::ir::analysis::parking::Parking;
 use crate::ir::{
     BlockId, Builder, Condition, Family, Form, Function, Instruction, Op, Predicate, Reg, Type, Vote,
 };
-use fixedbitset::FixedBitSet;
 
 /// Lowers a function in per-lane form. Expects what [`super::lower_returns`], [`super::lower_crossing_bools`],
 /// [`super::arrange_blocks`] and [`super::mark_uniform`] leave.
@@ -77,12 +76,12 @@ struct Lowering<'f> {
     /// By place: the jump after a vote whose other side is not the next block.
     trampolines: Vec<Option<(BlockId, Way)>>,
     /// By block id: registers that some lane, active or parked, will read.
-    alive: Vec<FixedBitSet>,
+    alive: Vec<RegisterSet>,
 }
 
 impl Lowering<'_> {
     fn run(&mut self, old_layout: &[BlockId]) {
-        self.alive = vec![FixedBitSet::new(); self.function.blocks.len()];
+        self.alive = vec![RegisterSet::new(); self.function.blocks.len()];
         for &block in old_layout {
             self.lower(block);
         }
@@ -130,19 +129,19 @@ impl Lowering<'_> {
         head
     }
 
-    fn new_block(&mut self, alive: FixedBitSet) -> BlockId {
+    fn new_block(&mut self, alive: RegisterSet) -> BlockId {
         self.alive.push(alive);
         self.function.new_block()
     }
 
-    fn alive_in(&self, block: BlockId) -> FixedBitSet {
+    fn alive_in(&self, block: BlockId) -> RegisterSet {
         let mut alive = self.kept(block);
         alive.union_with(self.liveness.live_in(block));
         alive
     }
 
-    fn kept(&self, block: BlockId) -> FixedBitSet {
-        self.parking.kept(block, &self.liveness, self.function.registers.len())
+    fn kept(&self, block: BlockId) -> RegisterSet {
+        self.parking.kept(block, &self.liveness)
     }
 
     /// Rewrites one block in place.
@@ -155,7 +154,8 @@ impl Lowering<'_> {
         for mut instruction in old {
             if self.is_masked(block) {
                 if matches!(instruction.op, Op::Undefined) {
-                    instruction.dsts.retain(|dst| !kept.contains(dst.0 as usize));
+                    let crossing = &self.liveness.crossing;
+                    instruction.dsts.retain(|dst| !crossing.contains(&kept, *dst));
                     if instruction.dsts.is_empty() {
                         continue;
                     }
@@ -173,10 +173,10 @@ impl Lowering<'_> {
         &mut self,
         block: BlockId,
         mask: &mut Option<Reg>,
-        kept: &FixedBitSet,
+        kept: &RegisterSet,
         instruction: &mut Instruction,
     ) {
-        let is_kept = |dst: &Reg| kept.contains(dst.0 as usize);
+        let is_kept = |dst: &Reg| self.liveness.crossing.contains(kept, *dst);
         let uniform = |reg: &Reg| self.function.register(*reg).uniform;
         let is_uniform_load =
             matches!(instruction.op, Op::Load { .. }) && instruction.dsts.iter().all(uniform);
@@ -401,20 +401,18 @@ impl Lowering<'_> {
     fn end_lives(&mut self) {
         let cfg = Cfg::new(self.function);
         let linear = Liveness::new(self.function, &cfg);
-        let needed = |alive: &FixedBitSet, reg: usize| reg == self.block_ip.0 as usize || alive.contains(reg);
+        let needed = |block: BlockId, reg: Reg| {
+            reg == self.block_ip || self.liveness.crossing.contains(&self.alive[block.0 as usize], reg)
+        };
         let mut ends = Vec::new();
         for &block in &self.function.layout {
-            let alive = &self.alive[block.0 as usize];
             let dead: Vec<Reg> = linear
-                .live_in(block)
-                .ones()
-                .filter(|&reg| !needed(alive, reg))
+                .crossing
+                .registers(linear.live_in(block))
+                .filter(|&reg| !needed(block, reg))
                 .filter(|&reg| {
-                    cfg.successors(block)
-                        .iter()
-                        .any(|s| linear.live_in(*s).contains(reg) && needed(&self.alive[s.0 as usize], reg))
+                    cfg.successors(block).iter().any(|&s| linear.is_live_in(s, reg) && needed(s, reg))
                 })
-                .map(|reg| Reg(reg as u32))
                 .collect();
             if !dead.is_empty() {
                 ends.push((block, dead));

@@ -4,20 +4,19 @@
 use crate::ir::analysis::cfg::Cfg;
 use crate::ir::analysis::liveness::Liveness;
 use crate::ir::{Condition, Family, Function, Instruction, Op, Reg, Type};
-use fixedbitset::FixedBitSet;
 
 /// Gives every Bool that is alive where a block begins a Word with 1 for true and 0 for false: written after the last write of
 /// the Bool in a block from which it is alive, read back before the first read in a block into which it is.
 pub fn lower_crossing_bools(function: &mut Function) {
     let cfg = Cfg::new(function);
     let liveness = Liveness::new(function, &cfg);
-    let mut crossing = FixedBitSet::with_capacity(function.registers.len());
+    let mut crossing = liveness.crossing.empty_set();
     for &block in &function.layout {
         crossing.union_with(liveness.live_in(block));
     }
-    let bools: Vec<Reg> = crossing
-        .ones()
-        .map(|index| Reg(index as u32))
+    let bools: Vec<Reg> = liveness
+        .crossing
+        .registers(&crossing)
         .filter(|&reg| function.register(reg).family == Family::Bool)
         .collect();
     let mut words = vec![None; function.registers.len()];

@@ -4,6 +4,7 @@ use crate::ir::{
     AtomicOp, BinaryOp, Block, BlockId, Condition, Family, Form, Function, Input, Instruction, Op, Predicate,
     Reg, RegisterInfo, Rounding, Space, TernaryOp, Type, UnaryOp, Unit, Vote,
 };
+use fixedbitset::FixedBitSet;
 use gencl_program::{Kernel, PushSource};
 use serde_json::{Map, Value};
 
@@ -71,6 +72,7 @@ struct OpenFunction {
     registers: Vec<(u32, RegisterInfo)>,
     blocks: Vec<Block>,
     layout: Vec<BlockId>,
+    seen: FixedBitSet,
 }
 
 impl OpenFunction {
@@ -142,7 +144,8 @@ fn parse_line(line: &str, unit: &mut Unit, open: &mut Option<OpenFunction>) -> P
                 if function.blocks.len() <= id as usize {
                     function.blocks.resize_with(id as usize + 1, Block::default);
                 }
-                if function.layout.contains(&BlockId(id)) {
+                function.seen.grow(id as usize + 1);
+                if function.seen.put(id as usize) {
                     return Err(format!("block @{id} stands there twice"));
                 }
                 function.layout.push(BlockId(id));
@@ -177,6 +180,7 @@ fn kernel_line(rest: &str) -> Parsed<OpenFunction> {
         registers: Vec::new(),
         blocks: Vec::new(),
         layout: Vec::new(),
+        seen: FixedBitSet::new(),
     })
 }
 

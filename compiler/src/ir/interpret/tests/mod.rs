@@ -51,3 +51,16 @@ proptest! {
         check(random_kernel(blocks, &choices));
     }
 }
+
+/// A kernel large enough that what is not linear in its size would be felt.
+#[test]
+fn lowering_keeps_what_a_large_kernel_does() {
+    // Numerical Recipes' linear congruential generator; its high bits are good enough here.
+    let choices: Vec<u32> = std::iter::successors(Some(1u32), |x| {
+        Some(x.wrapping_mul(1_664_525).wrapping_add(1_013_904_223))
+    })
+    .map(|x| x >> 8)
+    .take(40_000)
+    .collect();
+    check(random_kernel(600, &choices));
+}
