@@ -1,10 +1,11 @@
 //! Finding a device: a render node of the kernel that is supported, else the simulator.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use gencl_i915::RenderNode;
 use gencl_i915::kernel::{self, KernelNode};
-use gencl_simulator::Simulator;
+use gencl_simulator::{Settings, Simulator};
 
 use super::Device;
 use super::table::{self, DeviceKind};
@@ -50,10 +51,21 @@ fn real(node: KernelNode, kind: Option<DeviceKind>) -> Result<Device, String> {
     Ok(Device::new(Arc::new(node), facts, model))
 }
 
+/// The simulator; a batch without progress is stopped after `GENCL_HANG_LIMIT` seconds.
 fn simulated(target: &str, kind: Option<DeviceKind>) -> Result<Device, String> {
+    let mut settings = Settings::default();
+    if let Ok(limit) = std::env::var("GENCL_HANG_LIMIT") {
+        let seconds = limit.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+        settings.hang_limit = seconds.ok_or_else(|| format!("GENCL_HANG_LIMIT={limit}: it takes seconds"))?;
+    }
+    simulate(target, kind.unwrap_or(DeviceKind::Cpu), settings)
+}
+
+/// A simulated device.
+pub(super) fn simulate(target: &str, kind: DeviceKind, settings: Settings) -> Result<Device, String> {
     let model = table::by_target(target).ok_or_else(|| format!("there is no device {target} to simulate"))?;
-    let simulator = Simulator::new(target).map_err(|error| error.to_string())?;
-    let facts = model.facts(kind.unwrap_or(DeviceKind::Cpu), true, usable_memory());
+    let simulator = Simulator::with_settings(target, settings).map_err(|error| error.to_string())?;
+    let facts = model.facts(kind, true, usable_memory());
     Ok(Device::new(Arc::new(simulator), facts, model))
 }
 

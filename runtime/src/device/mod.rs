@@ -31,6 +31,12 @@ impl Device {
         Self { node, facts, model }
     }
 
+    /// A simulated device that is not the platform's, with settings of its own. `target` is its name (`skl`).
+    /// The error says why there is none.
+    pub fn simulated(target: &str, settings: gencl_simulator::Settings) -> Result<Arc<Self>, String> {
+        discover::simulate(target, DeviceKind::Cpu, settings).map(Arc::new)
+    }
+
     /// Its row of the device table.
     pub(crate) fn model(&self) -> &'static Model {
         self.model

@@ -37,8 +37,11 @@ fn put(bytes: &mut [u8], offset: u32, size: u32, value: u64) {
     bytes[offset..offset + size].copy_from_slice(&value.to_le_bytes()[..size]);
 }
 
-/// Fills the argument block: every argument at its offset, pointers as 8 bytes.
+/// Fills the argument block, if the kernel has one: every argument at its offset, pointers as 8 bytes.
 pub(crate) fn argument_block(kernel: &Kernel, bound: &[Bound], block: &mut [u8]) {
+    if block.is_empty() {
+        return;
+    }
     block.fill(0);
     for ((argument, bound), pointer) in kernel.arguments.iter().zip(bound).zip(pointers(kernel, bound)) {
         match (bound, pointer) {

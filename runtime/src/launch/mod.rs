@@ -238,7 +238,9 @@ impl Launch {
                 add(buffer.storage(), ObjectFlags::WRITE);
             }
         }
-        add(&slot.storage, ObjectFlags::WRITE | ObjectFlags::CAPTURE);
+        // The kernel driver takes no batch that it would have to let others wait for as written; who waits for the timestamps
+        // waits for the batch.
+        add(&slot.storage, ObjectFlags::CAPTURE);
         objects
     }
 }

@@ -1,6 +1,7 @@
 //! The thread of a queue: waits for what commands depend on, runs them, completes their events.
 
 use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use parking_lot::{Condvar, Mutex};
@@ -94,10 +95,18 @@ struct Worker {
 impl Worker {
     fn run(mut self) {
         loop {
-            match self.shared.next(self.running.is_empty()) {
+            let command = self.shared.next(self.running.is_empty());
+            if command.is_none() && self.running.is_empty() {
+                return;
+            }
+            // A panic is a bug of ours. Whatever was in hand has failed, as its event's other half was dropped; the queue goes on.
+            let step = AssertUnwindSafe(|| match command {
                 Some(command) => self.execute(command),
-                None if self.running.is_empty() => return,
                 None => self.retire(),
+            });
+            if catch_unwind(step).is_err() {
+                self.context
+                    .report(&Error::new(Code::OutOfResources, "a command ended in an internal error"));
             }
         }
     }
