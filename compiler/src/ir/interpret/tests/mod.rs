@@ -56,11 +56,10 @@ proptest! {
 #[test]
 fn lowering_keeps_what_a_large_kernel_does() {
     // Numerical Recipes' linear congruential generator; its high bits are good enough here.
-    let choices: Vec<u32> = std::iter::successors(Some(1u32), |x| {
-        Some(x.wrapping_mul(1_664_525).wrapping_add(1_013_904_223))
-    })
-    .map(|x| x >> 8)
-    .take(40_000)
-    .collect();
+    let choices: Vec<u32> =
+        std::iter::successors(Some(1u32), |x| Some(x.wrapping_mul(1_664_525).wrapping_add(1_013_904_223)))
+            .map(|x| x >> 8)
+            .take(40_000)
+            .collect();
     check(random_kernel(600, &choices));
 }

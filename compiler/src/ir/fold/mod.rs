@@ -421,3 +421,6 @@ fn step(ty: Type, nearest: u64, order: std::cmp::Ordering, rounding: Rounding) -
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
