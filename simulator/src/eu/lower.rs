@@ -217,7 +217,14 @@ impl Lowering<'_> {
         };
         if message.kind.is_some() {
             message.check(shape)?;
-            op.reads = message.reads(shape);
+            // A message for one channel takes one element of each operand. Only the first registers are certain to
+            // hold one; compilers leave the others unwritten (uniform loads at 64-bit addresses).
+            let read = if instruction.exec_size == 1 {
+                Shape { length: shape.length.min(1), second_length: shape.second_length.min(1), ..shape }
+            } else {
+                shape
+            };
+            op.reads = message.reads(read);
             op.writes = message.writes(shape);
         }
         op.cycles =
