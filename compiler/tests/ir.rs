@@ -103,6 +103,7 @@ fn result(unit: &Unit, test: &Test) -> String {
     if test.faults {
         for function in &unit.functions {
             for fault in validate(function).err().unwrap_or_default() {
+                let _ = write!(text, "{}: ", function.name);
                 let _ = writeln!(text, "{fault}");
             }
         }

@@ -1,0 +1,6 @@
+// fails
+void missing(global int *x);
+kernel void k(global int *x) {
+    x[0] = 1;
+    missing(x + 1);
+}

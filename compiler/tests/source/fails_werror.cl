@@ -1,0 +1,3 @@
+// options -Werror
+// fails
+kernel void k(global int *x) { int unused_shift = 1 << 40; x[0] = unused_shift; }

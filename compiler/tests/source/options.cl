@@ -1,0 +1,15 @@
+// Macros of the options, and those that the device has.
+// options -DA=3 -D B -cl-std=CL3.0 -cl-fast-relaxed-math
+// run 1 1
+// buffer int zero 4
+kernel void options(global int *out) {
+    out[0] = A + B * 10 + __OPENCL_C_VERSION__ * 100;
+    out[1] = __OPENCL_VERSION__ + __ENDIAN_LITTLE__ * 1000;
+#ifdef __FAST_RELAXED_MATH__
+    out[2] = 1;
+#endif
+#if defined(cl_khr_fp64) || defined(__IMAGE_SUPPORT__) || defined(cl_khr_subgroups) || defined(__opencl_c_pipes) || \
+    defined(__opencl_c_generic_address_space)
+    out[3] = 1;
+#endif
+}
