@@ -1,6 +1,15 @@
 //! Round trips, and texts that are wrong.
 
 use super::{parse, parse_function, print};
+use crate::ir::passes::{Unobserved, standard};
+use crate::ir::random::random_kernel;
+use crate::ir::signature::{Operands, check_attributes, signature};
+use crate::ir::{
+    AtomicOp, BinaryOp, BlockId, Condition, Family, Form, Function, Input, Instruction, Op, Predicate, Reg,
+    RegisterInfo, Rounding, Space, TernaryOp, Type, UnaryOp, Unit, Vote,
+};
+use gencl_program::PushSource;
+use proptest::prelude::*;
 
 const SAMPLE: &str = r#"constants 00010203ff
 kernel "scale \"x\"; y" linear
@@ -65,4 +74,152 @@ fn wrong_lines_are_named() {
         assert!(error.message.contains(message), "{text}: {error}");
     }
     assert!(parse_function("").is_err());
+}
+
+/// An operation from numbers, with attributes that the validator accepts, and its operands.
+fn random_instruction(choices: &[u32], blocks: u32, linear: bool) -> Option<(Instruction, Vec<Family>)> {
+    let mut next = choices.iter().copied();
+    let mut pick = |count: usize| next.next().unwrap_or(0) as usize % count;
+    let ty = Type::ALL[pick(Type::ALL.len())];
+    let space = Space::ALL[pick(Space::ALL.len())];
+    let align = 1 << pick(5);
+    let flag = pick(2) == 1;
+    let bits = (pick(1 << 30) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) & ty.mask();
+    let number = pick(3) as u32;
+    let block = |n: usize| BlockId(n as u32 % blocks);
+    let pushes = [
+        PushSource::Value { argument: number, offset: number * 4 },
+        PushSource::Pointer { argument: number },
+        PushSource::LocalOffset { argument: number },
+        PushSource::GlobalOffset(number as u8),
+        PushSource::GlobalSize(number as u8),
+        PushSource::LocalSize(number as u8),
+        PushSource::EnqueuedLocalSize(number as u8),
+        PushSource::NumGroups(number as u8),
+        PushSource::WorkDim,
+        PushSource::ArgumentBlock,
+        PushSource::ConstantBase,
+        PushSource::PrintfBuffer,
+    ];
+    let inputs = [
+        Input::LocalId(number as u8),
+        Input::GroupId(number as u8),
+        Input::LaneId,
+        Input::SubgroupId,
+        Input::Push(pushes[pick(pushes.len())]),
+    ];
+    let op = match pick(19) {
+        0 => Op::Immediate { ty, bits },
+        1 => Op::Input(inputs[pick(inputs.len())]),
+        2 => Op::Undefined,
+        3 => Op::Unary(UnaryOp::ALL[pick(UnaryOp::ALL.len())], ty),
+        4 => Op::Binary(BinaryOp::ALL[pick(BinaryOp::ALL.len())], ty),
+        5 => Op::Ternary(TernaryOp::ALL[pick(TernaryOp::ALL.len())], ty),
+        6 => Op::Compare(Condition::ALL[pick(Condition::ALL.len())], ty),
+        7 => Op::Select(ty),
+        8 => Op::Convert {
+            to: Type::ALL[pick(Type::ALL.len())],
+            from: ty,
+            rounding: Rounding::ALL[pick(Rounding::ALL.len())],
+            saturate: flag,
+        },
+        9 => Op::Load { space, ty, align },
+        10 => Op::Store { space, ty, align },
+        11 => Op::Atomic { op: AtomicOp::ALL[pick(AtomicOp::ALL.len())], space, ty },
+        12 => Op::Barrier { local: flag, global: pick(2) == 1 },
+        13 => Op::Fence { local: flag, global: pick(2) == 1 },
+        14 => Op::Jump(block(pick(100))),
+        15 => Op::Branch { then: block(pick(100)), otherwise: block(pick(100)) },
+        16 => Op::Vote {
+            vote: Vote::ALL[pick(Vote::ALL.len())],
+            target: block(pick(100)),
+            next: block(pick(100)),
+        },
+        _ => Op::Return,
+    };
+    check_attributes(&op).ok()?;
+    let signature = signature(&op);
+    let mut families = Vec::new();
+    let mut operands = |expected: &Operands, pick: &mut dyn FnMut(usize) -> usize| -> Vec<Reg> {
+        let count = expected.min() + pick((expected.max() - expected.min()).min(4) + 1);
+        (0..count)
+            .map(|index| {
+                let allowed: Vec<Family> = expected.families(index).iter().collect();
+                families.push(allowed[pick(allowed.len())]);
+                Reg(families.len() as u32 - 1)
+            })
+            .collect()
+    };
+    let dsts = operands(&signature.dsts, &mut pick);
+    let srcs = operands(&signature.srcs, &mut pick);
+    let mut instruction = Instruction::new(op, dsts, srcs);
+    if linear && flag {
+        families.push(Family::Bool);
+        let reg = Reg(families.len() as u32 - 1);
+        instruction.predicate = Some(Predicate { reg, inverse: pick(2) == 1 });
+    }
+    Some((instruction, families))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn kernels_are_kept(blocks in 1usize..10, choices in proptest::collection::vec(0u32..1000, 0..100)) {
+        let mut unit = Unit { functions: vec![random_kernel(blocks, &choices)], constants: vec![7; 40] };
+        prop_assert_eq!(&parse(&print(&unit)).expect("it was printed"), &unit);
+        standard(&mut unit, &mut Unobserved).expect("random kernels are valid");
+        for function in &mut unit.functions {
+            // Blocks behind the last of the layout are not in the text.
+            let end = function.layout.iter().map(|b| b.0 as usize + 1).max().unwrap_or(0);
+            function.blocks.truncate(end);
+        }
+        prop_assert_eq!(&parse(&print(&unit)).expect("it was printed"), &unit);
+    }
+
+    /// Every operation with every attribute, in a function of one block after the other.
+    #[test]
+    fn instructions_are_kept(
+        lists in proptest::collection::vec(proptest::collection::vec(any::<u32>(), 40), 1..20),
+        linear in any::<bool>(),
+        name in ".*",
+    ) {
+        let mut function = Function::new(&name);
+        function.form = if linear { Form::Linear } else { Form::PerLane };
+        function.kernel.attributes = name.clone();
+        for list in &lists {
+            let Some((mut instruction, families)) = random_instruction(list, 1, linear) else { continue };
+            let first = function.registers.len() as u32;
+            let rename = |reg: &mut Reg| reg.0 += first;
+            instruction.dsts.iter_mut().for_each(rename);
+            instruction.srcs.iter_mut().for_each(rename);
+            instruction.predicate.iter_mut().for_each(|p| p.reg.0 += first);
+            for (index, family) in families.into_iter().enumerate() {
+                function.registers.push(RegisterInfo { family, uniform: list[index] % 2 == 0 });
+            }
+            function.blocks[0].instructions.push(instruction);
+        }
+        let unit = Unit { functions: vec![function], constants: Vec::new() };
+        let text = print(&unit);
+        prop_assert_eq!(parse(&text).map_err(|e| format!("{e}\n{text}")), Ok(unit));
+    }
+
+    #[test]
+    fn any_text_is_read_or_refused(text in ".*", lines in proptest::collection::vec("[ -~]{0,40}", 0..10)) {
+        let _ = parse(&text);
+        let body = format!("kernel \"a\" linear\nregister dword %0\n@0:\n{}\nend\n", lines.join("\n"));
+        let _ = parse(&body);
+    }
+
+    /// Text that is almost right.
+    #[test]
+    fn damaged_text_is_read_or_refused(cut in 0usize..1000, insert in "[ -~\n]{0,4}", length in 0usize..5) {
+        let begin = cut % SAMPLE.len();
+        let end = (begin + length).min(SAMPLE.len());
+        let text = format!("{}{insert}{}", &SAMPLE[..begin], &SAMPLE[end..]);
+        if let Ok(unit) = parse(&text) {
+            let printed = print(&unit);
+            prop_assert_eq!(parse(&printed), Ok(unit));
+        }
+    }
 }
