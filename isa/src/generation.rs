@@ -14,6 +14,8 @@ pub struct Capabilities {
     pub iga_platform: Option<&'static str>,
     /// Bytes that one step of a branch offset stands for.
     pub branch_unit: i32,
+    /// The same, of `jmpi` and `call`.
+    pub jump_unit: i32,
     /// Branches carry their offset as the immediate of source 0 (later: both offsets are 32 bits
     /// wide) instead of as two 16-bit halves in the place of source 1.
     pub wide_branch_offsets: bool,
@@ -30,6 +32,7 @@ const CAPABILITIES: [Capabilities; COLUMNS] = [
         name: "gen7",
         iga_platform: None,
         branch_unit: 8,
+        jump_unit: 8,
         wide_branch_offsets: false,
         logic_negate_is_complement: false,
         address_words: 8,
@@ -39,6 +42,7 @@ const CAPABILITIES: [Capabilities; COLUMNS] = [
         name: "gen7.5",
         iga_platform: Some("7p5"),
         branch_unit: 8,
+        jump_unit: 1,
         wide_branch_offsets: false,
         logic_negate_is_complement: false,
         address_words: 8,
@@ -48,6 +52,7 @@ const CAPABILITIES: [Capabilities; COLUMNS] = [
         name: "gen8",
         iga_platform: Some("8"),
         branch_unit: 1,
+        jump_unit: 1,
         wide_branch_offsets: true,
         logic_negate_is_complement: true,
         address_words: 16,
@@ -57,6 +62,7 @@ const CAPABILITIES: [Capabilities; COLUMNS] = [
         name: "gen9",
         iga_platform: Some("9"),
         branch_unit: 1,
+        jump_unit: 1,
         wide_branch_offsets: true,
         logic_negate_is_complement: true,
         address_words: 16,

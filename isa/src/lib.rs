@@ -19,6 +19,7 @@ pub mod message;
 mod opcode;
 mod register;
 mod text;
+pub mod witness;
 
 pub use codec::{DecodeError, EncodeError};
 pub use compact::compact;

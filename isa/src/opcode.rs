@@ -51,9 +51,10 @@ pub struct BranchShape {
     /// 1: `JIP`. 2: `JIP` and `UIP`. By generation.
     offsets: [u8; COLUMNS],
     destination: [Implied; COLUMNS],
-    /// Source 0 where the offsets stand in the place of source 1.
-    pub(crate) source: Implied,
-    /// Type of the immediate that stands for the offsets in the place of source 1.
+    /// Source 0 where narrow offsets stand in the place of source 1; without, they stand in that of
+    /// source 0.
+    pub(crate) source: Option<Implied>,
+    /// Type of the immediate that stands for narrow offsets.
     pub(crate) immediate: Type,
 }
 
@@ -150,7 +151,7 @@ const IP: Implied =
 const fn branch(
     offsets: [u8; COLUMNS],
     destination: [Implied; COLUMNS],
-    source: Implied,
+    source: Option<Implied>,
     immediate: Type,
 ) -> BranchShape {
     BranchShape { offsets, destination, source, immediate }
@@ -198,20 +199,20 @@ pub const OPCODES: &[OpcodeInfo] = &[
     row(Opcode::Bfi2, "bfi2", all(26), 3, Format::Ternary, NONE),
     row(Opcode::Dim, "dim", only75(10), 1, Format::Basic, Allows::WIDE_IMMEDIATE),
     row(Opcode::Jmpi, "jmpi", all(32), 1, Format::Jump, NONE),
-    row(Opcode::Brd, "brd", all(33), 0, Format::RegisterBranch(branch([1, 1, 1, 1], [IP; COLUMNS], NULL_SCALAR_D, Type::W)), NONE),
-    row(Opcode::If, "if", all(34), 0, Format::Branch(branch([2, 2, 2, 2], [NULL_D; COLUMNS], NULL_SCALAR_D, Type::W)), Allows::BRANCH_CONTROL),
-    row(Opcode::Brc, "brc", all(35), 0, Format::RegisterBranch(branch([2, 2, 2, 2], [IP; COLUMNS], NULL_SCALAR_D, Type::D)), NONE),
-    row(Opcode::Else, "else", all(36), 0, Format::Branch(branch([1, 1, 2, 2], [NULL_D; COLUMNS], NULL_D, Type::W)), Allows::BRANCH_CONTROL.union(Allows::NO_PREDICATE)),
-    row(Opcode::Endif, "endif", all(37), 0, Format::Branch(branch([1, 1, 1, 1], [NULL_D, NULL_D, NULL_ZERO, NULL_ZERO], NULL_D, Type::W)), NONE),
-    row(Opcode::While, "while", all(39), 0, Format::Branch(branch([1, 1, 1, 1], [NULL_D; COLUMNS], NULL_D, Type::W)), NONE),
-    row(Opcode::Break, "break", all(40), 0, Format::Branch(branch([2, 2, 2, 2], [NULL_D; COLUMNS], NULL_D, Type::D)), NONE),
-    row(Opcode::Cont, "cont", all(41), 0, Format::Branch(branch([2, 2, 2, 2], [IP; COLUMNS], IP, Type::D)), NONE),
-    row(Opcode::Halt, "halt", all(42), 0, Format::Branch(branch([2, 2, 2, 2], [NULL_D; COLUMNS], NULL_D, Type::D)), NONE),
+    row(Opcode::Brd, "brd", all(33), 0, Format::RegisterBranch(branch([1, 1, 1, 1], [IP; COLUMNS], None, Type::W)), NONE),
+    row(Opcode::If, "if", all(34), 0, Format::Branch(branch([2, 2, 2, 2], [NULL_D; COLUMNS], Some(NULL_SCALAR_D), Type::W)), Allows::BRANCH_CONTROL),
+    row(Opcode::Brc, "brc", all(35), 0, Format::RegisterBranch(branch([2, 2, 2, 2], [IP; COLUMNS], None, Type::W)), NONE),
+    row(Opcode::Else, "else", all(36), 0, Format::Branch(branch([1, 1, 2, 2], [NULL_D; COLUMNS], Some(NULL_D), Type::W)), Allows::BRANCH_CONTROL.union(Allows::NO_PREDICATE)),
+    row(Opcode::Endif, "endif", all(37), 0, Format::Branch(branch([1, 1, 1, 1], [NULL_D, NULL_D, NULL_ZERO, NULL_ZERO], Some(NULL_D), Type::W)), NONE),
+    row(Opcode::While, "while", all(39), 0, Format::Branch(branch([1, 1, 1, 1], [NULL_D; COLUMNS], Some(NULL_D), Type::W)), NONE),
+    row(Opcode::Break, "break", all(40), 0, Format::Branch(branch([2, 2, 2, 2], [NULL_D; COLUMNS], Some(NULL_D), Type::D)), NONE),
+    row(Opcode::Cont, "cont", all(41), 0, Format::Branch(branch([2, 2, 2, 2], [IP; COLUMNS], Some(IP), Type::D)), NONE),
+    row(Opcode::Halt, "halt", all(42), 0, Format::Branch(branch([2, 2, 2, 2], [NULL_D; COLUMNS], Some(NULL_D), Type::D)), NONE),
     row(Opcode::Calla, "calla", from75(43), 0, Format::Call, NONE),
     row(Opcode::Call, "call", all(44), 0, Format::Call, NONE),
     row(Opcode::Ret, "ret", all(45), 1, Format::Return, NONE),
-    row(Opcode::Goto, "goto", from8(46), 0, Format::Branch(branch([2, 2, 2, 2], [NULL_D; COLUMNS], NULL_D, Type::D)), Allows::BRANCH_CONTROL),
-    row(Opcode::Join, "join", from8(47), 0, Format::Branch(branch([1, 1, 1, 1], [NULL_D; COLUMNS], NULL_D, Type::D)), NONE),
+    row(Opcode::Goto, "goto", from8(46), 0, Format::Branch(branch([2, 2, 2, 2], [NULL_D; COLUMNS], Some(NULL_D), Type::D)), Allows::BRANCH_CONTROL),
+    row(Opcode::Join, "join", from8(47), 0, Format::Branch(branch([1, 1, 1, 1], [NULL_D; COLUMNS], Some(NULL_D), Type::D)), NONE),
     row(Opcode::Wait, "wait", all(48), 0, Format::Wait, NONE),
     row(Opcode::Send, "send", all(49), 1, Format::Send, NONE),
     row(Opcode::Sendc, "sendc", all(50), 1, Format::Send, NONE),

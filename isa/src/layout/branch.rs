@@ -46,9 +46,8 @@ fn branch_of<C: Codec>(c: &C, i: &Instruction) -> Result<Branch, C::Error> {
     }
 }
 
-/// An offset in bytes, whatever the field's unit.
-fn offset<C: Codec>(c: &mut C, field: Field, bytes: &mut i32) -> Result<(), C::Error> {
-    let unit = c.generation().capabilities().branch_unit;
+/// An offset in bytes; the field counts in `unit`s.
+fn offset<C: Codec>(c: &mut C, field: Field, unit: i32, bytes: &mut i32) -> Result<(), C::Error> {
     c.require(*bytes % unit == 0, "a branch offset is not aligned")?;
     let steps = *bytes / unit;
     let width = field.info().width(c.generation());
@@ -73,23 +72,29 @@ pub(super) fn offsets<C: Codec>(c: &mut C, shape: &BranchShape, i: &mut Instruct
     no_operands(c, i)?;
     let mut branch = branch_of(c, i)?;
     let generation = c.generation();
+    let unit = generation.capabilities().branch_unit;
     implied_destination(c, i.access_mode, shape.destination(generation))?;
     let has_uip = shape.has_uip(generation);
     if generation.capabilities().wide_branch_offsets {
         offset_immediate(c, Slot::Source0, Type::D)?;
-        offset(c, Field::JipWide, &mut branch.jip)?;
+        offset(c, Field::JipWide, unit, &mut branch.jip)?;
         if has_uip {
-            offset(c, Field::UipWide, &mut branch.uip)?;
+            offset(c, Field::UipWide, unit, &mut branch.uip)?;
             // The high bits of the offset would be source 1's type otherwise.
         } else {
             type_beside_immediate(c, Type::D)?;
         }
     } else {
-        implied_source(c, i.access_mode, &shape.source)?;
-        offset_immediate(c, Slot::Source1, shape.immediate)?;
-        offset(c, Field::JipNarrow, &mut branch.jip)?;
+        match shape.source {
+            Some(source) => {
+                implied_source(c, i.access_mode, &source)?;
+                offset_immediate(c, Slot::Source1, shape.immediate)?;
+            }
+            None => offset_immediate(c, Slot::Source0, shape.immediate)?,
+        }
+        offset(c, Field::JipNarrow, unit, &mut branch.jip)?;
         if has_uip {
-            offset(c, Field::UipNarrow, &mut branch.uip)?;
+            offset(c, Field::UipNarrow, unit, &mut branch.uip)?;
         }
     }
     c.require(has_uip || branch.uip == 0, "the branch has no UIP")?;
@@ -97,37 +102,28 @@ pub(super) fn offsets<C: Codec>(c: &mut C, shape: &BranchShape, i: &mut Instruct
     Ok(())
 }
 
-/// Which slot holds offset or register of `brd`, `brc`, and is it a register?
-fn in_register<C: Codec>(c: &mut C, i: &Instruction) -> Result<(Slot, bool), C::Error> {
-    let (slot, field) = if c.generation().capabilities().wide_branch_offsets {
-        (Slot::Source0, Field::Src0File)
-    } else {
-        (Slot::Source1, Field::Src1File)
-    };
-    let mut file = match i.sources[0] {
-        Operand::Register(s) => s.register.file(),
-        _ => File::Immediate,
-    };
-    c.coded(field, codes::FILES, &mut file)?;
-    Ok((slot, file != File::Immediate))
-}
-
-/// `brd`, `brc`.
+/// `brd`, `brc`: offsets or a register.
 pub(super) fn register_branch<C: Codec>(
     c: &mut C,
     shape: &BranchShape,
     i: &mut Instruction,
 ) -> Result<(), C::Error> {
-    let (slot, register) = in_register(c, i)?;
-    if !register {
+    let mut file = file_of(&i.sources[0]);
+    c.coded(Field::Src0File, codes::FILES, &mut file)?;
+    if file == File::Immediate {
         return offsets(c, shape, i);
     }
     c.require(matches!(i.extra, Extra::None), "a branch to a register has no offsets")?;
     implied_destination(c, i.access_mode, shape.destination(c.generation()))?;
-    if slot == Slot::Source1 {
-        implied_source(c, i.access_mode, &shape.source)?;
+    source(c, Slot::Source0, i.access_mode, false, &mut i.sources[0])
+}
+
+/// The file of what is in a register, or else (offsets) an immediate.
+fn file_of(operand: &Operand) -> File {
+    match operand {
+        Operand::Register(s) => s.register.file(),
+        Operand::None | Operand::Immediate { .. } => File::Immediate,
     }
-    source(c, slot, i.access_mode, false, &mut i.sources[0])
 }
 
 /// The instruction pointer, as `jmpi` wants it as destination and source 0.
@@ -138,58 +134,39 @@ const IP: Implied =
 pub(super) fn jump<C: Codec>(c: &mut C, i: &mut Instruction) -> Result<(), C::Error> {
     implied_destination(c, i.access_mode, &IP)?;
     implied_source(c, i.access_mode, &IP)?;
-    let mut file = match (&i.sources[0], &i.extra) {
-        (Operand::Register(s), Extra::None) => s.register.file(),
-        (Operand::None, _) => File::Immediate,
-        _ => {
-            c.require(false, "jmpi has either an offset or a register")?;
-            File::Immediate
-        }
-    };
-    c.coded(Field::Src1File, codes::FILES, &mut file)?;
-    if file != File::Immediate {
-        return source(c, Slot::Source1, i.access_mode, false, &mut i.sources[0]);
-    }
-    let mut branch = branch_of(c, i)?;
-    c.require(branch.uip == 0, "the branch has no UIP")?;
-    offset_immediate(c, Slot::Source1, Type::D)?;
-    offset(c, Field::Immediate32, &mut branch.jip)?;
-    i.extra = Extra::Branch(branch);
-    Ok(())
+    offset_or_register(c, i)
 }
+
+/// The null register, with all other fields zero, as `call` has it as source 0.
+const NULL: Implied = Implied { register: Register::NULL, region: Region::SCALAR, ty: Type::UD, hstride: 1 };
 
 /// `call`, `calla`: the destination gets the return address.
 pub(super) fn call<C: Codec>(c: &mut C, i: &mut Instruction) -> Result<(), C::Error> {
     destination(c, i.access_mode, &mut i.destination)?;
-    let wide = c.generation().capabilities().wide_branch_offsets;
-    let (slot, field) =
-        if wide { (Slot::Source0, Field::Src0File) } else { (Slot::Source1, Field::Src1File) };
-    let mut file = match &i.sources[0] {
-        Operand::Register(s) => s.register.file(),
-        _ => File::Immediate,
-    };
-    c.coded(field, codes::FILES, &mut file)?;
+    implied_source(c, i.access_mode, &NULL)?;
+    offset_or_register(c, i)
+}
+
+/// Source 1: an offset of 32 bits, or a register with it.
+fn offset_or_register<C: Codec>(c: &mut C, i: &mut Instruction) -> Result<(), C::Error> {
+    let mut file = file_of(&i.sources[0]);
+    c.coded(Field::Src1File, codes::FILES, &mut file)?;
     if file != File::Immediate {
-        return source(c, slot, i.access_mode, false, &mut i.sources[0]);
+        c.require(matches!(i.extra, Extra::None), "a branch to a register has no offsets")?;
+        return source(c, Slot::Source1, i.access_mode, false, &mut i.sources[0]);
     }
     no_operands(c, i)?;
     let mut branch = branch_of(c, i)?;
     c.require(branch.uip == 0, "the branch has no UIP")?;
-    offset_immediate(c, slot, Type::D)?;
-    if wide {
-        type_beside_immediate(c, Type::D)?;
-    }
-    offset(c, Field::Immediate32, &mut branch.jip)?;
+    offset_immediate(c, Slot::Source1, Type::D)?;
+    let unit = c.generation().capabilities().jump_unit;
+    offset(c, Field::Immediate32, unit, &mut branch.jip)?;
     i.extra = Extra::Branch(branch);
     Ok(())
 }
 
 /// `ret`: source 0 is what `call` wrote.
 pub(super) fn ret<C: Codec>(c: &mut C, i: &mut Instruction) -> Result<(), C::Error> {
-    implied_destination(
-        c,
-        i.access_mode,
-        &Implied { register: Register::NULL, region: Region::SCALAR, ty: Type::UD, hstride: 1 },
-    )?;
+    implied_destination(c, i.access_mode, &NULL)?;
     source(c, Slot::Source0, i.access_mode, false, &mut i.sources[0])
 }

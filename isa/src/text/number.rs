@@ -13,6 +13,8 @@ pub(super) fn print(bits: u64, ty: Type) -> String {
         Type::UW => format!("{bits:#06x}UW"),
         Type::W => format!("{}W", bits as u16 as i16),
         Type::UQ | Type::Q => format!("{bits:#018x}{ty:?}"),
+        // `dim` has floats of 64 bits.
+        Type::F if bits > u64::from(u32::MAX) => format!("{bits:#018x}F /* {:?}F */", f64::from_bits(bits)),
         Type::F => format!("{bits:#x}F /* {:?}F */", f32::from_bits(bits as u32)),
         Type::DF => format!("{bits:#018x}DF /* {:?}DF */", f64::from_bits(bits)),
         Type::HF => format!("{bits:#06x}HF"),

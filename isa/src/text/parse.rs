@@ -360,7 +360,7 @@ impl<'a> Parser<'a> {
             }
             // As other assemblers write it: in the field's unit.
             (Opcode::Jmpi, Operand::Immediate { bits, ty: Type::D | Type::UD }) => {
-                let unit = self.generation.capabilities().branch_unit;
+                let unit = self.generation.capabilities().jump_unit;
                 branch.jip = (bits as u32 as i32).checked_mul(unit).ok_or("the offset is too large")?;
                 i.extra = Extra::Branch(branch);
                 Ok(())

@@ -1,0 +1,117 @@
+//! A second opinion: Intel's own disassembler about the same bytes.
+//!
+//! [`compare`] runs `iga64` (Debian package `libigc-tools`) on a program and compares what it reads
+//! with what [`decode_stream`](crate::decode_stream) reads, instruction by instruction: opcode,
+//! execution size and channels, predicate, conditional modifier, registers, regions, types,
+//! immediates, branch targets, descriptors and options. Nothing here is needed to run kernels; it
+//! serves the tests of everything that makes machine code.
+
+mod expected;
+mod line;
+
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::{DecodeError, Generation, decode_stream};
+
+/// Why there is no second opinion.
+#[derive(Debug, thiserror::Error)]
+pub enum WitnessError {
+    /// The program is not installed.
+    #[error("iga64 is not installed")]
+    Missing,
+    /// It does not know the generation.
+    #[error("iga64 does not know {0}")]
+    Generation(&'static str),
+    /// It refuses the bytes; its messages.
+    #[error("iga64: {0}")]
+    Refused(String),
+    /// This crate cannot decode what it is asked about.
+    #[error("byte {0:#x}: {1}")]
+    Decode(usize, DecodeError),
+    /// Files or processes.
+    #[error("iga64: {0}")]
+    Io(#[from] std::io::Error),
+}
+
+/// A disagreement about an instruction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// Its first byte.
+    pub offset: usize,
+    /// What they disagree about.
+    pub what: String,
+    /// The instruction as this crate prints it.
+    pub ours: String,
+    /// The instruction as `iga64` prints it.
+    pub theirs: String,
+}
+
+/// Where `iga64` is, if it is installed.
+pub fn program() -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path).map(|folder| folder.join("iga64")).find(|file| file.is_file())
+}
+
+/// What `iga64` prints for a program, branch targets as bytes from the branch.
+///
+/// # Errors
+/// No `iga64`, or one that finds an error in the bytes.
+pub fn disassemble(generation: Generation, code: &[u8]) -> Result<String, WitnessError> {
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let program = program().ok_or(WitnessError::Missing)?;
+    let capabilities = generation.capabilities();
+    let platform = capabilities.iga_platform.ok_or(WitnessError::Generation(capabilities.name))?;
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let file = std::env::temp_dir().join(format!("gencl-witness-{}-{number}.bin", std::process::id()));
+    std::fs::write(&file, code)?;
+    let output = Command::new(program)
+        .arg(format!("-p={platform}"))
+        .args(["-d", "-n", "-Xprint-pc"])
+        .arg(&file)
+        .output();
+    std::fs::remove_file(&file)?;
+    let output = output?;
+    let messages = String::from_utf8_lossy(&output.stderr);
+    if !output.status.success() || messages.contains("error:") {
+        return Err(WitnessError::Refused(messages.into_owned()));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// Where `iga64` and this crate read a program differently; empty where they agree.
+///
+/// # Errors
+/// No `iga64`, or one of the two that cannot read the program.
+pub fn compare(generation: Generation, code: &[u8]) -> Result<Vec<Difference>, WitnessError> {
+    let stream =
+        decode_stream(generation, code).map_err(|(offset, error)| WitnessError::Decode(offset, error))?;
+    let text = disassemble(generation, code)?;
+    let mut lines = text.lines().filter_map(line::Line::parse).peekable();
+    let mut differences = Vec::new();
+    for (offset, size, instruction) in stream {
+        let theirs = lines.next_if(|line| line.offset == offset);
+        let what = match &theirs {
+            None => vec!["no such instruction".to_owned()],
+            Some(line) => expected::differences(generation, &instruction, size, line),
+        };
+        if !what.is_empty() {
+            differences.push(Difference {
+                offset,
+                what: what.join(", "),
+                ours: instruction.display(generation).to_string(),
+                theirs: theirs.map_or(String::new(), |line| line.text.to_owned()),
+            });
+        }
+    }
+    if let Some(line) = lines.next() {
+        differences.push(Difference {
+            offset: line.offset,
+            what: "an instruction too many".to_owned(),
+            ours: String::new(),
+            theirs: line.text.to_owned(),
+        });
+    }
+    Ok(differences)
+}
