@@ -5,6 +5,7 @@
 mod abi;
 mod api;
 mod dispatch;
+mod fork;
 mod handle;
 mod info;
 mod library;
@@ -28,6 +29,7 @@ fn start() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         log::start();
+        fork::watch();
         if let Some(path) = library::path() {
             gencl_runtime::set_library_path(&path);
         }

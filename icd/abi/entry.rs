@@ -7,10 +7,13 @@ use gencl_runtime::{Code, Error};
 use opencl_sys::{CL_SUCCESS, cl_int};
 
 use super::Out;
-use crate::CLResult;
+use crate::{CLResult, fork};
 
 /// What a panic becomes. The specification gives two codes that every function may return; this is the one for the host.
 const AFTER_PANIC: Code = Code::OutOfHostMemory;
+
+/// What calls of a forked child become.
+const AFTER_FORK: Code = Code::OutOfResources;
 
 /// Runs a function that returns an error code.
 pub fn status<T>(name: &'static str, call: impl FnOnce() -> CLResult<T>) -> cl_int {
@@ -36,6 +39,11 @@ pub fn plain<T: Failure>(name: &'static str, call: impl FnOnce() -> T) -> T {
 }
 
 fn run<T>(name: &'static str, call: impl FnOnce() -> CLResult<T>) -> Result<T, cl_int> {
+    if fork::in_child() {
+        tracing::debug!("{name}: the process has forked since it began to use OpenCL");
+        // Children give back what they have copies of when they exit, and cannot do anything about an error.
+        return Err(if name.starts_with("clRelease") { CL_SUCCESS } else { AFTER_FORK as cl_int });
+    }
     // Unwind safety: the locks of this crate and of the runtime are released by unwinding, and
     // each guards a state that is consistent between any two of its statements.
     match catch_unwind(AssertUnwindSafe(call)) {
