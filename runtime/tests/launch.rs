@@ -160,7 +160,8 @@ fn arguments_are_those_of_the_enqueue() {
     let buffer = setup.buffer(16);
     let kernel = setup.kernel("ids", Some(&buffer), 100);
     let range = line(16, Some(16));
-    let event = setup.queue.launch(CommandKind::NdRangeKernel, &kernel, &range, &[gate.clone()]).unwrap();
+    let event =
+        setup.queue.launch(CommandKind::NdRangeKernel, &kernel, &range, std::slice::from_ref(&gate)).unwrap();
     kernel.set_argument(1, ArgumentValue::Bytes(&5u32.to_le_bytes())).unwrap();
     assert_eq!(event.status(), EventStatus::Queued);
     gate.set_user_status(0).unwrap();
@@ -213,7 +214,7 @@ fn an_endless_kernel_is_stopped() {
             CommandKind::NdRangeKernel,
             &setup.kernel("ids", None, 0),
             &line(16, None),
-            &[endless.clone()],
+            std::slice::from_ref(&endless),
         )
         .unwrap();
     assert!(endless.wait().unwrap_err().reason.contains("endless"));
@@ -282,13 +283,13 @@ fn failures_pass_between_queues() {
     let setup = Setup::new();
     let other = Queue::new(&setup.context, QueueFlags::empty()).unwrap();
     let gate = Event::user(&setup.context);
-    let first = setup.queue.marker(&[gate.clone()]).unwrap();
-    let second = other.marker(&[first.clone()]).unwrap();
+    let first = setup.queue.marker(std::slice::from_ref(&gate)).unwrap();
+    let second = other.marker(std::slice::from_ref(&first)).unwrap();
     gate.set_user_status(-7).unwrap();
     assert_eq!(second.wait().unwrap_err().code, Code::ExecStatusErrorForEventsInWaitList);
     other.finish().unwrap();
     let forgotten = Event::user(&setup.context);
-    let waiting = other.marker(&[forgotten.clone()]).unwrap();
+    let waiting = other.marker(std::slice::from_ref(&forgotten)).unwrap();
     forgotten.abandon();
     waiting.wait().unwrap_err();
     assert_eq!(second.profile(Profile::End).unwrap_err().code, Code::ProfilingInfoNotAvailable);
@@ -298,7 +299,7 @@ fn failures_pass_between_queues() {
 fn callbacks_come_in_order() {
     let setup = Setup::new();
     let gate = Event::user(&setup.context);
-    let event = setup.queue.marker(&[gate.clone()]).unwrap();
+    let event = setup.queue.marker(std::slice::from_ref(&gate)).unwrap();
     let seen = Arc::new(std::sync::Mutex::new(Vec::new()));
     for at in [0, 1, 2] {
         let seen = seen.clone();

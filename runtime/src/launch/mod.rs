@@ -10,6 +10,8 @@ mod constants;
 mod dump;
 mod field;
 pub(crate) mod gen9;
+#[cfg(test)]
+mod genxml;
 mod hardware;
 mod local_size;
 mod slot;
