@@ -1,7 +1,10 @@
 //! Random kernels for tests: control flow of any shape, reducible or not, that always ends.
 
+use super::analysis::cfg::Cfg;
+use super::analysis::dominators::Dominators;
 use super::{
-    AtomicOp, BinaryOp, BlockId, Builder, Condition, Family, Function, Input, Op, Reg, Space, Type, UnaryOp,
+    AtomicOp, BinaryOp, BlockId, Builder, Condition, Family, Function, Input, Instruction, Op, Reg, Space,
+    Type, UnaryOp,
 };
 use gencl_program::PushSource;
 
@@ -57,6 +60,7 @@ pub fn random_kernel(blocks: usize, choices: &[u32]) -> Function {
     generator.builder.switch_to(end);
     generator.write_output();
     generator.builder.ret();
+    generator.values();
     function
 }
 
@@ -220,6 +224,28 @@ impl<'f, 'c> Generator<'f, 'c> {
                     self.builder.branch(gone, onward, back);
                 }
             }
+        }
+    }
+
+    /// Registers that are written once, in one block, and read in another that only comes after it.
+    fn values(&mut self) {
+        let cfg = Cfg::new(self.builder.function);
+        let dominators = Dominators::new(&cfg);
+        let reached = cfg.reverse_post_order();
+        for _ in 0..reached.len() {
+            let writer = reached[self.choices.below(reached.len())];
+            let reader = reached[self.choices.below(reached.len())];
+            if writer == reader || !dominators.dominates(writer, reader) {
+                continue;
+            }
+            let source = if self.choices.below(2) == 0 { self.fuel } else { self.variable() };
+            let dst = self.variable();
+            let value = self.builder.function.new_register(Family::Dword);
+            let double = Instruction::new(Op::Binary(BinaryOp::Add, Type::U32), [value], [source, source]);
+            let read = Instruction::new(Op::Binary(BinaryOp::Xor, Type::U32), [dst], [dst, value]);
+            let block = &mut self.builder.function.block_mut(writer).instructions;
+            block.insert(block.len() - 1, double);
+            self.builder.function.block_mut(reader).instructions.insert(0, read);
         }
     }
 

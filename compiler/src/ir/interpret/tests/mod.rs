@@ -46,7 +46,7 @@ proptest! {
     #[test]
     fn lowering_keeps_what_random_kernels_do(
         blocks in 1usize..12,
-        choices in proptest::collection::vec(0u32..1000, 20..200),
+        choices in proptest::collection::vec(0u32..1000, 20..400),
     ) {
         check(random_kernel(blocks, &choices));
     }
