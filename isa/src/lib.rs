@@ -19,6 +19,7 @@ pub mod message;
 mod opcode;
 mod register;
 mod text;
+mod validate;
 pub mod witness;
 
 pub use codec::{DecodeError, EncodeError};
@@ -29,3 +30,4 @@ pub use generation::Capabilities;
 pub use instruction::*;
 pub use opcode::{Allows, BranchShape, Format, Implied, OPCODES, OpcodeInfo};
 pub use text::{ParseError, Printed, parse, parse_program, print, print_program};
+pub use validate::{Place, Rule, Violation, rules, validate};

@@ -1,0 +1,210 @@
+//! Operands and modifiers that an instruction may have.
+
+use super::subject::{Subject, is_null};
+use super::{Place, Rule, all, at_destination, some, whole};
+use crate::opcode::{Allows, Format};
+use crate::{Arf, MathFunction, Opcode, Operand, Register, Type};
+
+const REFERENCE: &str = "Instruction Set Reference, of each instruction";
+const MATH: &str = "Instruction Set Reference, math - Extended Math Function";
+
+#[rustfmt::skip]
+pub(super) const RULES: &[Rule] = &[
+    all("operand.sources", REFERENCE, "a source is missing", missing),
+    all("operand.null-source", REFERENCE, "the null register is no source", null_source),
+    all("operand.type", "Execution Data Types", "the generation has no such type", types),
+    all("operand.modifier", REFERENCE, "the instruction has no source modifiers", modifiers),
+    some([false, false, true, true], "operand.logic-abs", "Broadwell, Instruction Set Reference, and", "logic instructions have no absolute values", logic_abs),
+    all("operand.saturate", REFERENCE, "the instruction does not saturate", saturate),
+    all("operand.condition", REFERENCE, "the instruction has no conditional modifier", condition),
+    all("operand.condition-required", REFERENCE, "the instruction needs a conditional modifier", condition_required),
+    all("operand.sel", "Instruction Set Reference, sel", "sel has either a predicate or a conditional modifier", sel),
+    all("operand.flag", "Flag Register", "there are f0.0, f0.1, f1.0 and f1.1", flag),
+    all("operand.address", "Indirect Addressing", "the address register has no such word", address),
+    all("operand.float-logic", REFERENCE, "logic and shift instructions work on integers", float_logic),
+    all("operand.immediate-first", "Immediate Operands", "only the last source can be an immediate", immediate_first),
+    all("operand.immediate-wide", "Immediate Operands", "a 64-bit immediate is an instruction's only source", immediate_wide),
+    all("operand.accumulator", "Accumulator Register", "an accumulator is source 0 only", accumulator),
+    all("math.type", MATH, "math works on floats, its integer divisions on dwords", math_type),
+    all("math.simd8", MATH, "an integer division has at most 8 channels", math_simd8),
+    all("math.modifier", MATH, "an integer division has no source modifiers", math_modifier),
+    all("math.stride", MATH, "the destination of math is packed", math_stride),
+    all("ternary.exec-size", "Three-Source Instructions", "a three-source instruction has 4, 8 or 16 channels (or 1 with replicated sources)", ternary_size),
+    all("ternary.span", "Three-Source Instructions", "an operand of a three-source instruction spans at most two registers", ternary_span),
+    all("ternary.file-end", "Three-Source Instructions", "there are 128 general registers", ternary_end),
+];
+
+fn missing(s: &Subject<'_>) -> Vec<Place> {
+    let needed = match s.info.format {
+        // Functions of one argument may leave the second source away.
+        Format::Math => 1,
+        _ => usize::from(s.info.sources),
+    };
+    let has_offset = matches!(s.info.format, Format::Jump);
+    whole(!has_offset && s.i.sources.iter().take(needed).any(|source| *source == Operand::None))
+}
+
+fn null_source(s: &Subject<'_>) -> Vec<Place> {
+    let affected = matches!(s.info.format, Format::Basic | Format::Ternary);
+    if affected { s.broken_sources(|source| is_null(source.register)) } else { Vec::new() }
+}
+
+fn types(s: &Subject<'_>) -> Vec<Place> {
+    let mut places = s.broken_sources(|source| !s.generation.has_type(source.ty));
+    if !s.generation.has_type(s.i.destination.ty) {
+        places.push(Place::Destination);
+    }
+    places
+}
+
+fn modifiers(s: &Subject<'_>) -> Vec<Place> {
+    let affected = !s.info.allows.contains(Allows::MODIFIERS) && s.info.format != Format::Bare;
+    if affected { s.broken_sources(|source| source.negate || source.abs) } else { Vec::new() }
+}
+
+fn logic_abs(s: &Subject<'_>) -> Vec<Place> {
+    let affected = s.info.allows.contains(Allows::LOGIC);
+    if affected { s.broken_sources(|source| source.abs) } else { Vec::new() }
+}
+
+fn saturate(s: &Subject<'_>) -> Vec<Place> {
+    whole(s.i.saturate && !s.info.allows.contains(Allows::SATURATE))
+}
+
+fn condition(s: &Subject<'_>) -> Vec<Place> {
+    whole(s.i.condition.is_some() && !s.info.allows.contains(Allows::CONDITION))
+}
+
+fn condition_required(s: &Subject<'_>) -> Vec<Place> {
+    whole(s.i.condition.is_none() && s.info.allows.contains(Allows::CONDITION_REQUIRED))
+}
+
+fn sel(s: &Subject<'_>) -> Vec<Place> {
+    whole(s.i.opcode == Opcode::Sel && s.i.predicate.is_some() == s.i.condition.is_some())
+}
+
+fn flag(s: &Subject<'_>) -> Vec<Place> {
+    whole(s.i.flag.register > 1 || s.i.flag.subregister > 1)
+}
+
+fn address(s: &Subject<'_>) -> Vec<Place> {
+    let words = s.generation.capabilities().address_words;
+    let broken = |i: Option<crate::Indirect>| i.is_some_and(|i| i.subregister >= words);
+    let mut places = s.broken_sources(|source| broken(source.indirect));
+    if broken(s.i.destination.indirect) {
+        places.push(Place::Destination);
+    }
+    places
+}
+
+fn float_logic(s: &Subject<'_>) -> Vec<Place> {
+    let affected = matches!(
+        s.i.opcode,
+        Opcode::And | Opcode::Or | Opcode::Xor | Opcode::Not | Opcode::Shl | Opcode::Shr | Opcode::Asr
+    );
+    whole(
+        affected
+            && (s.source_types().any(Type::is_float) || s.destination().is_some_and(|d| d.ty.is_float())),
+    )
+}
+
+fn immediate_first(s: &Subject<'_>) -> Vec<Place> {
+    let last = s.i.sources.iter().rposition(|source| *source != Operand::None).unwrap_or(0);
+    let immediates = s.i.sources.iter().take(last);
+    whole(immediates.into_iter().any(|source| matches!(source, Operand::Immediate { .. })))
+}
+
+fn immediate_wide(s: &Subject<'_>) -> Vec<Place> {
+    let wide =
+        |operand: &Operand| matches!(operand, Operand::Immediate { ty, .. } if ty.immediate_bits() == 64);
+    whole(s.info.sources > 1 && s.i.sources.iter().any(wide))
+}
+
+fn accumulator(s: &Subject<'_>) -> Vec<Place> {
+    let is_accumulator = |register| matches!(register, Register::Arf(Arf::Accumulator(_)));
+    s.sources()
+        .filter(|(n, source)| *n > 0 && is_accumulator(source.register))
+        .map(|(n, _)| Place::Source(n))
+        .collect()
+}
+
+/// The function, if the instruction is an integer division.
+fn integer_division(s: &Subject<'_>) -> bool {
+    matches!(
+        s.i.extra,
+        crate::Extra::Math(
+            MathFunction::IntDivQuotient
+                | MathFunction::IntDivRemainder
+                | MathFunction::IntDivQuotientRemainder
+        )
+    )
+}
+
+fn math_type(s: &Subject<'_>) -> Vec<Place> {
+    if s.info.format != Format::Math {
+        return Vec::new();
+    }
+    let integer = integer_division(s);
+    let wrong = |ty: Type| match integer {
+        true => !matches!(ty, Type::D | Type::UD),
+        false => !matches!(ty, Type::F | Type::HF),
+    };
+    let mut places = s.broken_sources(|source| !is_null(source.register) && wrong(source.ty));
+    if wrong(s.i.destination.ty) {
+        places.push(Place::Destination);
+    }
+    places
+}
+
+fn math_simd8(s: &Subject<'_>) -> Vec<Place> {
+    whole(integer_division(s) && s.lanes() > 8)
+}
+
+fn math_modifier(s: &Subject<'_>) -> Vec<Place> {
+    if integer_division(s) { s.broken_sources(|source| source.negate || source.abs) } else { Vec::new() }
+}
+
+fn math_stride(s: &Subject<'_>) -> Vec<Place> {
+    let d = &s.i.destination;
+    at_destination(s.info.format == Format::Math && s.has_regions() && s.lanes() > 1 && d.hstride != 1)
+}
+
+fn ternary_size(s: &Subject<'_>) -> Vec<Place> {
+    let replicated = s.sources().all(|(_, source)| source.replicate);
+    let allowed = matches!(s.i.exec_size, 4 | 8 | 16) || s.i.exec_size == 1 && replicated;
+    whole(s.info.format == Format::Ternary && !allowed)
+}
+
+/// Registers that packed elements take.
+fn packed_registers(s: &Subject<'_>, subregister: u8, ty: Type) -> u32 {
+    (u32::from(subregister) + s.lanes() * ty.size()).div_ceil(super::subject::GRF)
+}
+
+fn ternary_span(s: &Subject<'_>) -> Vec<Place> {
+    if s.info.format != Format::Ternary {
+        return Vec::new();
+    }
+    let mut places = s
+        .broken_sources(|source| !source.replicate && packed_registers(s, source.subregister, source.ty) > 2);
+    if packed_registers(s, s.i.destination.subregister, s.i.destination.ty) > 2 {
+        places.push(Place::Destination);
+    }
+    places
+}
+
+fn ternary_end(s: &Subject<'_>) -> Vec<Place> {
+    if s.info.format != Format::Ternary {
+        return Vec::new();
+    }
+    let past = |register, subregister, ty| match register {
+        Register::Grf(number) => u32::from(number) + packed_registers(s, subregister, ty) > 128,
+        Register::Arf(_) => false,
+    };
+    let mut places =
+        s.broken_sources(|source| !source.replicate && past(source.register, source.subregister, source.ty));
+    let d = &s.i.destination;
+    if past(d.register, d.subregister, d.ty) {
+        places.push(Place::Destination);
+    }
+    places
+}

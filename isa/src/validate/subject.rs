@@ -1,0 +1,176 @@
+//! An instruction with what several rules ask about it.
+
+use super::Place;
+use crate::message::Message;
+use crate::opcode::{Format, OpcodeInfo};
+use crate::{
+    AccessMode, Arf, Descriptor, Destination, Extra, Generation, Instruction, Operand, Region, Register,
+    Send, Source, Type,
+};
+
+/// Bytes of a general register.
+pub(super) const GRF: u32 = 32;
+
+/// The instruction under examination.
+pub(super) struct Subject<'a> {
+    pub(super) generation: Generation,
+    pub(super) i: &'a Instruction,
+    pub(super) info: &'static OpcodeInfo,
+}
+
+impl<'a> Subject<'a> {
+    pub(super) fn new(generation: Generation, i: &'a Instruction) -> Subject<'a> {
+        Subject { generation, i, info: i.opcode.info() }
+    }
+
+    /// Channels.
+    pub(super) fn lanes(&self) -> u32 {
+        u32::from(self.i.exec_size)
+    }
+
+    /// Does the instruction compute something with regions: is it neither message nor branch?
+    pub(super) fn computes(&self) -> bool {
+        matches!(self.info.format, Format::Basic | Format::Math)
+    }
+
+    /// Are there align1 regions to be examined?
+    pub(super) fn has_regions(&self) -> bool {
+        self.computes() && self.i.access_mode == AccessMode::Align1
+    }
+
+    /// The register sources, with their numbers.
+    pub(super) fn sources(&self) -> impl Iterator<Item = (u8, &'a Source)> {
+        self.i.sources.iter().enumerate().filter_map(|(n, operand)| match operand {
+            Operand::Register(s) => Some((n as u8, s)),
+            Operand::None | Operand::Immediate { .. } => None,
+        })
+    }
+
+    /// The types of all sources.
+    pub(super) fn source_types(&self) -> impl Iterator<Item = Type> {
+        self.i.sources.iter().filter_map(Operand::ty)
+    }
+
+    /// The sources that break something.
+    pub(super) fn broken_sources(&self, broken: impl Fn(&Source) -> bool) -> Vec<Place> {
+        self.sources().filter(|(_, s)| broken(s)).map(|(n, _)| Place::Source(n)).collect()
+    }
+
+    /// The sources with a region in general registers that break something.
+    pub(super) fn broken_regions(&self, broken: impl Fn(&Source) -> bool) -> Vec<Place> {
+        if !self.has_regions() {
+            return Vec::new();
+        }
+        self.broken_sources(|s| s.region.vstride != Region::VXH && !is_null(s.register) && broken(s))
+    }
+
+    /// The destination, unless it is the null register or there is none.
+    pub(super) fn destination(&self) -> Option<&'a Destination> {
+        (!is_null(self.i.destination.register) || self.i.destination.indirect.is_some())
+            .then_some(&self.i.destination)
+    }
+
+    /// A move without conversion, modifier or saturation.
+    pub(super) fn is_raw_move(&self) -> bool {
+        let same = match self.i.sources[0] {
+            Operand::Register(s) => {
+                !s.negate
+                    && !s.abs
+                    && s.ty.size() == self.i.destination.ty.size()
+                    && s.ty.is_float() == self.i.destination.ty.is_float()
+            }
+            Operand::Immediate { .. } | Operand::None => false,
+        };
+        self.i.opcode == crate::Opcode::Mov && !self.i.saturate && same
+    }
+
+    /// Bytes of the execution type: the widest source's, bytes counting as words.
+    pub(super) fn execution_size(&self) -> u32 {
+        self.source_types().map(|ty| ty.size().max(2)).max().unwrap_or(2)
+    }
+
+    /// Float and half float mixed, for which Gen9 has rules of its own.
+    pub(super) fn is_mixed_float(&self) -> bool {
+        let types = || self.source_types().chain([self.i.destination.ty]);
+        types().any(|ty| ty == Type::HF) && types().any(|ty| ty == Type::F)
+    }
+
+    /// What a message carries.
+    pub(super) fn send(&self) -> Option<&'a Send> {
+        match &self.i.extra {
+            Extra::Send(send) => Some(send),
+            _ => None,
+        }
+    }
+
+    /// A message's descriptor, where it is known and has a meaning.
+    pub(super) fn message(&self) -> Option<Message> {
+        let send = self.send()?;
+        match send.descriptor {
+            Descriptor::Immediate(bits) => Message::decode(self.generation, send.target, bits).ok(),
+            Descriptor::Register(_) => None,
+        }
+    }
+
+    /// Registers of a split send's second payload, where they are known.
+    pub(super) fn second_payload(&self) -> Option<u8> {
+        if self.info.format != Format::SplitSend {
+            return Some(0);
+        }
+        match self.send()?.extended {
+            Descriptor::Immediate(bits) => Some((bits >> 6 & 0xf) as u8),
+            Descriptor::Register(_) => None,
+        }
+    }
+
+    /// The general register of a source, if it is one.
+    pub(super) fn source_register(&self, n: usize) -> Option<u32> {
+        match self.i.sources[n] {
+            Operand::Register(Source { register: Register::Grf(number), indirect: None, .. }) => {
+                Some(u32::from(number))
+            }
+            _ => None,
+        }
+    }
+
+    /// The general register of the destination, if it is one.
+    pub(super) fn destination_register(&self) -> Option<u32> {
+        match self.i.destination {
+            Destination { register: Register::Grf(number), indirect: None, .. } => Some(u32::from(number)),
+            _ => None,
+        }
+    }
+}
+
+pub(super) fn is_null(register: Register) -> bool {
+    register == Register::Arf(Arf::Null)
+}
+
+/// First byte and end of each element of a source region, from the start of its register.
+pub(super) fn source_elements(s: &Source, lanes: u32) -> impl Iterator<Item = (u32, u32)> {
+    let size = s.ty.size();
+    let Region { vstride, width, hstride } = s.region;
+    let start = u32::from(s.subregister);
+    let width = u32::from(width.max(1));
+    (0..lanes).map(move |lane| {
+        let element = lane / width * u32::from(vstride) + lane % width * u32::from(hstride);
+        let first = start + element * size;
+        (first, first + size)
+    })
+}
+
+/// First byte and end of each element of the destination, from the start of its register.
+pub(super) fn destination_elements(d: &Destination, lanes: u32) -> impl Iterator<Item = (u32, u32)> {
+    let size = d.ty.size();
+    let start = u32::from(d.subregister);
+    let stride = u32::from(d.hstride);
+    (0..lanes).map(move |lane| {
+        let first = start + lane * stride * size;
+        (first, first + size)
+    })
+}
+
+/// How many registers elements lie in, counted from the first byte's.
+pub(super) fn registers(elements: impl Iterator<Item = (u32, u32)>) -> u32 {
+    elements.map(|(_, end)| end.div_ceil(GRF)).max().unwrap_or(0)
+}
