@@ -6,3 +6,6 @@ pub mod liveness;
 pub mod parking;
 pub mod uniformity;
 pub mod values;
+
+#[cfg(test)]
+mod tests;

@@ -26,6 +26,9 @@ pub fn opt_local_values(function: &mut Function) {
     }
 }
 
+/// A register after so many writes in the block.
+type Version = (Reg, u32);
+
 /// What registers hold at a point of a block.
 struct Numbering<'c> {
     /// Constants in registers that are written once.
@@ -35,9 +38,9 @@ struct Numbering<'c> {
     /// How often a register has been written in the block.
     versions: HashMap<Reg, u32>,
     /// Copies: what a register of a version holds is in another of another version.
-    copies: HashMap<(Reg, u32), (Reg, u32)>,
+    copies: HashMap<Version, Version>,
     /// Where the result of an operation on registers of these versions is.
-    known: HashMap<(Op, SmallVec<[(Reg, u32); 4]>), (Reg, u32)>,
+    known: HashMap<(Op, SmallVec<[Version; 4]>), Version>,
 }
 
 impl<'c> Numbering<'c> {
@@ -51,12 +54,12 @@ impl<'c> Numbering<'c> {
         }
     }
 
-    fn version(&self, reg: Reg) -> (Reg, u32) {
+    fn version(&self, reg: Reg) -> Version {
         (reg, self.versions.get(&reg).copied().unwrap_or(0))
     }
 
     /// The version that what the register holds was copied from, itself when it is no copy.
-    fn original(&self, reg: Reg) -> (Reg, u32) {
+    fn original(&self, reg: Reg) -> Version {
         let version = self.version(reg);
         self.copies.get(&version).copied().unwrap_or(version)
     }
