@@ -1,5 +1,6 @@
 //! What stops a batch, with its place.
 
+use std::any::Any;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
@@ -74,6 +75,13 @@ impl Fault {
     /// Something that is not simulated.
     pub fn unsupported(text: impl Into<String>) -> Fault {
         Fault::new(Reason::Unsupported(text.into()))
+    }
+
+    /// A panic of the simulator itself, from what `catch_unwind` caught.
+    pub fn internal(panic: &(dyn Any + Send)) -> Fault {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
+        Fault::unsupported(format!("internal error of the simulator: {text}"))
     }
 
     /// Adds the lane.

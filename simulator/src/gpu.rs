@@ -1,6 +1,7 @@
 //! What the parts of a simulated GPU share.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -18,9 +19,9 @@ pub trait Executor: Send + Sync {
     /// finished with [`Running::advance`], and stops soon after [`Running::cancel`] is set.
     fn launch(
         &self,
-        launch: &Launch,
-        memory: &AddressSpace,
-        running: &Running,
+        launch: Launch,
+        memory: &Arc<AddressSpace>,
+        running: &Arc<Running>,
     ) -> Result<GroupStatistics, Fault>;
 }
 

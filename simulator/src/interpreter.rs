@@ -20,7 +20,14 @@ pub struct Interpreter {
     strict: bool,
     pool: Pool,
     kernels: Mutex<Vec<Arc<Cached>>>,
-    /// Workers that have nothing to do, each with its first thread slot.
+    workers: Arc<Workers>,
+}
+
+/// Workers that have nothing to do, each with its first thread slot.
+struct Workers {
+    device: &'static Device,
+    /// So many are kept.
+    limit: usize,
     idle: Mutex<Vec<(u32, Worker)>>,
 }
 
@@ -45,7 +52,7 @@ impl Interpreter {
             strict: settings.strict,
             pool: Pool::new(settings.workers),
             kernels: Mutex::default(),
-            idle: Mutex::default(),
+            workers: Arc::new(Workers { device, limit: 2 * settings.workers, idle: Mutex::default() }),
         }
     }
 
@@ -85,20 +92,29 @@ impl Interpreter {
         let each = launch.threads_per_group();
         launch.scratch.map_or(usize::MAX, |scratch| (scratch.slots / each).max(1) as usize)
     }
+}
 
-    /// The first thread slot of a participant. Without scratch memory, participants beyond the device's threads
-    /// share slots: then they are but a name.
-    fn first_slot(&self, launch: &Launch, participant: usize) -> u32 {
-        let each = launch.threads_per_group();
-        let fit = (self.device.total_threads() / each).max(1);
-        (participant as u32 % fit) * each
-    }
+/// The first thread slot of a participant. Without scratch memory, participants beyond the device's threads share
+/// slots: then they are but a name.
+fn first_slot(device: &Device, launch: &Launch, participant: usize) -> u32 {
+    let each = launch.threads_per_group();
+    let fit = (device.total_threads() / each).max(1);
+    (participant as u32 % fit) * each
+}
 
-    fn worker(&self, first_slot: u32) -> Worker {
+impl Workers {
+    fn take(&self, first_slot: u32) -> Worker {
         let mut idle = self.idle.lock();
         match idle.iter().position(|(slot, _)| *slot == first_slot) {
             Some(index) => idle.swap_remove(index).1,
             None => Worker::new(self.device, first_slot),
+        }
+    }
+
+    fn give_back(&self, first_slot: u32, worker: Worker) {
+        let mut idle = self.idle.lock();
+        if idle.len() < self.limit {
+            idle.push((first_slot, worker));
         }
     }
 }
@@ -107,22 +123,19 @@ impl Interpreter {
 const FULL_INSTRUCTION: usize = 16;
 
 /// A host thread's part in a launch. Gives its worker back and adds up its counts when it is done.
-struct Participant<'a> {
-    interpreter: &'a Interpreter,
+struct Participant {
+    workers: Arc<Workers>,
     first_slot: u32,
-    worker: Option<Worker>,
+    worker: Worker,
     own: GroupStatistics,
-    sum: &'a Mutex<GroupStatistics>,
+    sum: Arc<Mutex<GroupStatistics>>,
 }
 
-impl Drop for Participant<'_> {
+impl Drop for Participant {
     fn drop(&mut self) {
         *self.sum.lock() += self.own;
-        let mut idle = self.interpreter.idle.lock();
-        if let Some(worker) = self.worker.take().filter(|_| idle.len() < 2 * self.interpreter.pool.workers())
-        {
-            idle.push((self.first_slot, worker));
-        }
+        let empty = Worker::new(self.workers.device, self.first_slot);
+        self.workers.give_back(self.first_slot, std::mem::replace(&mut self.worker, empty));
     }
 }
 
@@ -136,26 +149,35 @@ fn group_of(launch: &Launch, index: u64) -> [u32; 3] {
 impl Executor for Interpreter {
     fn launch(
         &self,
-        launch: &Launch,
-        memory: &AddressSpace,
-        running: &Running,
+        launch: Launch,
+        memory: &Arc<AddressSpace>,
+        running: &Arc<Running>,
     ) -> Result<GroupStatistics, Fault> {
         let cached = self.kernel(launch.kernel, memory)?;
-        let sum = Mutex::new(GroupStatistics::default());
+        let sum = Arc::new(Mutex::new(GroupStatistics::default()));
         // Saturated, a count of groups is more than could ever be executed.
         let total = launch.groups().iter().fold(1u64, |product, n| product.saturating_mul(*n));
-        let participant = |number| {
-            let first_slot = self.first_slot(launch, number);
-            let worker = Some(self.worker(first_slot));
-            Participant { interpreter: self, first_slot, worker, own: GroupStatistics::default(), sum: &sum }
+        let participants = self.participants(&launch);
+        let launch = Arc::new(launch);
+        let participant = {
+            let (workers, launch, sum) = (Arc::clone(&self.workers), Arc::clone(&launch), Arc::clone(&sum));
+            move |number| {
+                let first_slot = first_slot(workers.device, &launch, number);
+                let worker = workers.take(first_slot);
+                let (workers, sum) = (Arc::clone(&workers), Arc::clone(&sum));
+                Participant { workers, first_slot, worker, own: GroupStatistics::default(), sum }
+            }
         };
-        let execute = |own: &mut Participant<'_>, index| {
-            let worker = own.worker.get_or_insert_with(|| Worker::new(self.device, own.first_slot));
-            let group = group_of(launch, index);
-            own.own += eu::run_group(&cached.kernel, launch, group, memory, worker, &running.cancel)?;
-            Ok(())
+        let execute = {
+            let (memory, running) = (Arc::clone(memory), Arc::clone(running));
+            move |own: &mut Participant, index| {
+                let (group, worker, cancel) = (group_of(&launch, index), &mut own.worker, &running.cancel);
+                own.own += eu::run_group(&cached.kernel, &launch, group, &memory, worker, cancel)?;
+                Ok(())
+            }
         };
-        self.pool.run(total, self.participants(launch), running, participant, execute)?;
-        Ok(sum.into_inner())
+        self.pool.run(total, participants, running, participant, execute)?;
+        let sum = *sum.lock();
+        Ok(sum)
     }
 }

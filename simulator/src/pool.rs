@@ -1,10 +1,11 @@
 //! Host threads that execute the work-groups of a launch.
 
-use std::sync::OnceLock;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use parking_lot::Mutex;
+use parking_lot::{Condvar, Mutex};
 
 use crate::fault::{Fault, Reason};
 use crate::running::Running;
@@ -19,24 +20,44 @@ pub struct Pool {
 }
 
 /// A launch that is being executed.
-struct Work<'a> {
+struct Work<S, B> {
     next: AtomicU64,
     total: u64,
-    running: &'a Running,
+    running: Arc<Running>,
     /// Of the first work-group in their order that failed.
     fault: Mutex<Option<(u64, Fault)>>,
+    helpers: Mutex<Helpers>,
+    left: Condvar,
+    state: S,
+    body: B,
 }
 
-impl Work<'_> {
+/// The threads beside the batch's own that take part in a launch.
+#[derive(Default)]
+struct Helpers {
+    active: usize,
+    /// No more may come.
+    closed: bool,
+}
+
+impl<T, S, B> Work<S, B>
+where
+    S: Fn(usize) -> T,
+    B: Fn(&mut T, u64) -> Result<(), Fault>,
+{
     /// Executes work-groups until there are none left, or until a time. Are there any left?
-    fn take(&self, body: &mut dyn FnMut(u64) -> Result<(), Fault>, until: Option<Instant>) -> bool {
+    fn take(&self, state: &mut T, until: Option<Instant>) -> bool {
         loop {
             let index = self.next.fetch_add(1, Ordering::Relaxed);
             if index >= self.total {
                 return false;
             }
-            let result =
-                if self.running.cancel.is_set() { Err(Fault::new(Reason::Cancelled)) } else { body(index) };
+            let result = if self.running.cancel.is_set() {
+                Err(Fault::new(Reason::Cancelled))
+            } else {
+                let caught = catch_unwind(AssertUnwindSafe(|| (self.body)(state, index)));
+                caught.unwrap_or_else(|panic| Err(Fault::internal(&*panic)))
+            };
             match result {
                 Ok(()) => self.running.advance(),
                 Err(fault) => self.fail(index, fault),
@@ -47,8 +68,8 @@ impl Work<'_> {
         }
     }
 
-    /// Remembers the first fault and hands out no more work-groups. All work-groups before the one that failed have been
-    /// handed out, so that the first fault is the same on any number of threads.
+    /// Remembers the first fault and hands out no more work-groups. All work-groups before the one that failed
+    /// have been handed out, so that the first fault is the same on any number of threads.
     fn fail(&self, index: u64, fault: Fault) {
         self.next.store(self.total, Ordering::Relaxed);
         let mut first = self.fault.lock();
@@ -57,6 +78,31 @@ impl Work<'_> {
         let better = first.as_ref().is_none_or(|(other, old)| (real(&fault), *other) > (real(old), index));
         if better {
             *first = Some((index, fault));
+        }
+    }
+
+    /// Takes part as a helper, if there is still something to do.
+    fn help(&self, participant: usize) {
+        {
+            let mut helpers = self.helpers.lock();
+            if helpers.closed {
+                return;
+            }
+            helpers.active += 1;
+        }
+        let mut state = (self.state)(participant);
+        self.take(&mut state, None);
+        drop(state);
+        self.helpers.lock().active -= 1;
+        self.left.notify_one();
+    }
+
+    /// Takes no more helpers and waits for those that are at work.
+    fn close(&self) {
+        let mut helpers = self.helpers.lock();
+        helpers.closed = true;
+        while helpers.active > 0 {
+            self.left.wait(&mut helpers);
         }
     }
 }
@@ -74,49 +120,43 @@ impl Pool {
 
     /// Calls `body` with each index below `total` once, on up to `participants` threads, each of which has its
     /// own `state`. Gives the fault of the lowest index.
-    pub fn run<S>(
+    ///
+    /// Threads that are busy with another launch come later or not at all: nothing waits for them.
+    pub fn run<T, S, B>(
         &self,
         total: u64,
         participants: usize,
-        running: &Running,
-        state: impl Fn(usize) -> S + Sync,
-        body: impl Fn(&mut S, u64) -> Result<(), Fault> + Sync,
-    ) -> Result<(), Fault> {
-        let work = Work { next: AtomicU64::new(0), total, running, fault: Mutex::new(None) };
+        running: &Arc<Running>,
+        state: S,
+        body: B,
+    ) -> Result<(), Fault>
+    where
+        S: Fn(usize) -> T + Send + Sync + 'static,
+        B: Fn(&mut T, u64) -> Result<(), Fault> + Send + Sync + 'static,
+    {
+        let (next, fault, running) = (AtomicU64::new(0), Mutex::new(None), Arc::clone(running));
+        let (helpers, left) = (Mutex::default(), Condvar::new());
+        let work = Arc::new(Work { next, total, running, fault, helpers, left, state, body });
         let participants = participants.min(self.workers).max(1);
-        let mut own = state(0);
-        let mut own_body = |index| body(&mut own, index);
+        let mut own = (work.state)(0);
         let alone = (participants > 1).then(|| Instant::now() + ALONE);
-        if work.take(&mut own_body, alone) {
-            self.run_together(&work, participants, &mut own_body, &state, &body);
-        }
-        match work.fault.into_inner() {
-            Some((_, fault)) => Err(fault),
-            None => Ok(()),
-        }
-    }
-
-    fn run_together<S>(
-        &self,
-        work: &Work<'_>,
-        participants: usize,
-        own_body: &mut dyn FnMut(u64) -> Result<(), Fault>,
-        state: &(impl Fn(usize) -> S + Sync),
-        body: &(impl Fn(&mut S, u64) -> Result<(), Fault> + Sync),
-    ) {
-        let Some(threads) = self.threads() else {
-            work.take(own_body, None);
-            return;
-        };
-        threads.in_place_scope(|scope| {
-            for participant in 1..participants {
-                scope.spawn(move |_| {
-                    let mut own = state(participant);
-                    work.take(&mut |index| body(&mut own, index), None);
-                });
+        if work.take(&mut own, alone) {
+            if let Some(threads) = self.threads() {
+                for participant in 1..participants {
+                    let work = Arc::downgrade(&work);
+                    threads.spawn(move || {
+                        if let Some(work) = work.upgrade() {
+                            work.help(participant);
+                        }
+                    });
+                }
             }
-            work.take(own_body, None);
-        });
+            work.take(&mut own, None);
+        }
+        drop(own);
+        work.close();
+        let fault = work.fault.lock().take();
+        fault.map_or(Ok(()), |(_, fault)| Err(fault))
     }
 
     fn threads(&self) -> Option<&rayon::ThreadPool> {
@@ -138,23 +178,24 @@ mod tests {
     use crate::fault::{Fault, Reason};
     use crate::running::Running;
     use std::collections::HashSet;
-    use std::sync::Mutex;
-    use std::sync::atomic::{AtomicU64, Ordering};
-    use std::time::Duration;
+    use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+    use std::sync::{Arc, Mutex};
+    use std::time::{Duration, Instant};
 
     #[test]
     fn every_index_is_executed_once_on_all_participants() {
-        let (pool, running) = (Pool::new(4), Running::default());
-        let sums: Vec<AtomicU64> = (0..1000).map(|_| AtomicU64::new(0)).collect();
-        let seen = Mutex::new(HashSet::new());
-        let body = |participant: &mut usize, index: u64| {
-            sums[index as usize].fetch_add(1, Ordering::Relaxed);
-            seen.lock().unwrap().insert(*participant);
-            std::thread::sleep(Duration::from_micros(20));
+        let (pool, running) = (Pool::new(4), Arc::new(Running::default()));
+        let counts: Arc<Vec<AtomicU64>> = Arc::new((0..1000).map(|_| AtomicU64::new(0)).collect());
+        let seen = Arc::new(Mutex::new(HashSet::new()));
+        let (for_body, seen_by) = (Arc::clone(&counts), Arc::clone(&seen));
+        let body = move |participant: &mut usize, index: u64| {
+            for_body[index as usize].fetch_add(1, Ordering::Relaxed);
+            seen_by.lock().unwrap().insert(*participant);
+            std::thread::sleep(Duration::from_micros(100));
             Ok(())
         };
         pool.run(1000, 3, &running, |participant| participant, body).unwrap();
-        assert!(sums.iter().all(|n| n.load(Ordering::Relaxed) == 1));
+        assert!(counts.iter().all(|n| n.load(Ordering::Relaxed) == 1));
         assert_eq!(running.progress(), 1000);
         assert_eq!(*seen.lock().unwrap(), HashSet::from([0, 1, 2]), "three participants of four threads");
     }
@@ -162,10 +203,11 @@ mod tests {
     #[test]
     fn the_first_fault_is_reported_and_the_rest_not_executed() {
         for workers in [1, 4] {
-            let (pool, running) = (Pool::new(workers), Running::default());
-            let executed = AtomicU64::new(0);
-            let body = |_: &mut (), index: u64| {
-                executed.fetch_add(1, Ordering::Relaxed);
+            let (pool, running) = (Pool::new(workers), Arc::new(Running::default()));
+            let executed = Arc::new(AtomicU64::new(0));
+            let count = Arc::clone(&executed);
+            let body = move |_: &mut (), index: u64| {
+                count.fetch_add(1, Ordering::Relaxed);
                 std::thread::sleep(Duration::from_micros(50));
                 if index >= 20 { Err(Fault::illegal(index.to_string())) } else { Ok(()) }
             };
@@ -177,14 +219,67 @@ mod tests {
 
     #[test]
     fn a_cancelled_launch_stops() {
-        let (pool, running) = (Pool::new(2), Running::default());
-        let body = |_: &mut (), index: u64| {
+        let (pool, running) = (Pool::new(2), Arc::new(Running::default()));
+        let cancelled = Arc::clone(&running);
+        let body = move |_: &mut (), index: u64| {
             if index == 5 {
-                running.cancel.set();
+                cancelled.cancel.set();
             }
             Ok(())
         };
         let fault = pool.run(u64::MAX, 2, &running, |_| (), body).unwrap_err();
         assert_eq!(fault.reason, Reason::Cancelled);
+    }
+
+    #[test]
+    fn a_panic_is_a_fault() {
+        for workers in [1, 3] {
+            let (pool, running) = (Pool::new(workers), Arc::new(Running::default()));
+            let body = |_: &mut (), index: u64| {
+                std::thread::sleep(Duration::from_micros(50));
+                assert!(index < 10, "index {index}");
+                Ok(())
+            };
+            let fault = pool.run(1000, 3, &running, |_| (), body).unwrap_err();
+            let text = fault.to_string();
+            assert!(text.contains("internal error of the simulator: index 10"), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_launch_does_not_wait_for_threads_that_are_busy_with_another() {
+        let pool = Arc::new(Pool::new(2));
+        let (stop, hanging) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
+        let hang = {
+            let (pool, stop, hanging) = (Arc::clone(&pool), Arc::clone(&stop), Arc::clone(&hanging));
+            std::thread::spawn(move || {
+                let running = Arc::new(Running::default());
+                let body = move |_: &mut (), index: u64| {
+                    // The first is what makes the batch's thread ask for help.
+                    if index == 0 {
+                        std::thread::sleep(Duration::from_millis(1));
+                        return Ok(());
+                    }
+                    hanging.fetch_add(1, Ordering::Relaxed);
+                    while !stop.load(Ordering::Relaxed) {
+                        std::thread::sleep(Duration::from_millis(1));
+                    }
+                    Ok(())
+                };
+                pool.run(3, 2, &running, |_| (), body)
+            })
+        };
+        while hanging.load(Ordering::Relaxed) < 2 {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let (running, begin) = (Arc::new(Running::default()), Instant::now());
+        let body = |_: &mut (), _: u64| {
+            std::thread::sleep(Duration::from_micros(100));
+            Ok(())
+        };
+        pool.run(50, 2, &running, |_| (), body).unwrap();
+        assert!(begin.elapsed() < Duration::from_secs(5));
+        stop.store(true, Ordering::Relaxed);
+        hang.join().unwrap().unwrap();
     }
 }

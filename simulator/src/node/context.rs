@@ -26,7 +26,7 @@ pub struct Job {
     /// GPU address of its first command.
     pub batch: u64,
     /// What it may access.
-    pub memory: AddressSpace,
+    pub memory: Arc<AddressSpace>,
     /// Engine.
     pub engine: Engine,
 }
@@ -268,9 +268,5 @@ fn execute(core: &Core, state: &mut ContextState, job: &Job) -> std::result::Res
     let run = AssertUnwindSafe(|| {
         Streamer::new(&core.gpu, &job.memory, &running, state, job.engine).run(job.batch)
     });
-    std::panic::catch_unwind(run).unwrap_or_else(|panic| {
-        let text = panic.downcast_ref::<String>().map(String::as_str);
-        let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
-        Err(Fault::unsupported(format!("internal error of the simulator: {text}")))
-    })
+    std::panic::catch_unwind(run).unwrap_or_else(|panic| Err(Fault::internal(&*panic)))
 }

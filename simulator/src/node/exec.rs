@@ -68,7 +68,7 @@ pub fn prepare(
         object.offset = canonical(*address);
     }
     let memory = addresses.iter().copied().zip(found.iter().map(|b| Arc::clone(&b.object)));
-    let memory = AddressSpace::new(memory).ok_or(Errno(libc::ENOSPC))?;
+    let memory = Arc::new(AddressSpace::new(memory).ok_or(Errno(libc::ENOSPC))?);
     let uses =
         found.iter().zip(exec.objects.iter()).map(|(buffer, object)| (Arc::clone(buffer), object.flags));
     Ok(Prepared {

@@ -119,13 +119,13 @@ pub fn walker(streamer: &mut Streamer<'_>, dwords: &[u32]) -> Result<Flow, Fault
     if groups.contains(&0) {
         return Ok(Flow::Next);
     }
-    let begin = Instant::now();
-    let sum = streamer.gpu.executor.launch(&launch, streamer.memory, streamer.running)?;
-    let (kernel, simd_width, host_time) = (launch.kernel, launch.simd_width, begin.elapsed());
-    streamer.gpu.launches.push(LaunchStatistics { kernel, simd_width, groups, sum, host_time });
-    let lanes: u64 =
+    let lanes =
         (0..launch.threads_per_group()).map(|t| u64::from(launch.dispatch_mask(t).count_ones())).sum();
-    let invocations = groups.iter().fold(lanes, |product, n| product.saturating_mul(*n));
+    let (kernel, simd_width, begin) = (launch.kernel, launch.simd_width, Instant::now());
+    let sum = streamer.gpu.executor.launch(launch, streamer.memory, streamer.running)?;
+    let host_time = begin.elapsed();
+    streamer.gpu.launches.push(LaunchStatistics { kernel, simd_width, groups, sum, host_time });
+    let invocations = groups.iter().fold(lanes, |product: u64, n| product.saturating_mul(*n));
     streamer.state.registers.add_invocations(invocations);
     Ok(Flow::Next)
 }

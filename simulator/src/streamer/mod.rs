@@ -22,6 +22,8 @@ pub use command::Command;
 pub use gen9::COMMANDS as GEN9_COMMANDS;
 pub use state::ContextState;
 
+use std::sync::Arc;
+
 use command::{Engines, Flow};
 use gencl_i915::Engine;
 
@@ -33,8 +35,8 @@ use crate::running::Running;
 /// The command streamer during one batch.
 pub struct Streamer<'a> {
     gpu: &'a Gpu,
-    memory: &'a AddressSpace,
-    running: &'a Running,
+    memory: &'a Arc<AddressSpace>,
+    running: &'a Arc<Running>,
     /// State of the context, which lives from batch to batch.
     state: &'a mut ContextState,
     engine: Engine,
@@ -50,8 +52,8 @@ impl<'a> Streamer<'a> {
     /// A streamer for one batch of a context.
     pub fn new(
         gpu: &'a Gpu,
-        memory: &'a AddressSpace,
-        running: &'a Running,
+        memory: &'a Arc<AddressSpace>,
+        running: &'a Arc<Running>,
         state: &'a mut ContextState,
         engine: Engine,
     ) -> Streamer<'a> {

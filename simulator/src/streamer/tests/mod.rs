@@ -31,8 +31,13 @@ pub const SIZE: u64 = 0x1_0000;
 pub struct Recorder(Arc<Mutex<Vec<Launch>>>);
 
 impl Executor for Recorder {
-    fn launch(&self, launch: &Launch, _: &AddressSpace, _: &Running) -> Result<GroupStatistics, Fault> {
-        self.0.lock().push(launch.clone());
+    fn launch(
+        &self,
+        launch: Launch,
+        _: &Arc<AddressSpace>,
+        _: &Arc<Running>,
+    ) -> Result<GroupStatistics, Fault> {
+        self.0.lock().push(launch);
         Ok(GroupStatistics::default())
     }
 }
@@ -40,8 +45,8 @@ impl Executor for Recorder {
 /// A GPU with three buffers: the batch, data, and a heap for state and kernels.
 pub struct Bench {
     pub gpu: Gpu,
-    pub memory: AddressSpace,
-    pub running: Running,
+    pub memory: Arc<AddressSpace>,
+    pub running: Arc<Running>,
     pub state: ContextState,
     recorder: Recorder,
 }
@@ -58,8 +63,8 @@ impl Bench {
         };
         Bench {
             gpu,
-            memory: AddressSpace::new(buffers).unwrap(),
-            running: Running::default(),
+            memory: Arc::new(AddressSpace::new(buffers).unwrap()),
+            running: Arc::default(),
             state: ContextState::default(),
             recorder,
         }

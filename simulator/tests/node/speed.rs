@@ -1,0 +1,43 @@
+//! What a batch and a launch cost beside the kernel's own work:
+//! `cargo test --release -p gencl-simulator --test node -- --ignored --nocapture`.
+
+use std::time::{Duration, Instant};
+
+use gencl_i915::RenderNode;
+use gencl_simulator::{Settings, Simulator};
+
+use crate::setup::{CONTEXT, Launch, Machine, exec};
+
+/// Repeats for about half a second, and gives the time of one.
+fn time(mut body: impl FnMut()) -> Duration {
+    body();
+    let (begin, mut count) = (Instant::now(), 0);
+    while begin.elapsed() < Duration::from_millis(500) {
+        body();
+        count += 1;
+    }
+    begin.elapsed() / count
+}
+
+#[test]
+#[ignore = "measures; to be run alone and optimised"]
+fn batches_and_launches() {
+    let all = Settings::default().workers;
+    for workers in if all > 1 { vec![1, all] } else { vec![1] } {
+        let settings = Settings { workers, ..Settings::default() };
+        let machine = Machine::new(Simulator::with_settings("skl", settings).unwrap());
+        let run = || {
+            exec(&machine.node, CONTEXT, &mut machine.objects()).unwrap();
+            machine.node.gem_wait(machine.batch.handle, -1).unwrap();
+        };
+        println!("{workers} host threads");
+        machine.run(&[]).unwrap();
+        println!("  empty batch, queued and waited for: {:?}", time(run));
+        machine.run_kernel(&Launch::default()).unwrap();
+        println!("  launch of an empty kernel, one work-group: {:?}", time(run));
+        let groups = 100_000;
+        machine.run_kernel(&Launch { groups, threads: 2, ..Launch::default() }).unwrap();
+        println!("  work-group of two threads that do nothing: {:?}", time(run) / groups);
+        assert_eq!(machine.error(), None);
+    }
+}
