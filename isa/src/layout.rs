@@ -58,6 +58,9 @@ fn header<C: Codec>(c: &mut C, info: &OpcodeInfo, i: &mut Instruction) -> Result
         if let Extra::Branch(branch) = &mut i.extra {
             c.flag(Field::BranchControl, &mut branch.control)?;
         }
+    } else if matches!(info.format, Format::Branch(_) | Format::RegisterBranch(_)) {
+        // Intel's compiler sets the bit on some loops, where its disassembler does not see it.
+        c.require(!i.accumulator_write, "a branch writes no accumulator")?;
     } else {
         c.flag(Field::AccumulatorWrite, &mut i.accumulator_write)?;
     }

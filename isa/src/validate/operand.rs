@@ -25,7 +25,7 @@ pub(super) const RULES: &[Rule] = &[
     all("operand.immediate-first", "Immediate Operands", "only the last source can be an immediate", immediate_first),
     all("operand.immediate-wide", "Immediate Operands", "a 64-bit immediate is an instruction's only source", immediate_wide),
     all("operand.accumulator", "Accumulator Register", "an accumulator is source 0 only", accumulator),
-    all("math.type", MATH, "math works on floats, its integer divisions on dwords", math_type),
+    all("math.type", MATH, "math works on floats (macros also on doubles), its integer divisions on dwords", math_type),
     all("math.simd8", MATH, "an integer division has at most 8 channels", math_simd8),
     all("math.modifier", MATH, "an integer division has no source modifiers", math_modifier),
     all("math.stride", MATH, "the destination of math is packed", math_stride),
@@ -145,9 +145,11 @@ fn math_type(s: &Subject<'_>) -> Vec<Place> {
         return Vec::new();
     }
     let integer = integer_division(s);
-    let wrong = |ty: Type| match integer {
-        true => !matches!(ty, Type::D | Type::UD),
-        false => !matches!(ty, Type::F | Type::HF),
+    let macro_step = matches!(s.i.extra, crate::Extra::Math(MathFunction::Invm | MathFunction::Rsqrtm));
+    let wrong = |ty: Type| match (integer, macro_step) {
+        (true, _) => !matches!(ty, Type::D | Type::UD),
+        (false, true) => !matches!(ty, Type::F | Type::DF),
+        (false, false) => !matches!(ty, Type::F | Type::HF),
     };
     let mut places = s.broken_sources(|source| !is_null(source.register) && wrong(source.ty));
     if wrong(s.i.destination.ty) {

@@ -217,10 +217,10 @@ fn ratio_alignment(s: &Subject<'_>) -> Vec<Place> {
     at_destination(narrow(s) && s.has_regions() && d.indirect.is_none() && !allowed)
 }
 
-/// Is there a conversion between a type of the one kind and a type of the other?
+/// Does a mov convert between a type of the one kind and a type of the other?
 fn converts(s: &Subject<'_>, one: fn(Type) -> bool, other: fn(Type) -> bool) -> bool {
     let d = s.i.destination.ty;
-    s.computes()
+    s.i.opcode == Opcode::Mov
         && s.destination().is_some()
         && (one(d) && s.source_types().any(other) || other(d) && s.source_types().any(one))
 }

@@ -4,8 +4,8 @@ use super::line::{CONDITIONS, Line, OperandParts};
 use crate::codes;
 use crate::opcode::{Allows, Format, OpcodeInfo};
 use crate::{
-    AccessMode, Arf, Branch, Descriptor, Destination, Extra, Generation, Instruction, MathFunction, Operand,
-    PredicateControl, Region, Register, Send, Source, ThreadControl, Type,
+    AccessMode, Arf, Branch, Descriptor, Destination, Extra, Generation, Instruction, MathFunction, Opcode,
+    Operand, PredicateControl, Region, Register, Send, Source, ThreadControl, Type,
 };
 
 /// What the two read differently.
@@ -98,7 +98,26 @@ fn predicate(i: &Instruction) -> String {
     parts.join("&")
 }
 
+/// Is it a step of a macro, whose operands name accumulators beside registers?
+fn is_macro(i: &Instruction) -> bool {
+    i.opcode == Opcode::Madm || matches!(i.extra, Extra::Math(MathFunction::Invm | MathFunction::Rsqrtm))
+}
+
+/// A general register with the accumulator beside it: number 8 is none.
+fn macro_operand(modifiers: String, register: Register, accumulator: u8, ty: Type) -> Expected {
+    let base = match (register, accumulator & 0xf) {
+        (Register::Grf(number), 8) => format!("r{number}.nomme"),
+        (Register::Grf(number), accumulator) => format!("r{number}.mme{accumulator}"),
+        (Register::Arf(arf), _) => arf.text(),
+    };
+    Expected::Parts(OperandParts { modifiers, base, region: None, ty: Some(type_name(ty)) })
+}
+
 fn condition(i: &Instruction) -> String {
+    if is_macro(i) && i.opcode != Opcode::Madm {
+        // The flag register gets which channels are done early.
+        return format!("(eo){}", flag(i));
+    }
     if i.condition.is_none() {
         return String::new();
     }
@@ -249,11 +268,15 @@ fn indirect(subregister: u8, offset: i16) -> String {
 }
 
 fn destination(i: &Instruction, d: &Destination) -> Expected {
+    let saturate = if i.saturate { "(sat)".to_owned() } else { String::new() };
+    if is_macro(i) {
+        return macro_operand(saturate, d.register, d.writemask, d.ty);
+    }
     if i.access_mode == AccessMode::Align16 && i.opcode.info().format != Format::Ternary {
         return Expected::Any;
     }
     Expected::Parts(OperandParts {
-        modifiers: if i.saturate { "(sat)".to_owned() } else { String::new() },
+        modifiers: saturate,
         base: match d.indirect {
             Some(address) => indirect(address.subregister, address.offset),
             None => register(d.register, d.subregister, d.ty),
@@ -283,6 +306,11 @@ fn source(generation: Generation, i: &Instruction, n: usize, operand: &Operand) 
         // `iga64` writes the low half only.
         Operand::Immediate { .. } if info.allows.contains(Allows::WIDE_IMMEDIATE) => Expected::Any,
         Operand::Immediate { bits, ty } => Expected::Immediate(*bits, *ty),
+        Operand::Register(s) if is_macro(i) => {
+            let modifiers =
+                format!("{}{}", if s.negate { "-" } else { "" }, if s.abs { "(abs)" } else { "" });
+            macro_operand(modifiers, s.register, s.swizzle, s.ty)
+        }
         Operand::Register(_) if i.access_mode == AccessMode::Align16 && info.format != Format::Ternary => {
             Expected::Any
         }
@@ -358,6 +386,7 @@ fn operands(generation: Generation, info: &OpcodeInfo, i: &Instruction, size: us
         for (n, operand) in i.sources.iter().enumerate() {
             let unary_math = matches!(info.format, Format::Math)
                 && n == 1
+                && !is_macro(i)
                 && matches!(operand, Operand::Register(Source { register: Register::NULL, .. }));
             if *operand != Operand::None && !unary_math {
                 result.push(source(generation, i, n, operand));

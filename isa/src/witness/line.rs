@@ -47,8 +47,7 @@ impl<'a> Line<'a> {
         let predicate = words.next_if(|word| word.starts_with('(')).map(inside);
         let mnemonic = words.next()?;
         let size = words.next_if(|word| word.starts_with('(') && word.contains('|')).map(inside);
-        let condition =
-            words.next_if(|word| CONDITIONS.iter().any(|(_, name)| word.starts_with(&format!("({name})f"))));
+        let condition = words.next_if(|word| is_condition(word));
         Some(Line {
             offset,
             text,
@@ -60,6 +59,12 @@ impl<'a> Line<'a> {
             options: options.split([',', ' ']).filter(|word| !word.is_empty()).collect(),
         })
     }
+}
+
+/// `(le)f0.0`; `(eo)` is the early-out flag of macros.
+fn is_condition(word: &str) -> bool {
+    let names = CONDITIONS.iter().map(|(_, name)| *name).chain(["eo"]);
+    names.into_iter().any(|name| word.starts_with(&format!("({name})f")))
 }
 
 /// Without the parentheses around it.
