@@ -14,6 +14,8 @@ use opencl3::memory::{self, CL_MEM_READ_WRITE, ClMem};
 use opencl3::platform::get_platforms;
 use opencl3::types::{CL_BLOCKING, cl_mem, cl_uchar};
 
+use crate::witness;
+
 /// The first device of the driver under test, with a context. Queues are made per test.
 pub struct Gpu {
     /// The device.
@@ -100,6 +102,9 @@ impl Gpu {
         if let Err(error) = program.build(&[self.device.id()], options) {
             let log = program.get_build_log(self.device.id()).unwrap_or_default();
             return Err(format!("clBuildProgram: {error}\n{log}"));
+        }
+        for binary in program.get_binaries().map_err(text("CL_PROGRAM_BINARIES"))? {
+            witness::check_program(&binary)?;
         }
         Ok(Program(program))
     }

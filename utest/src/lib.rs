@@ -7,6 +7,7 @@
 
 mod case;
 mod device;
+mod witness;
 
 pub use case::{Case, Outcome, all_widths, main_with};
 pub use device::{Arg, Buffer, Gpu, Launch, Program};

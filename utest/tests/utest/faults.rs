@@ -8,7 +8,8 @@ use opencl3::command_queue::CommandQueue;
 use opencl3::context::Context;
 use opencl3::error_codes::{
     CL_INVALID_ARG_INDEX, CL_INVALID_ARG_SIZE, CL_INVALID_BUFFER_SIZE, CL_INVALID_KERNEL_ARGS,
-    CL_INVALID_KERNEL_NAME, CL_INVALID_WORK_DIMENSION, CL_INVALID_WORK_GROUP_SIZE, ClError,
+    CL_INVALID_KERNEL_NAME, CL_INVALID_WORK_DIMENSION, CL_INVALID_WORK_GROUP_SIZE, CL_INVALID_WORK_ITEM_SIZE,
+    ClError,
 };
 use opencl3::kernel::{Kernel, set_kernel_arg};
 use opencl3::memory::{Buffer, CL_MEM_READ_WRITE, ClMem};
@@ -113,7 +114,12 @@ fn work_sizes() -> Outcome {
         kernel.set_arg(0, &memory.memory().get()).map_err(|error| error.to_string())?;
         kernel.set_arg(1, &5i32).map_err(|error| error.to_string())?;
     }
-    refused(enqueue(&queue, &kernel, &[1 << 20], &[1 << 19]), CL_INVALID_WORK_GROUP_SIZE, "a huge group")?;
+    refused(
+        enqueue(&queue, &kernel, &[256, 256], &[128, 128]),
+        CL_INVALID_WORK_GROUP_SIZE,
+        "a group of 16384 work-items",
+    )?;
+    refused(enqueue(&queue, &kernel, &[1 << 20], &[1 << 19]), CL_INVALID_WORK_ITEM_SIZE, "a long group")?;
     refused(enqueue(&queue, &kernel, &[1; 4], &[]), CL_INVALID_WORK_DIMENSION, "four dimensions")?;
     refused(enqueue(&queue, &kernel, &[], &[]), CL_INVALID_WORK_DIMENSION, "no dimension")
 }
@@ -140,9 +146,9 @@ unsafe extern "C" fn on_error(text: *const c_char, _info: *const c_void, _size: 
     }
 }
 
-/// Runs a kernel that can't end well in a context of its own; the reason given must contain `word`. Then
+/// Runs a kernel that can't end well in a context of its own; the reason given must contain `words`. Then
 /// another queue of the same context and another context still work.
-fn fails(source: &str, word: &str) -> Outcome {
+fn fails(source: &str, words: &str) -> Outcome {
     let gpu = Gpu::get()?;
     let context = Context::from_devices(&[gpu.device.id()], &[], Some(on_error), std::ptr::null_mut())
         .map_err(|error| error.to_string())?;
@@ -177,8 +183,8 @@ fn fails(source: &str, word: &str) -> Outcome {
         return Err(format!("the event's status is {status}"));
     }
     let reasons = REASONS.lock().map_err(|_| "poisoned")?.join("\n");
-    if !reasons.contains(word) {
-        return Err(format!("the context was not told of a {word}: {reasons:?}"));
+    if !reasons.contains(words) {
+        return Err(format!("the context was not told of \"{words}\": {reasons:?}"));
     }
     drop(buffer);
     // The same context, another queue, a good kernel.
@@ -203,13 +209,13 @@ fn fails(source: &str, word: &str) -> Outcome {
 fn wild_pointer() -> Outcome {
     fails(
         "kernel void bad(global int *p) { *(global int *)((ulong)p + 0x123456780000UL + get_global_id(0) * 4) = 1; }",
-        "fault",
+        "page fault",
     )
 }
 
 fn endless_loop() -> Outcome {
     fails(
         "kernel void bad(global volatile int *p) { while (p[get_global_id(0)] != 12345) p[512] = 0; }",
-        "hang",
+        "too long",
     )
 }
