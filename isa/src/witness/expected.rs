@@ -299,7 +299,7 @@ fn region(info: &OpcodeInfo, n: usize, s: &Source) -> String {
     }
 }
 
-fn source(generation: Generation, i: &Instruction, n: usize, operand: &Operand) -> Expected {
+fn source(i: &Instruction, n: usize, operand: &Operand) -> Expected {
     let info = i.opcode.info();
     match operand {
         Operand::None => Expected::Any,
@@ -315,8 +315,8 @@ fn source(generation: Generation, i: &Instruction, n: usize, operand: &Operand) 
             Expected::Any
         }
         Operand::Register(s) => {
-            let complement =
-                info.allows.contains(Allows::LOGIC) && generation.capabilities().logic_negate_is_complement;
+            // Written as complement for all generations, whatever it means there.
+            let complement = info.allows.contains(Allows::LOGIC);
             let negate = match (s.negate, complement) {
                 (false, _) => "",
                 (true, false) => "-",
@@ -389,7 +389,7 @@ fn operands(generation: Generation, info: &OpcodeInfo, i: &Instruction, size: us
                 && !is_macro(i)
                 && matches!(operand, Operand::Register(Source { register: Register::NULL, .. }));
             if *operand != Operand::None && !unary_math {
-                result.push(source(generation, i, n, operand));
+                result.push(source(i, n, operand));
             }
         }
     };
@@ -421,7 +421,7 @@ fn operands(generation: Generation, info: &OpcodeInfo, i: &Instruction, size: us
         (Format::Wait, _) => {
             let d = &i.destination;
             let s = Source::new(d.register, d.subregister, Region::SCALAR, d.ty);
-            result.push(source(generation, i, 0, &Operand::Register(s)));
+            result.push(source(i, 0, &Operand::Register(s)));
         }
         _ => sources(&mut result),
     }
