@@ -135,8 +135,10 @@ impl Launch {
     /// Panics when `registers` is too short or `thread` is not below [`Launch::threads_per_group`].
     ///
     /// The header's layout: Skylake manual, Volume 7 "3D-Media-GPGPU", "GPGPU Thread Payload", confirmed
-    /// by what Mesa (`brw_fs_visitor.cpp` for the barrier id, `brw_nir_lower_cs_intrinsics.c`) and
-    /// Beignet (`gen_reg_allocation.cpp`) read from it.
+    /// by what Mesa (`brw_fs_visitor.cpp` for the barrier id, `brw_eu_emit.c` for the scratch pointer) and
+    /// Beignet (`gen_reg_allocation.cpp`) read from it. Cross-thread constants stand before per-thread ones,
+    /// in memory and in registers: Mesa's `iris_state.c` (`iris_fill_cs_push_const_buffer`) writes them so, and
+    /// the interface descriptor's "Cross-Thread Constant Data Read Length" counts from the beginning.
     ///
     /// | dword | bits | |
     /// | --- | --- | --- |

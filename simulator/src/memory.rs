@@ -419,3 +419,82 @@ impl HostRange<'_> {
         unsafe { ptr::copy_nonoverlapping(data.as_ptr().cast(), self.host, size_of_val(data)) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Access, AddressSpace, Cursor, Object, PAGE_SIZE, PageFault, canonical};
+
+    /// Two buffers next to each other, a gap of a page, and one in the upper half.
+    fn space() -> AddressSpace {
+        let buffers = [(0x3000, 1), (0x2000, 1), (0x5000, 1), (0x8000_0000_0000, 2)];
+        let buffers = buffers.map(|(address, pages)| (address, Object::create(pages * PAGE_SIZE).unwrap()));
+        AddressSpace::new(buffers).unwrap()
+    }
+
+    #[test]
+    fn addresses_are_canonical() {
+        assert_eq!(canonical(0x7fff_ffff_ffff), 0x7fff_ffff_ffff);
+        assert_eq!(canonical(0x8000_0000_0000), 0xffff_8000_0000_0000);
+        let (space, mut cursor) = (space(), Cursor::default());
+        space.write_u32(&mut cursor, 0xffff_8000_0000_1ffc, 7).unwrap();
+        assert_eq!(space.read_u32(&mut cursor, 0xffff_8000_0000_1ffc), Ok(7));
+        assert!(space.read_u32(&mut cursor, 0x8000_0000_1ffc).is_err(), "not canonical");
+    }
+
+    #[test]
+    fn accesses_cross_into_the_next_buffer_and_fault_at_the_first_missing_byte() {
+        let (space, mut cursor) = (space(), Cursor::default());
+        space.write_u64(&mut cursor, 0x2ffd, 0x8877_6655_4433_2211).unwrap();
+        assert_eq!(space.read_u64(&mut cursor, 0x2ffd), Ok(0x8877_6655_4433_2211));
+        assert_eq!(space.read_u8(&mut cursor, 0x3000), Ok(0x44));
+        assert!(space.range(&mut cursor, 0x2ffd, 3).is_some());
+        assert!(space.range(&mut cursor, 0x2ffd, 4).is_none(), "not in one buffer");
+        assert_eq!(space.check(0x2000, 2 * PAGE_SIZE, Access::Read), Ok(()));
+        let fault = |address, access| Some(PageFault { address, access });
+        assert_eq!(space.check(0x2000, 2 * PAGE_SIZE + 1, Access::Fetch).err(), fault(0x4000, Access::Fetch));
+        assert_eq!(space.write_u32(&mut cursor, 0x3ffe, 0).err(), fault(0x4000, Access::Write));
+        assert_eq!(space.read_u16(&mut cursor, 0x1fff).err(), fault(0x1fff, Access::Read));
+        assert_eq!(space.read_u32(&mut cursor, u64::MAX).err(), fault(u64::MAX, Access::Read));
+        let mut atomic = |address| space.atomic_u32(&mut cursor, address).err();
+        assert_eq!(atomic(0x5000), None);
+        assert_eq!(atomic(0x5001), fault(0x5001, Access::Atomic));
+        assert_eq!(atomic(0x6000), fault(0x6000, Access::Atomic));
+    }
+
+    #[test]
+    fn a_cursor_of_another_space_is_only_slow() {
+        let (space, mut cursor) = (space(), Cursor::default());
+        space.read_u8(&mut cursor, 0xffff_8000_0000_0000).unwrap();
+        let small = AddressSpace::new([(0, Object::create(PAGE_SIZE).unwrap())]).unwrap();
+        assert_eq!(small.read_u8(&mut cursor, 5), Ok(0));
+    }
+
+    #[test]
+    fn overlapping_buffers_are_refused() {
+        let objects = || [0x1000, 0x2000].map(|address| (address, Object::create(2 * PAGE_SIZE).unwrap()));
+        assert!(AddressSpace::new(objects()).is_none());
+    }
+
+    #[test]
+    fn ranges_are_copied() {
+        let (space, mut cursor) = (space(), Cursor::default());
+        let range = space.range(&mut cursor, 0x5004, 16).unwrap();
+        range.write_dwords(&[1, 2, 3, 4]);
+        range.write(2, &[9]);
+        let (mut dwords, mut bytes) = ([0; 3], [0; 4]);
+        range.read_dwords(&mut dwords);
+        range.read(12, &mut bytes);
+        assert_eq!((dwords, bytes), ([0x9_0001, 2, 3], [4, 0, 0, 0]));
+        assert!(range.starts_with(&[1, 0, 9, 0, 2]) && !range.starts_with(&[1, 0, 9, 0, 3]));
+        assert!(!range.starts_with(&[0; 17]));
+        assert_eq!(space.rest_of_buffer(0x5004), PAGE_SIZE - 4);
+        assert_eq!(space.rest_of_buffer(0x6000), 0);
+    }
+
+    #[test]
+    #[should_panic(expected = "offset <= self.length")]
+    fn a_range_is_not_left() {
+        let (space, mut cursor) = (space(), Cursor::default());
+        space.range(&mut cursor, 0x5000, 8).unwrap().write(6, &[0; 3]);
+    }
+}
