@@ -133,7 +133,27 @@ impl<'c> Numbering<'c> {
             *instruction = Instruction::new(Op::Immediate { ty, bits }, [dst], []);
         } else if let Some(same) = self.identity(instruction) {
             *instruction = Instruction::new(Op::Unary(UnaryOp::Mov, ty), [dst], [same]);
+        } else if let Some(simpler) = self.truth_select(instruction) {
+            *instruction = simpler;
         }
+    }
+
+    /// A choice between truth values one of which is known, as a logical operation: what `&&` and `||` come as.
+    fn truth_select(&self, instruction: &Instruction) -> Option<Instruction> {
+        if instruction.op != Op::Select(Type::Bool) {
+            return None;
+        }
+        let [condition, a, b] = instruction.srcs.as_slice() else { return None };
+        let binary =
+            |op, other: Reg| (Op::Binary(op, Type::Bool), SmallVec::from_slice(&[*condition, other]));
+        let (op, srcs): (Op, SmallVec<[Reg; 4]>) = match (self.constant(*a), self.constant(*b)) {
+            (Some(1), Some(0)) => (Op::Unary(UnaryOp::Mov, Type::Bool), SmallVec::from_slice(&[*condition])),
+            (Some(0), Some(1)) => (Op::Unary(UnaryOp::Not, Type::Bool), SmallVec::from_slice(&[*condition])),
+            (Some(1), _) => binary(BinaryOp::Or, *b),
+            (_, Some(0)) => binary(BinaryOp::And, *a),
+            _ => return None,
+        };
+        Some(Instruction::new(op, [instruction.dsts[0]], srcs))
     }
 
     /// The source that the result is equal to.
