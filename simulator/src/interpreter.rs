@@ -41,6 +41,9 @@ struct Cached {
 /// Decoded kernels that are kept.
 const CACHED_KERNELS: usize = 256;
 
+/// Bytes of code that are read at first.
+const FIRST_READ: u64 = 32 << 10;
+
 /// Most bytes of code of one kernel.
 const MAX_CODE: u64 = 16 << 20;
 
@@ -70,12 +73,7 @@ impl Interpreter {
         if let Some(cached) = cached {
             return Ok(cached);
         }
-        let mut code = vec![0; rest as usize];
-        memory.read_for(&mut Cursor::default(), address, &mut code, Access::Fetch)?;
-        let kernel = Kernel::decode(self.device, &code, 0, self.strict)?;
-        let end = kernel.ops().last().map_or(0, |op| op.offset as usize + FULL_INSTRUCTION);
-        code.truncate(end);
-        code.shrink_to_fit();
+        let (code, kernel) = self.decode(address, rest, memory)?;
         let cached = Arc::new(Cached { address, code, kernel });
         let mut kernels = self.kernels.lock();
         // What was at this address before is gone.
@@ -85,6 +83,27 @@ impl Interpreter {
         }
         kernels.push(Arc::clone(&cached));
         Ok(cached)
+    }
+
+    /// Decodes the kernel at an address, whose code ends somewhere within `rest` bytes, and gives its code too.
+    fn decode(&self, address: u64, rest: u64, memory: &AddressSpace) -> Result<(Vec<u8>, Kernel), Fault> {
+        // Buffers with kernels are often much larger than the kernel: more is read when it did not suffice.
+        let mut size = rest.min(FIRST_READ);
+        loop {
+            let mut code = vec![0; size as usize];
+            memory.read_for(&mut Cursor::default(), address, &mut code, Access::Fetch)?;
+            let kernel = Kernel::decode(self.device, &code, 0, self.strict);
+            let end = match &kernel {
+                Ok(kernel) => kernel.ops().last().map_or(0, |op| op.offset as usize + FULL_INSTRUCTION),
+                Err(_) => usize::MAX,
+            };
+            if end <= code.len() || size == rest {
+                code.truncate(end);
+                code.shrink_to_fit();
+                return Ok((code, kernel?));
+            }
+            size = rest.min(size * 8);
+        }
     }
 
     /// How many work-groups run at once. The hardware threads of all must have scratch memory.

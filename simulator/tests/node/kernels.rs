@@ -54,6 +54,19 @@ fn replaced_code_is_decoded_anew() {
     assert_eq!(machine.data.read(0, 4), [0, 2, 4, 6]);
 }
 
+#[test]
+fn long_kernels_are_decoded_to_their_end() {
+    let machine = Machine::new(simulator());
+    let mut kernel = String::from("mov(8) g20<1>UD 0UD { align1 1Q };");
+    for _ in 0..20_000 {
+        kernel.push_str("add(8) g20<1>UD g20<8,8,1>UD 1UD { align1 1Q };\n");
+    }
+    kernel += &WRITE_IDS.replace("mov(8) g7<1>UD g3", "mov(8) g7<1>UD g20");
+    machine.run_kernel(&Launch { kernel: &kernel, threads: 2, ..Launch::default() }).unwrap();
+    assert_eq!(machine.error(), None);
+    assert_eq!(machine.data.read(0, 16), [20_000; 16]);
+}
+
 /// Work-items exchange their ids through shared local memory, across a barrier: item n gets what item
 /// 15 - n wrote.
 const REVERSE: &str = "
