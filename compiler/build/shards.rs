@@ -4,7 +4,7 @@
 //! takes none worth mentioning. Functions of one name, for all their types, stand in one shard; an index says
 //! which function is in which shard. What a shard needs from another it only declares.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use crate::llvm::{Llvm, out_dir};

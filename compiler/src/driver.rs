@@ -110,13 +110,26 @@ impl<'a> Driver<'a> {
             status: Status::InvalidTarget,
             message: format!("target {} is not known", build.target),
         })?;
+        let unit = self.to_ir(build, log)?;
+        self.back_end(build, target, unit)
+    }
+
+    /// Compiles a source to Gen IR as it is before the first pass.
+    ///
+    /// # Errors
+    /// The log.
+    pub fn translate(&mut self, build: &Build) -> Result<Unit, String> {
+        let mut log = String::new();
+        self.to_ir(build, &mut log).map_err(|stop| log + &stop.message)
+    }
+
+    fn to_ir(&mut self, build: &Build, log: &mut String) -> Result<Unit, Stop> {
         let arguments = options::clang_arguments(build.options)
             .map_err(|e| Stop { status: Status::InvalidOptions, message: e.to_string() })?;
-        let unit = match self.front_end(build, &arguments, log)? {
-            Ok(unit) => unit,
-            Err(error) => return Err(self.locate(build, arguments, error)),
-        };
-        self.back_end(build, target, unit)
+        match self.front_end(build, &arguments, log)? {
+            Ok(unit) => Ok(unit),
+            Err(error) => Err(self.locate(build, arguments, error)),
+        }
     }
 
     /// Source to Gen IR. The outer error is about the source, the inner one about what the device cannot do.

@@ -30,7 +30,8 @@ pub const OPTIMIZE: Step = Step { name: "llvm-optimize", passes: "default<O2>" }
 /// After calls were put in for what the hardware has not.
 pub const INLINE_AGAIN: Step = Step {
     name: "llvm-inline-again",
-    passes: "always-inline,globaldce,function(sroa,early-cse,instcombine,simplifycfg,gvn,instcombine,simplifycfg)",
+    passes: "always-inline,globaldce,function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,gvn,\
+             instcombine<no-verify-fixpoint>,simplifycfg)",
 };
 
 /// What the translation wants to see: one return, no switches, no dead code.

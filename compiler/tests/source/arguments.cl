@@ -12,3 +12,5 @@ kernel void arguments(global int *out, struct Block block, int4 vector) {
     int written = block.rest[(i + 1) & 7] + block.rest[i & 3];
     out[i] = direct * 1000000 + indirect * 1000 + written;
 }
+// expect
+// 111011012 111012012 111013012 111014012 111015012 111016012 111017012 111018004

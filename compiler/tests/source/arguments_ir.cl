@@ -7,3 +7,68 @@ kernel void written(global int *out, struct Block block, int i, int j) {
     block.rest[i] = 5;
     out[0] = block.rest[j];
 }
+// expect
+// kernel "direct" per_lane
+//     register dword %0 %1 %2
+//     register qword %3
+// @0:
+//     %0 = input.push.value 1, 0
+//     %1 = input.push.value 1, 12
+//     %3 = input.push.pointer 0
+//     %2 = add.u32 %1, %0
+//     store.global.u32.align4 %3, %2
+//     return
+// end
+// kernel "indirect" per_lane
+//     register dword %0 %10
+//     register qword %1 %2 %3 %4 %5 %6 %7 %8 %9 %11
+// @0:
+//     %0 = input.push.value 2, 0
+//     %2 = input.push.argument_block
+//     %11 = input.push.pointer 0
+//     %1 = convert.s64.s32 %0
+//     %3 = immediate.u64 8
+//     %4 = add.u64 %2, %3
+//     %5 = immediate.u64 4
+//     %6 = add.u64 %4, %5
+//     %7 = immediate.u64 2
+//     %8 = shl.u64 %1, %7
+//     %9 = add.u64 %6, %8
+//     %10 = load.constant.u32.align4 %9
+//     store.global.u32.align4 %11, %10
+//     return
+// end
+// kernel "written" per_lane
+//     private_size 20
+//     register dword %0 %4 %5 %6 %7 %10 %11 %12 %13 %14 %15 %16 %17 %18 %19 %20
+//     register dword %21 %22 %23
+//     register qword %1 %2 %3 %8 %9 %24
+// @0:
+//     %1 = input.push.argument_block
+//     %15 = input.push.value 2, 0
+//     %20 = input.push.value 3, 0
+//     %24 = input.push.pointer 0
+//     %0 = immediate.u32 0
+//     %2 = immediate.u64 8
+//     %3 = add.u64 %1, %2
+//     %4, %5, %6, %7 = load.constant.u32.align4 %3
+//     store.private.u32.align4 %0, %4, %5, %6, %7
+//     %8 = immediate.u64 16
+//     %9 = add.u64 %3, %8
+//     %10 = load.constant.u32.align4 %9
+//     %11 = immediate.u32 16
+//     %12 = add.u32 %0, %11
+//     store.private.u32.align4 %12, %10
+//     %13 = immediate.u32 4
+//     %14 = add.u32 %0, %13
+//     %16 = immediate.u32 2
+//     %17 = shl.u32 %15, %16
+//     %18 = add.u32 %14, %17
+//     %19 = immediate.u32 5
+//     store.private.u32.align4 %18, %19
+//     %21 = shl.u32 %20, %16
+//     %22 = add.u32 %14, %21
+//     %23 = load.private.u32.align4 %22
+//     store.global.u32.align4 %24, %23
+//     return
+// end

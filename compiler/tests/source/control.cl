@@ -32,3 +32,5 @@ kernel void control(global int *out) {
     } while (sum > 4 && sum < 3000);
     out[i] = sum * 2 + flag;
 }
+// expect
+// 1 6014 6386 10304 6134 13328 9188 6416 9476 6710 9188 13328 7682 9188 13328 10628

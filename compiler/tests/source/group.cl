@@ -21,3 +21,6 @@ kernel void group(global int *out, global int *counters, local int *shared) {
     out[16 + g] = get_group_id(0) * 1000 + get_num_groups(0) * 100 + get_global_size(0) + get_work_dim() * 10000 +
                   get_global_offset(0) + get_local_id(1) + get_group_id(g & 3);
 }
+// expect
+// 2223 2226 2231 2238 2247 2258 2271 2222 2303 2322 2343 2366 2391 2418 2447 2286 10216 10216 10216 10216 10216 10216 10216 10216 11217 11216 11216 11216 11217 11216 11216 11216
+// 16 15 42 0

@@ -13,3 +13,5 @@ kernel void options(global int *out) {
     out[3] = 1;
 #endif
 }
+// expect
+// 30013 1300 1 0
