@@ -7,7 +7,7 @@ use opencl_sys::{
     CL_KERNEL_ARG_ACCESS_READ_WRITE, CL_KERNEL_ARG_ACCESS_WRITE_ONLY, CL_KERNEL_ARG_ADDRESS_CONSTANT,
     CL_KERNEL_ARG_ADDRESS_GLOBAL, CL_KERNEL_ARG_ADDRESS_LOCAL, CL_KERNEL_ARG_ADDRESS_PRIVATE,
     CL_KERNEL_ARG_ADDRESS_QUALIFIER, CL_KERNEL_ARG_NAME, CL_KERNEL_ARG_TYPE_NAME,
-    CL_KERNEL_ARG_TYPE_QUALIFIER, cl_kernel, cl_kernel_arg_info, cl_kernel_arg_type_qualifier, cl_uint,
+    CL_KERNEL_ARG_TYPE_QUALIFIER, cl_kernel, cl_kernel_arg_info, cl_uint,
 };
 
 use crate::CLResult;
@@ -44,7 +44,8 @@ fn get_kernel_arg_info(
         }),
         CL_KERNEL_ARG_TYPE_NAME => info.string(&argument.type_name),
         CL_KERNEL_ARG_TYPE_QUALIFIER => {
-            info.value(cl_kernel_arg_type_qualifier::from(argument.type_qualifier))
+            // A cl_bitfield, whatever opencl-sys says.
+            info.value(u64::from(argument.type_qualifier))
         }
         CL_KERNEL_ARG_NAME => info.string(&argument.name),
         _ => info.unknown(name),
