@@ -79,9 +79,9 @@ fn header<C: Codec>(c: &mut C, info: &OpcodeInfo, i: &mut Instruction) -> Result
 
 /// Quarter and nibble control: the first channel.
 fn channels<C: Codec>(c: &mut C, i: &mut Instruction) -> Result<(), C::Error> {
-    c.require(i.channel_offset % 4 == 0, "the first channel is a multiple of 4")?;
+    c.require(i.channel_offset.is_multiple_of(4), "the first channel is a multiple of 4")?;
     let mut quarter = i.channel_offset / 8;
-    let mut nibble = i.channel_offset % 8 != 0;
+    let mut nibble = !i.channel_offset.is_multiple_of(8);
     c.small(Field::Quarter, &mut quarter)?;
     c.flag(Field::Nibble, &mut nibble)?;
     i.channel_offset = quarter.wrapping_mul(8).wrapping_add(if nibble { 4 } else { 0 });

@@ -158,6 +158,7 @@ pub(super) fn source<C: Codec>(
             _ => (0, Type::UD),
         };
         c.coded(fields.ty, codes::IMMEDIATE_TYPES, &mut ty)?;
+        c.require(!wide || ty == Type::F, "the instruction's immediate is a 64-bit float of type F")?;
         c.require(slot == Slot::Source0 || ty.immediate_bits() < 64, "a 64-bit immediate as second source")?;
         immediate(c, if wide { 64 } else { ty.immediate_bits() }, &mut bits)?;
         *operand = Operand::Immediate { bits, ty };

@@ -163,7 +163,7 @@ fn subregister(bytes: u8, ty: Type) -> String {
     let size = ty.size() as u8;
     match bytes {
         0 => String::new(),
-        _ if bytes % size == 0 => format!(".{}", bytes / size),
+        _ if bytes.is_multiple_of(size) => format!(".{}", bytes / size),
         _ => format!(".{bytes}b"),
     }
 }
@@ -319,9 +319,9 @@ fn options(info: &OpcodeInfo, i: &Instruction) -> String {
 /// The first channel, in the unit that goes with the execution size.
 fn channels(i: &Instruction) -> Option<String> {
     let offset = i.channel_offset;
-    if i.exec_size < 8 || offset % 8 != 0 {
+    if i.exec_size < 8 || !offset.is_multiple_of(8) {
         Some(format!("{}N", offset / 4 + 1))
-    } else if i.exec_size == 16 && offset % 16 == 0 {
+    } else if i.exec_size == 16 && offset.is_multiple_of(16) {
         Some(format!("{}H", offset / 16 + 1))
     } else if i.exec_size == 32 && offset == 0 {
         None

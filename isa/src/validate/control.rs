@@ -28,7 +28,7 @@ fn exec_size(s: &Subject<'_>) -> Vec<Place> {
 
 fn channels(s: &Subject<'_>) -> Vec<Place> {
     let end = u32::from(s.i.channel_offset) + s.lanes();
-    whole(s.i.channel_offset % 4 != 0 || end > 32)
+    whole(!s.i.channel_offset.is_multiple_of(4) || end > 32)
 }
 
 fn access_mode(s: &Subject<'_>) -> Vec<Place> {

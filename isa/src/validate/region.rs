@@ -236,7 +236,7 @@ fn half_qword(s: &Subject<'_>) -> Vec<Place> {
 fn half_integer(s: &Subject<'_>) -> Vec<Place> {
     let d = &s.i.destination;
     let step = u32::from(d.hstride) * d.ty.size();
-    let strided = step == 4 && d.subregister % 4 == 0;
+    let strided = step == 4 && d.subregister.is_multiple_of(4);
     at_destination(
         several_channels(s)
             && s.has_regions()
@@ -255,7 +255,7 @@ fn vector(s: &Subject<'_>) -> Option<Type> {
 
 fn vector_alignment(s: &Subject<'_>) -> Vec<Place> {
     let d = &s.i.destination;
-    at_destination(s.has_regions() && d.indirect.is_none() && vector(s).is_some() && d.subregister % 16 != 0)
+    at_destination(s.has_regions() && d.indirect.is_none() && vector(s).is_some() && !d.subregister.is_multiple_of(16))
 }
 
 fn vector_stride(s: &Subject<'_>) -> Vec<Place> {
