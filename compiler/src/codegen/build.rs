@@ -59,7 +59,9 @@ pub struct Dest {
 impl Val {
     /// A constant.
     pub fn imm(bits: u64, ty: Type) -> Val {
-        let bits = if ty.size() >= 8 { bits } else { bits & ((1 << (8 * ty.size())) - 1) };
+        // A packed vector is a dword whatever it expands to.
+        let size = if matches!(ty, Type::V | Type::UV | Type::VF) { 4 } else { ty.size() };
+        let bits = if size >= 8 { bits } else { bits & ((1 << (8 * size)) - 1) };
         Val { place: Place::Immediate(bits), ty, negate: false, abs: false }
     }
 

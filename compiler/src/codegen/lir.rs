@@ -158,8 +158,12 @@ impl Inst {
             return;
         }
         if self.lengths().is_some() {
-            // A message for one lane takes one element of each register set.
-            let bytes = if self.isa.exec_size == 1 { 8 } else { self.src_span(index) };
+            // A message for one lane takes one element: an address of 64 bits, for 8 lanes two registers, or one of 32.
+            let bytes = match (self.isa.exec_size, self.src_span(index)) {
+                (1, GRF) => 4,
+                (1, _) => 8,
+                (_, span) => span,
+            };
             f(0, bytes);
             return;
         }

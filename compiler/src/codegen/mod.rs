@@ -33,6 +33,8 @@ pub struct Options {
     pub registers: Option<u32>,
     /// Check the register allocation symbolically; builds with debug assertions always do.
     pub check: bool,
+    /// Give the machine instructions on virtual registers as well.
+    pub machine_form: bool,
 }
 
 /// A kernel in machine code.
@@ -42,6 +44,8 @@ pub struct Compiled {
     pub kernel: Kernel,
     /// The machine code as text.
     pub listing: String,
+    /// Machine instructions on virtual registers, after spilling, when they were asked for.
+    pub machine_form: Option<String>,
 }
 
 /// Why there is no code.
@@ -141,7 +145,8 @@ fn finish(
         .ok_or_else(|| (format!("more than {SCRATCH_MAX} bytes of scratch"), "register allocation"))?;
     kernel.statistics = statistics(&selected.program, &locations, &code);
     kernel.code = bytes;
-    Ok(Some(Compiled { kernel, listing }))
+    let machine_form = options.machine_form.then(|| selected.program.dump());
+    Ok(Some(Compiled { kernel, listing, machine_form }))
 }
 
 /// Scratch per thread: spilled registers, then the lanes' private memory.

@@ -71,6 +71,8 @@ struct Selector<'a> {
     local: Vec<bool>,
     /// IR registers with one definition.
     single: Vec<bool>,
+    /// IR registers that are read as the dwords they extend.
+    extended: Vec<Option<(Reg, IrType)>>,
     flags: Flags,
     temporaries: Vec<usize>,
     materialized: Materialized,
@@ -103,6 +105,7 @@ pub fn select(function: &Function, target: &Target, simd: u32) -> Result<Selecte
         scalars: facts.scalars,
         local: facts.local,
         single: facts.single,
+        extended: facts.extended,
         flags: Flags::default(),
         temporaries: Vec::new(),
         materialized: Materialized::new(),
@@ -226,6 +229,7 @@ impl Selector<'_> {
     fn silent(&self, i: &Instruction) -> bool {
         match i.op {
             Op::Immediate { .. } => i.dsts.iter().all(|d| self.constants[d.0 as usize].is_some()),
+            Op::Convert { .. } => i.dsts.iter().all(|d| self.extended[d.0 as usize].is_some()),
             _ => false,
         }
     }
@@ -339,10 +343,13 @@ impl Selector<'_> {
         }
     }
 
-    /// An IR register as a source of type `ty`.
+    /// An IR register as a source of type `ty`, or of the dword type that it extends.
     fn val(&mut self, reg: Reg, ty: Type) -> Result<Val, Failure> {
         if let Some(bits) = self.constants[reg.0 as usize] {
             return Ok(Val::imm(bits, ty));
+        }
+        if let Some((dword, ty)) = self.extended[reg.0 as usize] {
+            return self.val(dword, machine_type(ty)?);
         }
         match self.places[reg.0 as usize] {
             Some((at, stride)) => Ok(Val::reg(at, stride, ty)),

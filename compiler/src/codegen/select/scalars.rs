@@ -1,6 +1,6 @@
 //! What selection has to know of IR registers before it starts.
 
-use crate::ir::{Family, Function, Input, Instruction, Op, Reg, Space};
+use crate::ir::{BinaryOp, Family, Function, Input, Instruction, Op, Reg, Space, Type};
 
 /// Facts, each by register number.
 pub struct Facts {
@@ -12,6 +12,9 @@ pub struct Facts {
     pub local: Vec<bool>,
     /// Registers with one definition.
     pub single: Vec<bool>,
+    /// Quadwords that are but extended dwords and only added to other quadwords: the dword and its type. The
+    /// addition extends by itself.
+    pub extended: Vec<Option<(Reg, Type)>>,
 }
 
 fn instructions(function: &Function) -> impl Iterator<Item = (usize, &Instruction)> {
@@ -43,7 +46,39 @@ pub fn analyse(function: &Function) -> Facts {
     }
     let scalars = scalars(function, &single, &constants);
     let local = local(function);
-    Facts { constants, scalars, local, single }
+    let extended = extended(function, &single, &constants);
+    Facts { constants, scalars, local, single, extended }
+}
+
+fn extended(function: &Function, single: &[bool], constants: &[Option<u64>]) -> Vec<Option<(Reg, Type)>> {
+    let mut list = vec![None; function.registers.len()];
+    for (_, i) in instructions(function).filter(|(_, i)| i.predicate.is_none()) {
+        let Op::Convert {
+            to: Type::S64 | Type::U64,
+            from: from @ (Type::S32 | Type::U32),
+            saturate: false,
+            ..
+        } = i.op
+        else {
+            continue;
+        };
+        let (dst, src) = (i.dsts[0].0 as usize, i.srcs[0]);
+        if single[dst] && single[src.0 as usize] && constants[src.0 as usize].is_none() {
+            list[dst] = Some((src, from));
+        }
+    }
+    for (_, i) in instructions(function) {
+        let add = matches!(i.op, Op::Binary(BinaryOp::Add, Type::S64 | Type::U64));
+        for (index, src) in i.srcs.iter().enumerate() {
+            // One of two extended operands must be what gives the addition its width.
+            let other = add.then(|| i.srcs[1 - index].0 as usize);
+            let fits = other.is_some_and(|o| constants[o].is_none() && (index == 0 || list[o].is_none()));
+            if !fits {
+                list[src.0 as usize] = None;
+            }
+        }
+    }
+    list
 }
 
 /// Registers that may be scalar: those marked uniform, and single definitions computed from such alone;
@@ -63,6 +98,8 @@ fn scalars(function: &Function, single: &[bool], constants: &[Option<u64>]) -> V
             for d in &i.dsts {
                 let marked = function.registers[d.0 as usize].uniform;
                 let fits = match i.op {
+                    // Masked because a waiting lane will read what the register held: not the same in all lanes.
+                    _ if i.predicate.is_some() => false,
                     Op::Immediate { .. } | Op::Undefined => true,
                     Op::Input(Input::Push(_) | Input::GroupId(_) | Input::SubgroupId) => true,
                     Op::Unary(..) | Op::Binary(..) | Op::Ternary(..) | Op::Convert { .. } => sources,

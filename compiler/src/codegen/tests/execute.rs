@@ -18,13 +18,20 @@ pub fn execute(compiled: &Compiled, launch: &Launch, memory: &mut Memory) -> Res
     let decoded = eu::Kernel::decode(device, &kernel.code, 0, true).map_err(|f| f.to_string())?;
     let dispatch = dispatch(kernel, launch);
     let mut objects = Vec::new();
-    let addresses: Vec<u64> = launch.arguments.iter().filter_map(|a| match a {
-        Value::Address(address) => Some(*address),
-        _ => None,
-    }).collect();
+    let addresses: Vec<u64> = launch
+        .arguments
+        .iter()
+        .filter_map(|a| match a {
+            Value::Address(address) => Some(*address),
+            _ => None,
+        })
+        .collect();
     for address in &addresses {
         let bytes = memory.buffer(*address).ok_or("no buffer")?;
-        objects.push((*address, Object::create((bytes.len() as u64).next_multiple_of(PAGE_SIZE)).map_err(|e| e.to_string())?));
+        objects.push((
+            *address,
+            Object::create((bytes.len() as u64).next_multiple_of(PAGE_SIZE)).map_err(|e| e.to_string())?,
+        ));
     }
     let slots = dispatch.threads_per_group();
     if kernel.scratch_size > 0 {

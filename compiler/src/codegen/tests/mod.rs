@@ -1,6 +1,7 @@
 //! Kernels through code generation: allocation is checked in each, and the vendor's disassembler reads all.
 
 mod execute;
+mod memory;
 mod operations;
 
 use super::{Compiled, Options, Target, compile};
@@ -159,9 +160,20 @@ fn random_kernels_compute_what_the_ir_says() {
                 let text = crate::ir::text::print_function(&function);
                 let what = format!("seed {seed}, {lanes} lanes, {registers:?} registers");
                 let dwords = |o: &Result<Vec<u8>, String>| {
-                    o.as_ref().map(|b| b.chunks(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect::<Vec<_>>()).map_err(Clone::clone)
+                    o.as_ref()
+                        .map(|b| {
+                            b.chunks(4)
+                                .map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]]))
+                                .collect::<Vec<_>>()
+                        })
+                        .map_err(Clone::clone)
                 };
-                panic!("{what}\n{text}\n{}\n{:x?}\n{:x?}", compiled.listing, dwords(&expected), dwords(&found));
+                panic!(
+                    "{what}\n{text}\n{}\n{:x?}\n{:x?}",
+                    compiled.listing,
+                    dwords(&expected),
+                    dwords(&found)
+                );
             }
         }
     }

@@ -5,14 +5,23 @@ use super::{Options, code, disassemble, execute, lowered, simd, skylake};
 use crate::codegen::compile;
 use crate::ir::interpret::{Launch, Memory, Value, run};
 use crate::ir::{
-    BinaryOp, Builder, Condition, Family, Function, Input, Op, Reg, Rounding, Space, TernaryOp, Type, UnaryOp,
-    signature,
+    BinaryOp, Builder, Condition, Family, Function, Input, Op, Reg, Rounding, Space, TernaryOp, Type,
+    UnaryOp, signature,
 };
 use gencl_program::PushSource;
 
 const LANES: u32 = 21;
 const TYPES: [Type; 11] = [
-    Type::S8, Type::U8, Type::S16, Type::U16, Type::S32, Type::U32, Type::S64, Type::U64, Type::F16, Type::F32,
+    Type::S8,
+    Type::U8,
+    Type::S16,
+    Type::U16,
+    Type::S32,
+    Type::U32,
+    Type::S64,
+    Type::U64,
+    Type::F16,
+    Type::F32,
     Type::F64,
 ];
 
@@ -38,16 +47,39 @@ fn sample(ty: Type, index: u32) -> u64 {
     let i = u64::from(index);
     match ty {
         Type::F32 => u64::from(
-            [0.0f32, 1.0, -1.5, 2.5, -0.0, 3.5e5, -7.75, 1.0e-3, 255.5, 127.49, -128.5, 65535.9, 3.0e9, -2.0e9]
-                [index as usize % 14]
+            [
+                0.0f32, 1.0, -1.5, 2.5, -0.0, 3.5e5, -7.75, 1.0e-3, 255.5, 127.49, -128.5, 65535.9, 3.0e9,
+                -2.0e9,
+            ][index as usize % 14]
                 .to_bits(),
         ),
-        Type::F64 => [0.0f64, 1.0, -1.5, 2.5, -0.0, 3.5e5, -7.75, 255.5, 3.0e9, -2.0e9][index as usize % 10].to_bits(),
+        Type::F64 => {
+            [0.0f64, 1.0, -1.5, 2.5, -0.0, 3.5e5, -7.75, 255.5, 3.0e9, -2.0e9][index as usize % 10].to_bits()
+        }
         Type::F16 => [0x0000u64, 0x3c00, 0xbe00, 0x4100, 0x8000, 0x5bf8, 0xc7c0][index as usize % 7],
         _ => {
             let all = [
-                0, 1, 2, 3, u64::MAX, 0x80, 0x7f, 0x8000, 0x7fff, 0x8000_0000, 0x7fff_ffff, 1 << 63, i64::MAX as u64,
-                0x0123_4567_89ab_cdef, 0xfedc_ba98_7654_3210, 0xffff_ffff, 0x1_0000_0000, 37, 1000, 0xdead_beef_0bad_f00d, 77,
+                0,
+                1,
+                2,
+                3,
+                u64::MAX,
+                0x80,
+                0x7f,
+                0x8000,
+                0x7fff,
+                0x8000_0000,
+                0x7fff_ffff,
+                1 << 63,
+                i64::MAX as u64,
+                0x0123_4567_89ab_cdef,
+                0xfedc_ba98_7654_3210,
+                0xffff_ffff,
+                0x1_0000_0000,
+                37,
+                1000,
+                0xdead_beef_0bad_f00d,
+                77,
             ];
             all[(i % all.len() as u64) as usize]
         }
@@ -68,12 +100,31 @@ fn cases() -> Vec<Case> {
             list.push(Case { name: format!("{op:?}"), op, sources: sources.to_vec(), result });
         }
     };
-    use UnaryOp::{Abs, BitReverse, Canonicalize, Ceil, Floor, LeadingZeros, Mov, Neg, Not, PopCount, RoundEven, TrailingZeros, Trunc};
+    use UnaryOp::{
+        Abs, BitReverse, Canonicalize, Ceil, Floor, LeadingZeros, Mov, Neg, Not, PopCount, RoundEven,
+        TrailingZeros, Trunc,
+    };
     for ty in TYPES {
-        for op in [Mov, Not, Neg, Abs, Floor, Ceil, Trunc, RoundEven, LeadingZeros, TrailingZeros, PopCount, BitReverse, Canonicalize] {
+        for op in [
+            Mov,
+            Not,
+            Neg,
+            Abs,
+            Floor,
+            Ceil,
+            Trunc,
+            RoundEven,
+            LeadingZeros,
+            TrailingZeros,
+            PopCount,
+            BitReverse,
+            Canonicalize,
+        ] {
             add(Op::Unary(op, ty), &[ty], ty);
         }
-        use BinaryOp::{Add, AddSat, And, Avg, Div, Max, Min, Mul, MulHigh, Or, Rem, Shl, Shr, Sub, SubSat, Xor};
+        use BinaryOp::{
+            Add, AddSat, And, Avg, Div, Max, Min, Mul, MulHigh, Or, Rem, Shl, Shr, Sub, SubSat, Xor,
+        };
         for op in [Add, Sub, Mul, MulHigh, Div, Rem, Shl, Shr, And, Or, Xor, Min, Max, AddSat, SubSat, Avg] {
             if op == Div && ty == Type::F32 {
                 continue;
@@ -85,7 +136,13 @@ fn cases() -> Vec<Case> {
         }
         for from in TYPES {
             for saturate in [false, true] {
-                for rounding in [Rounding::Default, Rounding::NearestEven, Rounding::TowardZero, Rounding::Up, Rounding::Down] {
+                for rounding in [
+                    Rounding::Default,
+                    Rounding::NearestEven,
+                    Rounding::TowardZero,
+                    Rounding::Up,
+                    Rounding::Down,
+                ] {
                     let inexact = ty.is_float() || from.is_float();
                     // Out of range without saturation anything may come out.
                     let defined = saturate || !from.is_float() || ty.is_float();
@@ -246,7 +303,12 @@ fn conditions_and_selections() {
     let mut faults = Vec::new();
     for ty in TYPES {
         for condition in [Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual] {
-            let case = Case { name: format!("{condition:?} {ty:?}"), op: Op::Return, sources: vec![ty, ty], result: ty };
+            let case = Case {
+                name: format!("{condition:?} {ty:?}"),
+                op: Op::Return,
+                sources: vec![ty, ty],
+                result: ty,
+            };
             let mut function = Function::new("select");
             let entry = function.entry();
             let mut b = Builder::new(&mut function, entry);
