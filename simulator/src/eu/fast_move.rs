@@ -40,6 +40,8 @@ pub fn select(op: &Op) -> Option<Execute> {
         return None;
     }
     match (from, to) {
+        // Without modifier or saturation it is a raw move, which keeps denormals.
+        (Type::F, Type::F) if !src.modified() && !op.saturate => None,
         (Type::F, Type::F) if op.condition != Some(Condition::Overflow) => Some(by_width!(lanes, float)),
         (_, Type::F) if is_small_integer(from) && !src.modified() => Some(if from == Type::UD {
             by_width!(lanes, unsigned_to_float)

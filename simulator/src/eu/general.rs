@@ -115,17 +115,16 @@ fn condition(op: &Op, value: Value, bits: u64) -> bool {
     holds(condition, magnitude == 0, value.is_negative(), value.is_nan(), value.overflows(op.dst.ty))
 }
 
-/// An element with its modifiers applied. Complements work on the bits.
+/// An element with its modifiers applied.
 fn source_value(thread: &Thread, src: &Src, bits: u64) -> Value {
-    if src.complement {
-        let bits = !bits & low_bits(src.ty.size() * 8);
-        return Value::from_bits(bits, src.ty, thread.float);
-    }
     let mut value = Value::from_bits(bits, src.ty, thread.float);
     if src.abs {
         value = value.absolute();
     }
-    if src.negate {
+    if src.complement {
+        // Of the number in the execution type, as the other modifiers.
+        value = Value::Integer(!value.integer());
+    } else if src.negate {
         value = value.negated();
     }
     value

@@ -14,6 +14,10 @@ use super::operand::{Dst, Place, Src, Target};
 use super::{compute, cycles, fast, file};
 use crate::fault::Fault;
 
+/// Rules that strict mode does not enforce, because compilers that are used on hardware break them without harm:
+/// Mesa's leaves `<8,8,1>` in payload operands, and no shared function looks at those extended descriptor bits.
+const TOLERATED: &[&str] = &["send.region"];
+
 /// What lowering needs to know of the whole kernel.
 pub struct Lowering<'a> {
     /// The instruction set.
@@ -40,6 +44,14 @@ impl Lowering<'_> {
         let inside = self.found.range(offset + 1..offset + u32::from(size)).next().is_some();
         if inside {
             return Err(Fault::illegal("a branch into the middle of an instruction"));
+        }
+        if self.strict {
+            let violations = gencl_isa::validate(self.generation, instruction);
+            let refused = violations.iter().filter(|v| !TOLERATED.contains(&v.rule.id));
+            let texts: Vec<String> = refused.map(ToString::to_string).collect();
+            if !texts.is_empty() {
+                return Err(Fault::illegal(texts.join("; ")));
+            }
         }
         match self.instruction(offset, size, instruction) {
             Ok(op) => Ok(op),

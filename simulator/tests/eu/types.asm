@@ -1,0 +1,160 @@
+; # Floats to integers truncate and saturate.
+; set g2 F: 1.9 -1.9 3e9 -3e9 nan 5e9 0.5 -0.5
+mov(8) g10<1>D g2<8,8,1>F { align1 1Q };
+mov(8) g11<1>UD g2<8,8,1>F { align1 1Q };
+; is g10 D: 1 -1 2147483647 -2147483648 0 2147483647 0 0
+; is g11 UD: 1 0 3000000000 0 0 4294967295 0 0
+---
+; # Integers to floats round to nearest even.
+; set g2 D: 16777217 16777219 -16777217 -1 2147483647 0 1 -2147483648
+mov(8) g10<1>F g2<8,8,1>D { align1 1Q };
+mov(8) g11<1>F g2<8,8,1>UD { align1 1Q };
+; is g10 F: 16777216 16777220 -16777216 -1 2147483648 0 1 -2147483648
+; is g11 F: 16777216 16777220 4278190080 4294967296 2147483648 0 1 2147483648
+---
+; # Rounding to zero.
+; cr0 0x4f0
+; set g2 D: 16777217 16777219 -16777217 -1 2147483647 0 1 -2147483648
+mov(8) g10<1>F g2<8,8,1>D { align1 1Q };
+; is g10 F: 16777216 16777218 -16777216 -1 2147483520 0 1 -2147483648
+---
+; # Half floats.
+; set g2 F: 1.0 -2.5 65520.0 1e-8 0.333333333 6.1e-5 nan 2049.0
+mov(8) g10<2>HF g2<8,8,1>F { align1 1Q };
+mov(8) g12<1>F g10<16,8,2>HF { align1 1Q };
+; is g12 F: 1.0 -2.5 inf 0.0 0.33325195 0.00006097555 nan 2048.0
+---
+; # Narrowing wraps, with saturation it does not.
+; set g2 D: 1 -1 300 -300 65536 32768 -32769 255
+mov(8) g10<2>W g2<8,8,1>D { align1 1Q };
+mov.sat(8) g12<2>W g2<8,8,1>D { align1 1Q };
+mov(8) g14<1>D g10<16,8,2>W { align1 1Q };
+mov(8) g15<1>D g12<16,8,2>W { align1 1Q };
+; is g14 D: 1 -1 300 -300 0 -32768 32767 255
+; is g15 D: 1 -1 300 -300 32767 32767 -32768 255
+---
+; # Saturated addition.
+; set g2 D: 2147483647 -2147483648 5 0*5
+; set g3 D: 1 -1 5 0*5
+add.sat(8) g10<1>D g2<8,8,1>D g3<8,8,1>D { align1 1Q };
+; is g10 D: 2147483647 -2147483648 10 0*5
+---
+; # The sign of a condition is that of the exact result, also when the result overflows.
+; set g2 D: 2147483647 -2147483648 5 -5 0*4
+; set g3 D: 1 -1 -5 4 0*4
+add.l.f0.0(8) g10<1>D g2<8,8,1>D g3<8,8,1>D { align1 1Q };
+; is g10 D: -2147483648 2147483647 0 -1 0*4
+; is f0 UD: 0x0a
+---
+; # 64 bits.
+; set g2 UQ: 0xffffffff 0x123456789 1 0
+; set g4 UQ: 1 0x100000000 0xffffffffffffffff 7
+add(4) g10<1>UQ g2<4,4,1>UQ g4<4,4,1>UQ { align1 1N };
+mov(4) g12<1>UQ g2<8,4,2>UD { align1 1N };
+; is g10 UQ: 0x100000000 0x223456789 0 7
+; is g12 UQ: 0xffffffff 0x23456789 1 0
+---
+; # High half of a product: mul with the low word, mach with the high word.
+; set g2 D: 2147483647 -5 123456789 -2147483648 1 0*3
+; set g3 D: 2147483647 7 987654321 -2147483648 -1 0*3
+mul(8) acc0<1>D g2<8,8,1>D g3<16,8,2>UW { align1 1Q };
+mach(8) g10<1>D g2<8,8,1>D g3<8,8,1>D { align1 1Q AccWrEnable };
+; is g10 D: 1073741823 -1 28389652 1073741824 -1 0*3
+---
+; # Carry and borrow.
+; set g2 UD: 4294967295 1 5 0*5
+; set g3 UD: 1 1 6 0*5
+addc(8) g10<1>UD g2<8,8,1>UD g3<8,8,1>UD { align1 1Q AccWrEnable };
+mov(8) g11<1>UD acc0<8,8,1>UD { align1 1Q };
+subb(8) g12<1>UD g2<8,8,1>UD g3<8,8,1>UD { align1 1Q AccWrEnable };
+mov(8) g13<1>UD acc0<8,8,1>UD { align1 1Q };
+; is g10 UD: 0 2 11 0*5
+; is g11 UD: 1 0 0 0*5
+; is g12 UD: 4294967294 0 4294967295 0*5
+; is g13 UD: 0 0 1 0*5
+---
+; # Bits.
+; set g2 UD: 0 1 0x80000000 0x00f00000 0xffffffff 6 0*2
+lzd(8) g10<1>UD g2<8,8,1>UD { align1 1Q };
+fbl(8) g11<1>UD g2<8,8,1>UD { align1 1Q };
+fbh(8) g12<1>UD g2<8,8,1>UD { align1 1Q };
+fbh(8) g13<1>UD g2<8,8,1>D { align1 1Q };
+cbit(8) g14<1>UD g2<8,8,1>UD { align1 1Q };
+bfrev(8) g15<1>UD g2<8,8,1>UD { align1 1Q };
+; is g10 UD: 32 31 0 8 0 29 32 32
+; is g11 UD: 0xffffffff 0 31 20 0 1 0xffffffff 0xffffffff
+; is g12 UD: 0xffffffff 31 0 8 0 29 0xffffffff 0xffffffff
+; is g13 UD: 0xffffffff 31 1 8 0xffffffff 29 0xffffffff 0xffffffff
+; is g14 UD: 0 1 1 4 32 2 0 0
+; is g15 UD: 0 0x80000000 1 0x00000f00 0xffffffff 0x60000000 0 0
+---
+; # Bit fields: width, offset, data.
+; set g2 UD: 8*8
+; set g3 UD: 4 0 24 28 0*4
+; set g4 UD: 0x12345678*4 0xff 0x80 0x7f 0
+bfe(8) g10<1>UD g2<4,4,1>UD g3<4,4,1>UD g4<4,4,1>UD { align16 1Q };
+bfe(8) g11<1>D g2<4,4,1>D g3<4,4,1>D g4<4,4,1>D { align16 1Q };
+bfi1(8) g12<1>UD g2<8,8,1>UD g3<8,8,1>UD { align1 1Q };
+; is g10 UD: 0x67 0x78 0x12 0x1 0xff 0x80 0x7f 0
+; is g11 D: 0x67 0x78 0x12 0x1 -1 -128 127 0
+; is g12 UD: 0xff0 0xff 0xff000000 0xf0000000 0xff*4
+---
+; # Packed vectors.
+mov(8) g10<1>UW 0x76543210UV { align1 1Q };
+mov(8) g11<1>W 0xfedcba98V { align1 1Q };
+mov(4) g12<1>F 0x48402030VF { align1 1N };
+; is g10 UW: 0 1 2 3 4 5 6 7
+; is g11 W: -8 -7 -6 -5 -4 -3 -2 -1
+; is g12 F: 1.0 0.5 2.0 3.0
+---
+; # Multiply-add rounds once.
+; set g2 F: -1.0*8
+; set g3 F: 1.0001*8
+; set g4 F: 0.9999*8
+mad(8) g10<1>F g2<4,4,1>F g3<4,4,1>F g4<4,4,1>F { align16 1Q };
+; is g10 F: #b22bdb10*8
+---
+; # Integer division.
+; set g2 D: 7 -7 7 -7 5 -5 -2147483648 0
+; set g3 D: 2 2 -2 -2 0 0 -1 3
+math intdiv(8) g10<1>D g2<8,8,1>D g3<8,8,1>D { align1 1Q };
+math intmod(8) g11<1>D g2<8,8,1>D g3<8,8,1>D { align1 1Q };
+; is g10 D: 3 -3 -3 3 2147483647 -2147483648 -2147483648 0
+; is g11 D: 1 -1 1 -1 5 -5 0 0
+---
+; # Indirect sources and destinations.
+; set g20 UD: 10 11 12 13 14 15 16 17
+; set g21 UD: 18 19 20 21 22 23 24 25
+mov(1) a0<1>UW 0x0288UW { align1 WE_all 1N };
+mov(8) g10<1>UD g[a0]<8,8,1>UD { align1 1Q };
+mov(8) a0<1>UW 0x76543210V { align1 WE_all 1Q };
+shl(8) a0<1>UW a0<8,8,1>UW 2UW { align1 WE_all 1Q };
+add(8) a0<1>UW a0<8,8,1>UW 0x280UW { align1 WE_all 1Q };
+mov(8) g11<1>UD g[a0]<VxH,1,0>UD { align1 1Q };
+; is g10 UD: 12 13 14 15 16 17 18 19
+; is g11 UD: 10 11 12 13 14 15 16 17
+---
+; # Predicates of groups.
+; set g10 UD: 0*16
+; set g11 UD: 0*16
+; set f0 UD: 0x0f01
+(+f0.0.any8h) mov(16) g10<1>UD 1UD { align1 1H };
+(+f0.0.all4h) mov(16) g12<1>UD 1UD { align1 WE_all 1H };
+; lenient
+; is g10 UD: 1*16
+; is g12 UD: 0*8 1*4 0*4
+---
+; # Logic: a negated source is complemented.
+; set g2 UD: 0xff00ff00*8
+and(8) g10<1>UD ~g2<8,8,1>UD 0xffffUD { align1 1Q };
+; is g10 UD: 0xff*8
+---
+; # Shift counts are taken modulo 32.
+; set g2 D: -16*8
+; set g3 D: 0 1 4 31 32 33 36 63
+asr(8) g10<1>D g2<8,8,1>D g3<8,8,1>D { align1 1Q };
+shl(8) g11<1>D g2<8,8,1>D g3<8,8,1>D { align1 1Q };
+shr(8) g12<1>UD g2<8,8,1>UD g3<8,8,1>UD { align1 1Q };
+; is g10 D: -16 -8 -1 -1 -16 -8 -1 -1
+; is g11 D: -16 -32 -256 0 -16 -32 -256 0
+; is g12 UD: 0xfffffff0 0x7ffffff8 0x0fffffff 1 0xfffffff0 0x7ffffff8 0x0fffffff 1
