@@ -38,10 +38,10 @@ fn between(to: Type, from: Type) -> Option<Type> {
             _ => Type::UD,
         });
     }
+    // Half floats and integers: the hardware wants a dword per element, and floats hold both exactly.
     match (to, from) {
-        // Bytes and half floats, and integers to half floats, go through the next larger type.
-        (Type::HF, Type::B | Type::UB) => Some(Type::W),
-        (Type::B | Type::UB, Type::HF) => Some(Type::F),
+        (Type::HF, from) if small(from) && !from.is_float() => Some(Type::F),
+        (to, Type::HF) if small(to) && !to.is_float() => Some(Type::F),
         _ => None,
     }
 }

@@ -57,7 +57,8 @@ fn pieces(size: u32, count: u32, align: u32, quadwords: bool) -> Pieces {
             list.push((first * 4, Piece::Dwords((total / 4 - first).min(4))));
         }
     } else {
-        let step = size.min(4);
+        // Elements of byte scattered messages are aligned to their size.
+        let step = size.min(4).min(align.max(1));
         for first in (0..total).step_by(step as usize) {
             list.push((first, Piece::Scattered(step)));
         }
@@ -94,6 +95,21 @@ struct Address {
     lanes: u32,
     /// One element for all lanes?
     scalar: bool,
+}
+
+/// A part of what was loaded.
+struct Part {
+    /// First byte in memory, from the address of the access.
+    offset: u32,
+    /// Bytes that count.
+    bytes: u32,
+    value: Val,
+}
+
+/// The element of `size` bytes at `offset`, if one part holds all of it.
+fn whole(parts: &[Part], offset: u32, size: u32) -> Option<Val> {
+    let part = parts.iter().find(|p| p.offset <= offset && offset + size <= p.offset + p.bytes)?;
+    Some(part.value.part(offset - part.offset, unsigned(size)))
 }
 
 impl Selector<'_> {
@@ -161,7 +177,7 @@ impl Selector<'_> {
         let address = i.srcs[0];
         let known = self.constants[address.0 as usize].is_some() || self.scalars[address.0 as usize];
         let scalar = known && i.dsts.iter().all(|d| self.scalars[d.0 as usize]);
-        let mut parts: Vec<(u32, Val)> = Vec::new();
+        let mut parts = Vec::new();
         for (offset, piece) in pieces(size, count, align, space != Space::Local) {
             let a = self.address(space, address, offset, scalar)?;
             let length = a.lanes * piece.slots() / GRF;
@@ -176,7 +192,8 @@ impl Selector<'_> {
             for k in 0..piece.slots() / step {
                 let at = response.plus(k * step * a.lanes);
                 let stride = if a.scalar { 0 } else { step };
-                parts.push((offset + k * step.min(piece.bytes()), Val::reg(at, stride, unit)));
+                let value = Val::reg(at, stride, unit);
+                parts.push(Part { offset: offset + k * step, bytes: step.min(piece.bytes()), value });
             }
         }
         for (k, dst) in i.dsts.iter().enumerate() {
@@ -186,19 +203,13 @@ impl Selector<'_> {
     }
 
     /// Gives the element of `size` bytes at `offset` of what was loaded to a register.
-    fn deliver(&mut self, dst: Reg, size: u32, offset: u32, parts: &[(u32, Val)]) -> Result<(), Failure> {
+    fn deliver(&mut self, dst: Reg, size: u32, offset: u32, parts: &[Part]) -> Result<(), Failure> {
         let ty = unsigned(size);
-        let part = |offset: u32| {
-            let found = parts.iter().rev().find(|(at, _)| *at <= offset);
-            found.map(|(at, v)| (offset - at, *v)).ok_or_else(|| Failure::internal("a load with a gap"))
-        };
-        let (within, v) = part(offset)?;
         let index = dst.0 as usize;
-        if v.ty.size() >= size {
-            let v = v.part(within, ty);
-            if let (Place::Register { at, stride }, true) = (v.place, self.single[index] && self.local[index])
-            {
-                if self.places[index].is_none() && (stride == 0) == self.scalars[index] {
+        if let Some(v) = whole(parts, offset, size) {
+            let free = self.single[index] && self.local[index] && self.places[index].is_none();
+            if let (Place::Register { at, stride }, true) = (v.place, free) {
+                if (stride == 0) == self.scalars[index] {
                     self.places[index] = Some((at, stride));
                     return Ok(());
                 }
@@ -208,9 +219,33 @@ impl Selector<'_> {
             return Ok(());
         }
         let d = self.dest(dst, ty)?;
-        let (_, high) = part(offset + 4)?;
-        self.b.mov(d.part(0, Type::UD), v);
-        self.b.mov(d.part(4, Type::UD), high);
+        self.assemble(d, size, offset, parts)
+    }
+
+    /// Puts an element together from smaller parts.
+    fn assemble(&mut self, d: Dest, size: u32, offset: u32, parts: &[Part]) -> Result<(), Failure> {
+        if size == 8 {
+            for half in [0, 4] {
+                let v = match whole(parts, offset + half, 4) {
+                    Some(v) => v,
+                    None => {
+                        let t = self.b.temporary(d.scalar(), Type::UD);
+                        self.assemble(t, 4, offset + half, parts)?;
+                        t.val()
+                    }
+                };
+                self.b.mov(d.part(half, Type::UD), v);
+            }
+            return Ok(());
+        }
+        let mut byte = 0;
+        while byte < size {
+            let part = parts.iter().find(|p| p.offset == offset + byte);
+            let part = part.ok_or_else(|| Failure::internal("a load with a gap"))?;
+            let ty = unsigned(part.bytes);
+            self.b.mov(d.part(byte, ty), part.value.cast(ty));
+            byte += part.bytes;
+        }
         Ok(())
     }
 
@@ -253,7 +288,10 @@ impl Selector<'_> {
             return Ok(d.at);
         }
         let payload = self.b.registers(a.lanes * piece.slots() / GRF);
-        let step = size.min(4);
+        let step = match piece {
+            Piece::Scattered(bytes) => bytes,
+            _ => size.min(4),
+        };
         for byte in (offset..offset + piece.bytes()).step_by(step as usize) {
             let v = self.val(elements[(byte / size) as usize], ty)?;
             let v = v.part(byte % size, unsigned(step));
