@@ -83,7 +83,7 @@ impl Command {
             Length::One => return Ok(1),
             Length::Exactly(n) => coded == n,
             Length::Either(a, b) => coded == a || coded == b,
-            Length::Repeated { first, each } => coded >= first && (coded - first) % each == 0,
+            Length::Repeated { first, each } => coded >= first && (coded - first).is_multiple_of(each),
         };
         if right {
             return Ok(coded);

@@ -60,10 +60,10 @@ pub fn curbe_load(streamer: &mut Streamer<'_>, dwords: &[u32]) -> Result<Flow, F
     let Some(state) = streamer.state.vfe else {
         return Err(Fault::illegal("MEDIA_CURBE_LOAD without MEDIA_VFE_STATE"));
     };
-    streamer.rule(length > 0 && length % GRF_SIZE as u64 == 0, || {
+    streamer.rule(length > 0 && length.is_multiple_of(GRF_SIZE as u64), || {
         format!("MEDIA_CURBE_LOAD: CURBE Total Data Length {length} is not a multiple of 32")
     })?;
-    streamer.rule(offset % 64 == 0, || {
+    streamer.rule(offset.is_multiple_of(64), || {
         format!("MEDIA_CURBE_LOAD: CURBE Data Start Address 0x{offset:x} is not a multiple of 64")
     })?;
     streamer.rule(length <= u64::from(state.curbe_size), || {
@@ -83,12 +83,12 @@ pub fn descriptor_load(streamer: &mut Streamer<'_>, dwords: &[u32]) -> Result<Fl
     streamer.rule(!streamer.state.descriptors_in_use, || {
         "MEDIA_INTERFACE_DESCRIPTOR_LOAD needs a MEDIA_STATE_FLUSH after GPGPU_WALKER".into()
     })?;
-    if length == 0 || length % DESCRIPTOR_SIZE != 0 || length > MAX_DESCRIPTORS * DESCRIPTOR_SIZE {
+    if length == 0 || !length.is_multiple_of(DESCRIPTOR_SIZE) || length > MAX_DESCRIPTORS * DESCRIPTOR_SIZE {
         return Err(Fault::illegal(format!(
             "MEDIA_INTERFACE_DESCRIPTOR_LOAD: Interface Descriptor Total Length {length}"
         )));
     }
-    streamer.rule(offset % 64 == 0, || {
+    streamer.rule(offset.is_multiple_of(64), || {
         format!(
             "MEDIA_INTERFACE_DESCRIPTOR_LOAD: Interface Descriptor Data Start Address 0x{offset:x} is not a \
              multiple of 64"

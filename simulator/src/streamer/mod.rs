@@ -68,7 +68,7 @@ impl<'a> Streamer<'a> {
         let mut commands = 0u32;
         loop {
             commands = commands.wrapping_add(1);
-            if commands % CANCEL_INTERVAL == 0 && self.running.cancel.is_set() {
+            if commands.is_multiple_of(CANCEL_INTERVAL) && self.running.cancel.is_set() {
                 return Err(placed(Fault::new(Reason::Cancelled), None, begin, at));
             }
             let command = self.fetch(at, &mut dwords).map_err(|f| placed(f, None, begin, at))?;
