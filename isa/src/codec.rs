@@ -103,7 +103,10 @@ pub(crate) trait Codec {
     /// A small number that the field counts in `unit`s.
     fn scaled(&mut self, field: Field, unit: u8, value: &mut u8) -> Result<(), Self::Error> {
         if Self::ENCODES {
-            self.require((*value).is_multiple_of(unit), "the subregister is not aligned to the field's unit")?;
+            self.require(
+                (*value).is_multiple_of(unit),
+                "the subregister is not aligned to the field's unit",
+            )?;
         }
         let mut count = *value / unit;
         self.small(field, &mut count)?;

@@ -10,6 +10,7 @@
 mod codec;
 mod codes;
 mod compact;
+mod construct;
 mod encoding;
 mod field;
 mod generation;

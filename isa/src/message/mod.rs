@@ -501,3 +501,156 @@ impl Message {
         layout::encode(generation, self)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Operations with the descriptors that Intel's compiler gives them (where that uses split sends,
+    /// with the length of a single payload).
+    const DESCRIPTORS: &[(Operation, SharedFunction, u32, &str)] = &[
+        (
+            Operation::A64Scattered {
+                write: false,
+                surface: surface::STATELESS,
+                simd: SimdMode::Simd16,
+                element: ElementSize::Byte,
+                elements: 1,
+            },
+            SharedFunction::DataCache1,
+            0x0824_10ff,
+            "a64 scattered read, stateless, SIMD16, 1 x Byte, mlen 4 rlen 2",
+        ),
+        (
+            Operation::A64Scattered {
+                write: false,
+                surface: surface::STATELESS,
+                simd: SimdMode::Simd16,
+                element: ElementSize::Qword,
+                elements: 2,
+            },
+            SharedFunction::DataCache1,
+            0x0884_16ff,
+            "a64 scattered read, stateless, SIMD16, 2 x Qword, mlen 4 rlen 8",
+        ),
+        (
+            Operation::A64Scattered {
+                write: true,
+                surface: surface::STATELESS,
+                simd: SimdMode::Simd16,
+                element: ElementSize::Byte,
+                elements: 1,
+            },
+            SharedFunction::DataCache1,
+            0x0c06_90ff,
+            "a64 scattered write, stateless, SIMD16, 1 x Byte, mlen 6 rlen 0",
+        ),
+        (
+            Operation::Untyped {
+                write: false,
+                a64: false,
+                surface: surface::SLM,
+                simd: SimdMode::Simd16,
+                channels: 1,
+            },
+            SharedFunction::DataCache1,
+            0x0420_5efe,
+            "untyped read, slm, SIMD16, x, mlen 2 rlen 2",
+        ),
+        (
+            Operation::ByteScattered {
+                write: false,
+                surface: surface::SLM,
+                simd: SimdMode::Simd16,
+                bytes: 1,
+            },
+            SharedFunction::DataCache,
+            0x0421_01fe,
+            "byte scattered read, slm, SIMD16, 1 bytes, mlen 2 rlen 2",
+        ),
+        (
+            Operation::UntypedAtomic {
+                a64: true,
+                surface: surface::STATELESS,
+                simd: SimdMode::Simd8,
+                operation: AtomicOperation::Add,
+                qword: false,
+                returns: true,
+            },
+            SharedFunction::DataCache1,
+            0x0614_a7ff,
+            "a64 untyped atomic Add, stateless, SIMD8, returns, mlen 3 rlen 1",
+        ),
+        (
+            Operation::ScratchBlock {
+                write: false,
+                registers: 4,
+                offset: 16,
+                dword_mode: false,
+                invalidate: false,
+            },
+            SharedFunction::DataCache,
+            0x024c_2010,
+            "scratch read, offset 16, 4 registers, mlen 1 rlen 4 header",
+        ),
+        (
+            Operation::Fence { port: SharedFunction::DataCache, commit: true, flush: 0, surface: 0 },
+            SharedFunction::DataCache,
+            0x0219_e000,
+            "fence, flush 0x0, bti 0, commit, mlen 1 rlen 1 header",
+        ),
+        (
+            Operation::Gateway { function: GatewayFunction::Barrier, notify: 0 },
+            SharedFunction::Gateway,
+            0x0200_0004,
+            "gateway Barrier, notify 0, mlen 1 rlen 0",
+        ),
+        (
+            Operation::ThreadSpawner { keep_handle: true, root: false, spawn: false },
+            SharedFunction::ThreadSpawner,
+            0x0200_0010,
+            "thread spawner, keep handle, mlen 1 rlen 0",
+        ),
+    ];
+
+    #[test]
+    fn known_descriptors() {
+        for (operation, target, bits, text) in DESCRIPTORS {
+            let message = Message::new(*operation);
+            assert_eq!(message.to_string(), *text);
+            assert_eq!(message.encode(Generation::Gen9), Ok((*target, *bits)), "{text}: {bits:#010x}");
+            assert_eq!(Message::decode(Generation::Gen9, *target, *bits), Ok(message), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_a_generation_does_not_have_is_an_error() {
+        let (operation, ..) = DESCRIPTORS[0];
+        let message = Message::new(operation);
+        assert_eq!(
+            message.encode(Generation::Gen7),
+            Err(MessageError::Missing(MessageKind::A64ScatteredRead))
+        );
+        let channels =
+            Operation::Untyped { write: true, a64: false, surface: 0, simd: SimdMode::Simd8, channels: 0x1f };
+        assert!(Message::new(channels).encode(Generation::Gen9).is_err());
+    }
+
+    /// Every message of every generation can be decoded (the other bits are legal for all).
+    #[test]
+    fn every_row_decodes_to_its_kind() {
+        for generation in Generation::ALL {
+            for row in MESSAGES {
+                let Some((target, number)) = row.place(generation) else { continue };
+                let bits = match number {
+                    table::Number::Type(number) => u32::from(number) << 14 | 0x200,
+                    table::Number::Scratch(write) => 1 << 18 | u32::from(write) << 17,
+                    table::Number::Only => 0,
+                };
+                let message = Message::decode(generation, target, bits);
+                let kind = message.map(|message| message.operation.kind());
+                assert_eq!(kind, Ok(row.kind), "{generation:?} {}", row.name);
+            }
+        }
+    }
+}

@@ -255,7 +255,9 @@ fn vector(s: &Subject<'_>) -> Option<Type> {
 
 fn vector_alignment(s: &Subject<'_>) -> Vec<Place> {
     let d = &s.i.destination;
-    at_destination(s.has_regions() && d.indirect.is_none() && vector(s).is_some() && !d.subregister.is_multiple_of(16))
+    at_destination(
+        s.has_regions() && d.indirect.is_none() && vector(s).is_some() && !d.subregister.is_multiple_of(16),
+    )
 }
 
 fn vector_stride(s: &Subject<'_>) -> Vec<Place> {
