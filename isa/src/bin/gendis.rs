@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::process::ExitCode;
 
-use gencl_isa::{Generation, decode_stream, encode, parse_program, print_program};
+use gencl_isa::{Generation, decode_stream, encode, parse_program, print_program, validate};
 
 const USAGE: &str = "\
 usage: gendis [-g GENERATION] [-a | -x] [FILE]
@@ -78,6 +78,9 @@ fn assemble(arguments: &Arguments, bytes: &[u8], out: &mut impl Write) -> Result
     let text = std::str::from_utf8(bytes).map_err(|error| error.to_string())?;
     let program = parse_program(arguments.generation, text).map_err(|error| error.to_string())?;
     for instruction in program {
+        for violation in validate(arguments.generation, &instruction) {
+            eprintln!("gendis: warning: {}: {violation}", instruction.display(arguments.generation));
+        }
         let code = encode(arguments.generation, &instruction)
             .map_err(|error| format!("{}: {error}", instruction.display(arguments.generation)))?;
         let written = if arguments.binary {
