@@ -1,6 +1,6 @@
 //! Kernels and their arguments.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use gencl_program::{Argument, ArgumentKind};
 use parking_lot::Mutex;
@@ -19,7 +19,17 @@ pub enum ArgumentValue<'a> {
     Local(u64),
 }
 
-/// An argument that is set.
+/// What a kernel remembers of an argument that is set. It does not keep a memory object alive: a kernel may hold no
+/// references to its arguments, as the application could not take them back (specification of `clSetKernelArg`).
+#[derive(Clone, Debug)]
+enum Setting {
+    Bytes(Box<[u8]>),
+    Null,
+    Buffer(Weak<Buffer>),
+    Local(u32),
+}
+
+/// An argument of a launch, which does keep them.
 #[derive(Clone, Debug)]
 pub(crate) enum Bound {
     Bytes(Box<[u8]>),
@@ -33,7 +43,7 @@ pub struct Kernel {
     program: Arc<Program>,
     executable: Arc<Executable>,
     info: Arc<gencl_program::Kernel>,
-    arguments: Mutex<Vec<Option<Bound>>>,
+    arguments: Mutex<Vec<Option<Setting>>>,
 }
 
 impl std::fmt::Debug for Kernel {
@@ -102,7 +112,7 @@ impl Kernel {
                 if bytes.len() != argument.size as usize {
                     return Err(self.wrong_size(argument, bytes.len() as u64));
                 }
-                Bound::Bytes(bytes.into())
+                Setting::Bytes(bytes.into())
             }
             (ArgumentKind::GlobalPointer | ArgumentKind::ConstantPointer, ArgumentValue::Buffer(buffer)) => {
                 if buffer
@@ -111,10 +121,10 @@ impl Kernel {
                 {
                     return Err(Error::new(Code::InvalidMemObject, "the buffer is of another context"));
                 }
-                Bound::Buffer(buffer)
+                buffer.map_or(Setting::Null, |buffer| Setting::Buffer(Arc::downgrade(&buffer)))
             }
             (ArgumentKind::LocalPointer, ArgumentValue::Local(size)) => match u32::try_from(size) {
-                Ok(size) if size > 0 => Bound::Local(size),
+                Ok(size) if size > 0 => Setting::Local(size),
                 _ => return Err(self.wrong_size(argument, size)),
             },
             (kind, value) => {
@@ -139,7 +149,7 @@ impl Kernel {
         let arguments = self.arguments.lock();
         let mut layout = LocalLayout::new(&self.info);
         for (argument, bound) in self.info.arguments.iter().zip(arguments.iter()) {
-            if let Some(Bound::Local(size)) = bound {
+            if let Some(Setting::Local(size)) = bound {
                 layout.place(argument.alignment, *size);
             }
         }
@@ -167,15 +177,24 @@ impl Kernel {
         self.info.simd_width
     }
 
-    /// The arguments as they are now. `INVALID_KERNEL_ARGS` with the name of one that is not set.
+    /// The arguments as they are now. `INVALID_KERNEL_ARGS` with the name of one that is not set, or whose buffer was released.
     pub(crate) fn snapshot(&self) -> Result<Vec<Bound>> {
         let arguments = self.arguments.lock();
-        let each = self.info.arguments.iter().zip(arguments.iter()).map(|(argument, bound)| {
-            bound.clone().ok_or_else(|| {
-                let reason = format!("argument {} of {} is not set", argument.name, self.info.name);
-                Error::new(Code::InvalidKernelArgs, reason)
-            })
-        });
+        let refuse = |argument: &Argument, why: &str| {
+            let reason = format!("argument {} of {} {why}", argument.name, self.info.name);
+            Error::new(Code::InvalidKernelArgs, reason)
+        };
+        let each =
+            self.info.arguments.iter().zip(arguments.iter()).map(|(argument, setting)| match setting {
+                None => Err(refuse(argument, "is not set")),
+                Some(Setting::Bytes(bytes)) => Ok(Bound::Bytes(bytes.clone())),
+                Some(Setting::Null) => Ok(Bound::Buffer(None)),
+                Some(Setting::Local(size)) => Ok(Bound::Local(*size)),
+                Some(Setting::Buffer(buffer)) => match buffer.upgrade() {
+                    Some(buffer) => Ok(Bound::Buffer(Some(buffer))),
+                    None => Err(refuse(argument, "is a buffer that was released")),
+                },
+            });
         each.collect()
     }
 
