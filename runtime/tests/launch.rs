@@ -310,3 +310,23 @@ fn callbacks_come_in_order() {
     setup.queue.finish().unwrap();
     assert_eq!(*seen.lock().unwrap(), [2, 1, 0]);
 }
+
+#[test]
+fn out_of_order_queues_do_not_wait_for_one_command() {
+    let setup = Setup::new();
+    let queue = Queue::new(&setup.context, QueueFlags::OUT_OF_ORDER).unwrap();
+    let gate = Event::user(&setup.context);
+    let behind = queue.marker(std::slice::from_ref(&gate)).unwrap();
+    let free = queue.migrate(&[]).unwrap();
+    let all = queue.marker(&[]).unwrap();
+    free.wait().unwrap();
+    assert_eq!((behind.status(), all.status()), (EventStatus::Queued, EventStatus::Queued));
+    let barrier = queue.barrier(std::slice::from_ref(&gate)).unwrap();
+    let last = queue.migrate(&[]).unwrap();
+    assert_eq!(last.status(), EventStatus::Queued);
+    gate.set_user_status(0).unwrap();
+    for event in [behind, all, barrier, last] {
+        event.wait().unwrap();
+    }
+    queue.finish().unwrap();
+}

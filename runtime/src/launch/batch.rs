@@ -216,7 +216,7 @@ impl<'a> Writer<'a> {
     /// Ends the batch and fills it up to whole qwords, as the kernel driver asks.
     fn end(&mut self) {
         self.emit(&self.set.batch_buffer_end.layout, &[]);
-        if self.dwords.len() % 2 != 0 {
+        if !self.dwords.len().is_multiple_of(2) {
             self.dwords.push(0);
         }
     }

@@ -125,7 +125,8 @@ pub(crate) fn check(kernel: &Kernel) -> Result<(), String> {
     if ![8, 16, 32].contains(&kernel.simd_width) {
         return Err(format!("SIMD{}", kernel.simd_width));
     }
-    if kernel.cross_thread_size as usize % REGISTER != 0 || kernel.cross_thread_size as usize > 127 * REGISTER
+    if !(kernel.cross_thread_size as usize).is_multiple_of(REGISTER)
+        || kernel.cross_thread_size as usize > 127 * REGISTER
     {
         return Err(format!("{} bytes of cross-thread constants", kernel.cross_thread_size));
     }

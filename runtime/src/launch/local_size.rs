@@ -8,12 +8,12 @@
 pub(crate) fn choose(global: [u64; 3], simd_width: u32, limit: u32, uneven: bool) -> [u32; 3] {
     if uneven && global[1] == 1 && global[2] == 1 {
         let whole = u64::from(limit.min(ENOUGH.max(simd_width)));
-        if global[0] % whole != 0 && global[0] > whole {
+        if !global[0].is_multiple_of(whole) && global[0] > whole {
             return [whole as u32, 1, 1];
         }
     }
     let divisors: [Vec<u32>; 3] = std::array::from_fn(|dimension| {
-        (1..=limit).filter(|&size| global[dimension] % u64::from(size) == 0).collect()
+        (1..=limit).filter(|&size| global[dimension].is_multiple_of(u64::from(size))).collect()
     });
     let mut best = ([1; 3], Score::of([1; 3], simd_width));
     for &z in &divisors[2] {

@@ -114,10 +114,10 @@ impl Buffer {
             }
             _ => Storage::new(context.space(), super::Zone::Buffers, size)?,
         };
-        if let Some(host) = &host {
-            if !storage.is_host() {
-                storage.memory().copy_from(0, host, 0, size as usize);
-            }
+        if let Some(host) = &host
+            && !storage.is_host()
+        {
+            storage.memory().copy_from(0, host, 0, size as usize);
         }
         let host = host.filter(|_| flags.contains(MemoryFlags::USE_HOST_PTR));
         Ok(Arc::new(Self {
@@ -166,7 +166,7 @@ impl Buffer {
         if origin.checked_add(size).is_none_or(|end| end > self.size) {
             return Err(Error::new(Code::InvalidValue, "the region is not within the buffer"));
         }
-        if origin % u64::from(self.context.device().facts().base_address_alignment) != 0 {
+        if !origin.is_multiple_of(u64::from(self.context.device().facts().base_address_alignment)) {
             return Err(Error::new(Code::MisalignedSubBufferOffset, format!("origin {origin}")));
         }
         let inherit =

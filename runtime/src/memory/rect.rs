@@ -30,7 +30,7 @@ impl BufferRect {
         let slice = self.row_pitch.checked_mul(region[1]).ok_or(Code::InvalidValue)?;
         if self.slice_pitch == 0 {
             self.slice_pitch = slice;
-        } else if self.slice_pitch < slice || self.slice_pitch % self.row_pitch != 0 {
+        } else if self.slice_pitch < slice || !self.slice_pitch.is_multiple_of(self.row_pitch) {
             return bad(format!(
                 "slice pitch {} is below {slice} or no multiple of row pitch {}",
                 self.slice_pitch, self.row_pitch

@@ -99,7 +99,7 @@ impl Storage {
     /// The application's memory itself when it consists of whole pages and the kernel driver takes it, else memory
     /// of the same size, filled with a copy.
     pub(crate) fn of_host(space: &Arc<AddressSpace>, host: &HostMemory) -> Result<Self> {
-        let aligned = (host.address() as u64 | host.len() as u64) % PAGE == 0;
+        let aligned = (host.address() as u64 | host.len() as u64).is_multiple_of(PAGE);
         if aligned {
             match GemBuffer::from_host(&space.node, host.clone()) {
                 Ok(gem) => return Self::place(space, Zone::Buffers, host.len() as u64, gem, true),

@@ -5,7 +5,7 @@ mod worker;
 
 use std::sync::Arc;
 
-use worker::{Command, Shared, Work};
+use worker::{Command, Order, Shared, Work};
 
 use crate::event::CommandKind;
 use crate::{Code, Context, Device, Error, Event, Kernel, NdRange, Profile, Result};
@@ -21,7 +21,8 @@ bitflags::bitflags! {
     }
 }
 
-/// A queue. Commands run in order, also where the application allows another one, on a thread of the queue's own.
+/// A queue. Commands run one after the other on a thread of the queue's own, in order or, with `OUT_OF_ORDER`, those first that
+/// need not wait for events.
 ///
 /// Every `enqueue` method checks its arguments, gives the command's event and returns at once; `waits` are events that
 /// the command waits for. A blocking call is one of these followed by [`Event::wait`].
@@ -36,7 +37,7 @@ pub struct Queue {
 impl Queue {
     /// Makes a queue. `OUT_OF_HOST_MEMORY` when no thread can be made.
     pub fn new(context: &Arc<Context>, flags: QueueFlags) -> Result<Arc<Self>> {
-        let shared = worker::start(context)?;
+        let shared = worker::start(context, flags.contains(QueueFlags::OUT_OF_ORDER))?;
         Ok(Arc::new(Self { context: context.clone(), flags, shared }))
     }
 
@@ -67,12 +68,14 @@ impl Queue {
 
     /// A command that does nothing but wait: for `waits`, or when there are none for all commands before it.
     pub fn marker(&self, waits: &[Arc<Event>]) -> Result<Arc<Event>> {
-        self.push(CommandKind::Marker, waits, Work::Nothing)
+        let order = Order { after_all: waits.is_empty(), before_all: false };
+        self.push_ordered(CommandKind::Marker, waits, Work::Nothing, order)
     }
 
     /// As [`Queue::marker`], and later commands wait for it.
     pub fn barrier(&self, waits: &[Arc<Event>]) -> Result<Arc<Event>> {
-        self.push(CommandKind::Barrier, waits, Work::Nothing)
+        let order = Order { after_all: waits.is_empty(), before_all: true };
+        self.push_ordered(CommandKind::Barrier, waits, Work::Nothing, order)
     }
 
     /// Moves memory objects to the device: they are always there.
@@ -114,6 +117,16 @@ impl Queue {
     }
 
     fn push(&self, kind: CommandKind, waits: &[Arc<Event>], work: Work) -> Result<Arc<Event>> {
+        self.push_ordered(kind, waits, work, Order::default())
+    }
+
+    fn push_ordered(
+        &self,
+        kind: CommandKind,
+        waits: &[Arc<Event>],
+        work: Work,
+        order: Order,
+    ) -> Result<Arc<Event>> {
         for event in waits {
             self.same_context(event.context())?;
         }
@@ -122,7 +135,7 @@ impl Queue {
         if profiled {
             completer.stamp(Profile::Queued, self.device().host_time());
         }
-        self.shared.push(Command { completer, waits: waits.into(), work });
+        self.shared.push(Command { completer, waits: waits.into(), work, order });
         Ok(event)
     }
 }

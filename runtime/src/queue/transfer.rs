@@ -85,7 +85,7 @@ impl Queue {
         if !pattern.len().is_power_of_two() || pattern.len() > 128 {
             return Err(Error::new(Code::InvalidValue, format!("a pattern of {} bytes", pattern.len())));
         }
-        if offset % pattern.len() != 0 || size % pattern.len() != 0 {
+        if !offset.is_multiple_of(pattern.len()) || !size.is_multiple_of(pattern.len()) {
             return Err(Error::new(
                 Code::InvalidValue,
                 "offset or size is no multiple of the pattern's size",

@@ -28,6 +28,16 @@ pub(super) struct Command {
     pub(super) completer: Completer,
     pub(super) waits: Box<[Arc<Event>]>,
     pub(super) work: Work,
+    pub(super) order: Order,
+}
+
+/// What order a command asks for where the queue keeps none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(super) struct Order {
+    /// It runs after all commands before it.
+    pub(super) after_all: bool,
+    /// It runs before all commands behind it.
+    pub(super) before_all: bool,
 }
 
 #[derive(Default)]
@@ -40,7 +50,10 @@ struct Pending {
 #[derive(Default)]
 pub(super) struct Shared {
     pending: Mutex<Pending>,
+    /// There may be a command to run now.
     available: Condvar,
+    /// May a command that has to wait be overtaken?
+    out_of_order: bool,
 }
 
 impl std::fmt::Debug for Shared {
@@ -50,7 +63,20 @@ impl std::fmt::Debug for Shared {
 }
 
 impl Shared {
-    pub(super) fn push(&self, command: Command) {
+    pub(super) fn push(self: &Arc<Self>, command: Command) {
+        if self.out_of_order {
+            for event in command.waits.iter().filter(|event| !event.status().ended()) {
+                let shared = Arc::downgrade(self);
+                let wake = move |_| {
+                    if let Some(shared) = shared.upgrade() {
+                        // With the lock, so that the thread is not between looking and waiting.
+                        let _pending = shared.pending.lock();
+                        shared.available.notify_one();
+                    }
+                };
+                event.on_status(0, Box::new(wake));
+            }
+        }
         self.pending.lock().commands.push_back(command);
         self.available.notify_one();
     }
@@ -60,24 +86,41 @@ impl Shared {
         self.available.notify_one();
     }
 
-    /// The next command. Without one: waits, or gives `None` when `wait` is not set or the queue is closed.
+    /// The next command. Without one: waits, or gives `None` when `wait` is not set or the queue is closed and empty.
     fn next(&self, wait: bool) -> Option<Command> {
         let mut pending = self.pending.lock();
         loop {
-            if let Some(command) = pending.commands.pop_front() {
-                return Some(command);
+            if let Some(index) = self.choose(&pending.commands) {
+                return pending.commands.remove(index);
             }
-            if pending.closed || !wait {
+            if !wait || (pending.closed && pending.commands.is_empty()) {
                 return None;
             }
             self.available.wait(&mut pending);
         }
     }
+
+    /// Which command to run next: the first, or where the order is free the first that need not wait.
+    fn choose(&self, commands: &VecDeque<Command>) -> Option<usize> {
+        if !self.out_of_order {
+            return (!commands.is_empty()).then_some(0);
+        }
+        for (index, command) in commands.iter().enumerate() {
+            let waits = command.waits.iter().any(|event| !event.status().ended());
+            if !waits && (index == 0 || !command.order.after_all) {
+                return Some(index);
+            }
+            if command.order.before_all {
+                return None;
+            }
+        }
+        None
+    }
 }
 
 /// Starts the thread of a queue. It ends when the queue is closed and all commands have run.
-pub(super) fn start(context: &Arc<Context>) -> Result<Arc<Shared>> {
-    let shared = Arc::new(Shared::default());
+pub(super) fn start(context: &Arc<Context>, out_of_order: bool) -> Result<Arc<Shared>> {
+    let shared = Arc::new(Shared { out_of_order, ..Shared::default() });
     let worker = Worker { context: context.clone(), shared: shared.clone(), running: VecDeque::new() };
     match std::thread::Builder::new().name("gencl-queue".into()).spawn(move || worker.run()) {
         Ok(_) => Ok(shared),
@@ -111,7 +154,7 @@ impl Worker {
         }
     }
 
-    fn execute(&mut self, Command { completer, waits, work }: Command) {
+    fn execute(&mut self, Command { completer, waits, work, .. }: Command) {
         // Events of this very queue are met by retiring, others by waiting.
         if waits.iter().any(|event| !event.status().ended()) {
             self.retire_all();
