@@ -80,8 +80,8 @@ pub fn add_64(a: f64, b: f64, rounding: Rounding) -> f64 {
         return -0.0;
     }
     let other = sum - a;
-    let error = overflow_error(sum, a.is_finite() && b.is_finite())
-        .unwrap_or_else(|| (a - (sum - other)) + (b - other));
+    let error =
+        overflow_error(sum, a.is_finite() && b.is_finite()).unwrap_or((a - (sum - other)) + (b - other));
     direct_64(sum, error, rounding)
 }
 

@@ -57,7 +57,7 @@ pub fn execute(thread: &mut Thread, op: &Op, mask: u32) -> Result<(), Trap> {
         let output = compute(op, &inputs);
         let bits = output.bits.unwrap_or_else(|| finish(thread, op, output.value));
         results[lane] = bits;
-        wide[lane] = output.accumulator.unwrap_or_else(|| match output.value {
+        wide[lane] = output.accumulator.unwrap_or(match output.value {
             Value::Integer(value) => value as i64,
             Value::Float(_) => bits as i64,
         });
@@ -177,10 +177,10 @@ pub fn unwritten_indirect(thread: &Thread, op: &Op, mask: u32) -> Option<usize> 
         for lane in (0..usize::from(op.lanes)).filter(|lane| mask >> lane & 1 != 0) {
             let word = usize::from(*word) + usize::from(rows[lane]);
             let size = src.ty.size() as usize;
-            if let Ok(at) = indirect(thread, word, *offset, usize::from(steps[lane]), size) {
-                if thread.written >> (at / GRF_SIZE) & 1 == 0 {
-                    return Some(at / GRF_SIZE);
-                }
+            if let Ok(at) = indirect(thread, word, *offset, usize::from(steps[lane]), size)
+                && thread.written >> (at / GRF_SIZE) & 1 == 0
+            {
+                return Some(at / GRF_SIZE);
             }
         }
     }

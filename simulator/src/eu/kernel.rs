@@ -83,7 +83,11 @@ impl Kernel {
         let lowering = Lowering { generation, strict, found, indices: &indices };
         let mut ops = Vec::with_capacity(found.len());
         for (&offset, instruction) in found {
-            ops.push(lowering.op(offset, instruction).map_err(|fault| place(fault, generation, offset, instruction))?);
+            ops.push(
+                lowering
+                    .op(offset, instruction)
+                    .map_err(|fault| place(fault, generation, offset, instruction))?,
+            );
         }
         let targets: Vec<usize> = ops.iter().enumerate().flat_map(|(n, op)| waiting_places(n, op)).collect();
         for target in targets {

@@ -279,10 +279,10 @@ fn check_written(context: &Context<'_>, thread: &Thread, op: &Op, mask: u32) -> 
         if missing != 0 {
             return Err(unwritten(missing.trailing_zeros() as usize));
         }
-        if op.indirect_source {
-            if let Some(register) = unwritten_indirect(thread, op, mask) {
-                return Err(unwritten(register));
-            }
+        if op.indirect_source
+            && let Some(register) = unwritten_indirect(thread, op, mask)
+        {
+            return Err(unwritten(register));
         }
     }
     Ok(())

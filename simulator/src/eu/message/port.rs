@@ -139,18 +139,18 @@ impl Call<'_, '_> {
     /// Reads an element of 1, 2, 4 or 8 bytes.
     #[inline]
     pub fn read_element(&mut self, region: Region, offset: u64, size: usize) -> Result<u64, Fault> {
-        if let Region::Memory { base, size: end } = region {
-            if offset.checked_add(size as u64).is_some_and(|last| last <= end) {
-                let address = base.wrapping_add(offset);
-                let cursor = &mut self.context.cursors[self.thread.ip];
-                let memory = self.context.memory;
-                return Ok(match size {
-                    1 => u64::from(memory.read_u8(cursor, address)?),
-                    2 => u64::from(memory.read_u16(cursor, address)?),
-                    4 => u64::from(memory.read_u32(cursor, address)?),
-                    _ => memory.read_u64(cursor, address)?,
-                });
-            }
+        if let Region::Memory { base, size: end } = region
+            && offset.checked_add(size as u64).is_some_and(|last| last <= end)
+        {
+            let address = base.wrapping_add(offset);
+            let cursor = &mut self.context.cursors[self.thread.ip];
+            let memory = self.context.memory;
+            return Ok(match size {
+                1 => u64::from(memory.read_u8(cursor, address)?),
+                2 => u64::from(memory.read_u16(cursor, address)?),
+                4 => u64::from(memory.read_u32(cursor, address)?),
+                _ => memory.read_u64(cursor, address)?,
+            });
         }
         let mut bytes = [0; 8];
         self.read(region, offset, &mut bytes[..size])?;
@@ -166,25 +166,26 @@ impl Call<'_, '_> {
         size: usize,
         value: u64,
     ) -> Result<(), Fault> {
-        if let Region::Memory { base, size: end } = region {
-            if offset.checked_add(size as u64).is_some_and(|last| last <= end) {
-                let address = base.wrapping_add(offset);
-                let cursor = &mut self.context.cursors[self.thread.ip];
-                let memory = self.context.memory;
-                return Ok(match size {
-                    1 => memory.write_u8(cursor, address, value as u8)?,
-                    2 => memory.write_u16(cursor, address, value as u16)?,
-                    4 => memory.write_u32(cursor, address, value as u32)?,
-                    _ => memory.write_u64(cursor, address, value)?,
-                });
+        if let Region::Memory { base, size: end } = region
+            && offset.checked_add(size as u64).is_some_and(|last| last <= end)
+        {
+            let address = base.wrapping_add(offset);
+            let cursor = &mut self.context.cursors[self.thread.ip];
+            let memory = self.context.memory;
+            match size {
+                1 => memory.write_u8(cursor, address, value as u8)?,
+                2 => memory.write_u16(cursor, address, value as u16)?,
+                4 => memory.write_u32(cursor, address, value as u32)?,
+                _ => memory.write_u64(cursor, address, value)?,
             }
+            return Ok(());
         }
         self.write(region, offset, &value.to_le_bytes()[..size])
     }
 
     /// Refuses an offset that is not a multiple of `size` in strict mode; aligns it otherwise, as the hardware does.
     pub fn aligned(&self, offset: u64, size: u64) -> Result<u64, Fault> {
-        if self.context.strict && offset % size != 0 {
+        if self.context.strict && !offset.is_multiple_of(size) {
             return Err(Fault::illegal(format!(
                 "address {offset:#x} is not a multiple of {size}, which the message needs"
             )));

@@ -224,7 +224,7 @@ fn contiguous(
         addresses.iter().enumerate().fold(true, |all, (n, a)| all & (*a == first.wrapping_add(4 * n as u64)));
     let bytes = simd * 4;
     let inside = first.checked_add(bytes as u64).is_some_and(|end| end <= size);
-    if !consecutive || !inside || first % 4 != 0 || mask != u32::MAX >> (32 - simd) {
+    if !consecutive || !inside || !first.is_multiple_of(4) || mask != u32::MAX >> (32 - simd) {
         return Ok(false);
     }
     let address = base.wrapping_add(first);

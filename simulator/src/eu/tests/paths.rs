@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 
 use gencl_isa::{
-    AccessMode, Condition, Destination, Extra, Generation, Instruction, MathFunction, Opcode, Operand, Predicate,
-    PredicateControl, Region, Register, Source, Type,
+    AccessMode, Condition, Destination, Extra, Generation, Instruction, MathFunction, Opcode, Operand,
+    Predicate, PredicateControl, Region, Register, Source, Type,
 };
 
 use super::super::file::{CONTROL, FLAG, GRF_BYTES, set_dword};
@@ -50,8 +50,7 @@ impl Random {
     }
 }
 
-const INTEGERS: [Type; 8] =
-    [Type::UB, Type::B, Type::UW, Type::W, Type::UD, Type::D, Type::UQ, Type::Q];
+const INTEGERS: [Type; 8] = [Type::UB, Type::B, Type::UW, Type::W, Type::UD, Type::D, Type::UQ, Type::Q];
 
 fn source(random: &mut Random, register: u8, ty: Type, lanes: u8) -> Operand {
     if random.chance(6) && ty.size() >= 2 {
@@ -75,11 +74,22 @@ fn instruction(random: &mut Random) -> Instruction {
     let lanes = random.pick(&[1, 2, 4, 8, 16, 32]);
     let float = random.chance(2);
     let integer_ops = [
-        O::Mov, O::Add, O::Mul, O::And, O::Or, O::Xor, O::Not, O::Shl, O::Shr, O::Asr, O::Cmp, O::Sel, O::Math,
+        O::Mov,
+        O::Add,
+        O::Mul,
+        O::And,
+        O::Or,
+        O::Xor,
+        O::Not,
+        O::Shl,
+        O::Shr,
+        O::Asr,
+        O::Cmp,
+        O::Sel,
+        O::Math,
     ];
-    let float_ops = [
-        O::Mov, O::Add, O::Mul, O::Mad, O::Frc, O::Rndd, O::Rndu, O::Rnde, O::Rndz, O::Cmp, O::Sel, O::Math,
-    ];
+    let float_ops =
+        [O::Mov, O::Add, O::Mul, O::Mad, O::Frc, O::Rndd, O::Rndu, O::Rnde, O::Rndz, O::Cmp, O::Sel, O::Math];
     let opcode = if float { random.pick(&float_ops) } else { random.pick(&integer_ops) };
     let mut i = Instruction::new(opcode, lanes);
     let logic = matches!(opcode, O::And | O::Or | O::Xor | O::Not);
@@ -118,7 +128,17 @@ fn instruction(random: &mut Random) -> Instruction {
     }
     let ty = match opcode {
         O::Mov if float => random.pick(&[Type::F, Type::D, Type::UD, Type::W, Type::UQ, Type::HF]),
-        O::Mov => random.pick(&[Type::F, Type::UB, Type::B, Type::UW, Type::W, Type::UD, Type::D, Type::UQ, Type::Q]),
+        O::Mov => random.pick(&[
+            Type::F,
+            Type::UB,
+            Type::B,
+            Type::UW,
+            Type::W,
+            Type::UD,
+            Type::D,
+            Type::UQ,
+            Type::Q,
+        ]),
         O::Math if !float => random.pick(&[Type::D, Type::UD]),
         O::Cmp => random.pick(&[Type::D, Type::UD]),
         O::Sel if !float => first,
@@ -208,7 +228,8 @@ fn fast_paths_agree_with_the_general_path() {
         let cr0 = random.pick(&[0x4c0, 0, 0x4d0]);
         let mut a = thread(&mut random, cr0);
         let mut b = Thread { file: a.file.clone(), float: a.float, ..Thread::default() };
-        let mask = full_mask(usize::from(op.lanes)) & if random.chance(2) { u32::MAX } else { random.next() as u32 };
+        let mask =
+            full_mask(usize::from(op.lanes)) & if random.chance(2) { u32::MAX } else { random.next() as u32 };
         execute(&mut a, &op, mask).unwrap();
         general::execute(&mut b, &op, mask).unwrap();
         if let Some(text) = difference(&a, &b, op.dst.ty) {

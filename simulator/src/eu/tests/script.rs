@@ -83,22 +83,10 @@ fn value(text: &str, ty: Type) -> u64 {
 }
 
 fn type_named(name: &str) -> Type {
-    [
-        Type::UB,
-        Type::B,
-        Type::UW,
-        Type::W,
-        Type::UD,
-        Type::D,
-        Type::UQ,
-        Type::Q,
-        Type::HF,
-        Type::F,
-        Type::DF,
-    ]
-    .into_iter()
-    .find(|ty| format!("{ty:?}") == name)
-    .unwrap_or_else(|| panic!("type {name}"))
+    [Type::UB, Type::B, Type::UW, Type::W, Type::UD, Type::D, Type::UQ, Type::Q, Type::HF, Type::F, Type::DF]
+        .into_iter()
+        .find(|ty| format!("{ty:?}") == name)
+        .unwrap_or_else(|| panic!("type {name}"))
 }
 
 fn line(text: &str) -> Line {
@@ -183,7 +171,11 @@ impl Script {
             per_thread_size: 32,
             slm_size: self.local,
             barrier: true,
-            scratch: (self.scratch > 0).then_some(Scratch { base: MEMORY, per_thread: self.scratch, slots: 16 }),
+            scratch: (self.scratch > 0).then_some(Scratch {
+                base: MEMORY,
+                per_thread: self.scratch,
+                slots: 16,
+            }),
             bases: Bases::default(),
             binding_table: 0,
             samplers: 0,
@@ -230,7 +222,8 @@ impl Script {
         let memory = AddressSpace::new([(MEMORY, Object::create(MEMORY_SIZE).unwrap())]).unwrap();
         let end = "mov(8) g127<1>UD g0<8,8,1>UD { align1 WE_all 1Q };
             send(8) null<1>UW g127<8,8,1>UW 0x82000010 thread_spawner MsgDesc: mlen 1 rlen 0 { align1 WE_all 1Q EOT };";
-        let code = parse_program(Generation::Gen9, &format!("{}\n{end}", self.code)).unwrap_or_else(|e| panic!("{e}\n{}", self.code));
+        let code = parse_program(Generation::Gen9, &format!("{}\n{end}", self.code))
+            .unwrap_or_else(|e| panic!("{e}\n{}", self.code));
         let mut worker = Worker::new(device, 0);
         let mut file = Box::new([0; super::super::file::FILE_BYTES]);
         let result = Kernel::assemble(device, &code, !self.lenient).and_then(|kernel| {
@@ -250,7 +243,8 @@ impl Script {
                             thread.written |= grf_mask(at, end);
                         } else if (ACCUMULATOR..FLAG).contains(&at) {
                             for (n, value) in line.values.iter().enumerate() {
-                                let wide = if line.ty == Type::D { i64::from(*value as i32) } else { *value as i64 };
+                                let wide =
+                                    if line.ty == Type::D { i64::from(*value as i32) } else { *value as i64 };
                                 thread.wide_accumulator[(at + n * size - ACCUMULATOR) / 2] = wide;
                             }
                         }
