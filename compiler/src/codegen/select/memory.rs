@@ -52,7 +52,7 @@ fn pieces(size: u32, count: u32, align: u32, quadwords: bool) -> Pieces {
         for first in (0..count).step_by(2) {
             list.push((first * 8, Piece::Quadwords((count - first).min(2))));
         }
-    } else if align >= 4 && total % 4 == 0 {
+    } else if align >= 4 && total.is_multiple_of(4) {
         for first in (0..total / 4).step_by(4) {
             list.push((first * 4, Piece::Dwords((total / 4 - first).min(4))));
         }
@@ -208,11 +208,12 @@ impl Selector<'_> {
         let index = dst.0 as usize;
         if let Some(v) = whole(parts, offset, size) {
             let free = self.single[index] && self.local[index] && self.places[index].is_none();
-            if let (Place::Register { at, stride }, true) = (v.place, free) {
-                if (stride == 0) == self.scalars[index] {
-                    self.places[index] = Some((at, stride));
-                    return Ok(());
-                }
+            if let Place::Register { at, stride } = v.place
+                && free
+                && (stride == 0) == self.scalars[index]
+            {
+                self.places[index] = Some((at, stride));
+                return Ok(());
             }
             let d = self.dest(dst, ty)?;
             self.b.mov(d, v);

@@ -1,7 +1,7 @@
 //! The thread's payload: what the launch puts into registers.
 
 use super::{Failure, Selector, family_size};
-use crate::codegen::build::{Dest, Operation, Val};
+use crate::codegen::build::{Dest, Operation, Place, Val};
 use crate::codegen::lir::{Fixup, GRF, VRef, VregInfo};
 use crate::ir::{Family, Function, Input, Op, Reg, Type as IrType, UnaryOp, Vote};
 use gencl_isa::{Arf, Condition, Flag, Opcode, Type};
@@ -199,11 +199,10 @@ impl Selector<'_> {
     pub fn input(&mut self, dst: Reg, input: Input) -> Result<(), Failure> {
         let value = self.input_value(dst, input)?;
         let index = dst.0 as usize;
-        if self.single[index] && self.places[index].is_none() {
-            if let crate::codegen::build::Place::Register { at, stride } = value.place {
-                self.places[index] = Some((at, stride));
-                return Ok(());
-            }
+        let free = self.single[index] && self.places[index].is_none();
+        if let (true, Place::Register { at, stride }) = (free, value.place) {
+            self.places[index] = Some((at, stride));
+            return Ok(());
         }
         let d = self.dest(dst, value.ty)?;
         self.b.mov(d, value);
@@ -247,7 +246,7 @@ impl Selector<'_> {
     /// The linear id of lane 0, which always runs, over the lanes per thread.
     fn subgroup_id(&mut self) -> Result<Val, Failure> {
         let first = |v: Val| match v.place {
-            crate::codegen::build::Place::Register { at, .. } => Val::reg(at, 0, v.ty),
+            Place::Register { at, .. } => Val::reg(at, 0, v.ty),
             _ => v,
         };
         let sizes = [self.pushed(PushSource::LocalSize(0), 4)?, self.pushed(PushSource::LocalSize(1), 4)?];

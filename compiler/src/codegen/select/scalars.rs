@@ -38,10 +38,10 @@ pub fn analyse(function: &Function) -> Facts {
     let single: Vec<bool> = definitions.iter().map(|n| *n == 1).collect();
     let mut constants = vec![None; count];
     for (_, i) in instructions(function) {
-        if let (Op::Immediate { bits, .. }, [dst]) = (i.op, i.dsts.as_slice()) {
-            if single[dst.0 as usize] {
-                constants[dst.0 as usize] = Some(bits);
-            }
+        if let (Op::Immediate { bits, .. }, [dst]) = (i.op, i.dsts.as_slice())
+            && single[dst.0 as usize]
+        {
+            constants[dst.0 as usize] = Some(bits);
         }
     }
     let scalars = scalars(function, &single, &constants);

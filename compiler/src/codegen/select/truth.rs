@@ -2,9 +2,10 @@
 
 use super::flags::flag_value;
 use super::{Failure, Selector, machine_type};
-use crate::codegen::build::{Operation, Val};
+use crate::codegen::build::{Operation, Place, Val};
 use crate::ir::{BinaryOp, BlockId, Condition, Instruction, Reg, Type as IrType, UnaryOp, Vote};
 use gencl_isa::{Arf, Condition as MachineCondition, Flag, Opcode, Type};
+use smallvec::SmallVec;
 
 /// The machine's name of a comparison.
 pub fn machine_condition(condition: Condition) -> MachineCondition {
@@ -30,7 +31,17 @@ fn mirrored(condition: Condition) -> Condition {
 }
 
 impl Selector<'_> {
+    /// A logic instruction on flags. Only source 0 can be an architecture register: another one is copied.
     fn logic(&mut self, opcode: Opcode, to: Flag, srcs: &[Val]) {
+        let mut srcs: SmallVec<[Val; 2]> = srcs.into();
+        if let [_, second] = &mut srcs[..]
+            && matches!(second.place, Place::Arf { .. })
+        {
+            let copy = self.b.scalar(Type::UW);
+            self.b.mov(copy, Val { negate: false, ..*second });
+            *second = Val { negate: second.negate, ..copy.val() };
+        }
+        let srcs = &srcs;
         self.b.scalar_arf(opcode, Arf::Flag(to.register), to.subregister * 2, Type::UW, srcs);
     }
 
