@@ -24,7 +24,7 @@ pub(super) const RULES: &[Rule] = &[
     all("operand.float-logic", REFERENCE, "logic and shift instructions work on integers", float_logic),
     all("operand.immediate-first", "Immediate Operands", "only the last source can be an immediate", immediate_first),
     all("operand.immediate-wide", "Immediate Operands", "a 64-bit immediate is an instruction's only source", immediate_wide),
-    all("operand.accumulator", "Accumulator Register", "an accumulator is source 0 only", accumulator),
+    all("operand.second-arf", "Architecture Register File", "an architecture register is source 0 only", second_arf),
     all("math.type", MATH, "math works on floats (macros also on doubles), its integer divisions on dwords", math_type),
     all("math.simd8", MATH, "an integer division has at most 8 channels", math_simd8),
     all("math.modifier", MATH, "an integer division has no source modifiers", math_modifier),
@@ -120,10 +120,10 @@ fn immediate_wide(s: &Subject<'_>) -> Vec<Place> {
     whole(s.info.sources > 1 && s.i.sources.iter().any(wide))
 }
 
-fn accumulator(s: &Subject<'_>) -> Vec<Place> {
-    let is_accumulator = |register| matches!(register, Register::Arf(Arf::Accumulator(_)));
+fn second_arf(s: &Subject<'_>) -> Vec<Place> {
+    let is_arf = |register| matches!(register, Register::Arf(_)) && !is_null(register);
     s.sources()
-        .filter(|(n, source)| *n > 0 && is_accumulator(source.register))
+        .filter(|(n, source)| *n > 0 && is_arf(source.register))
         .map(|(n, _)| Place::Source(n))
         .collect()
 }
