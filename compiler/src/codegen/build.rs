@@ -416,7 +416,7 @@ impl Builder {
         for (index, p) in payload.iter().enumerate() {
             if p.is_some() {
                 isa.sources[index] =
-                    Operand::Register(Source::new(Register::Grf(0), 0, Region::new(8, 8, 1), Type::UD));
+                    Operand::Register(Source::new(Register::Grf(0), 0, Region::SCALAR, Type::UD));
             }
         }
         let mut inst = Inst::new(isa);

@@ -83,10 +83,14 @@ fn placed(inst: &Inst, program: &Program, locations: &Locations) -> Result<Instr
 /// Encodes.
 ///
 /// # Errors
-/// An instruction that the generation does not have, with its offset.
+/// An instruction that the generation does not have, or that breaks a rule of its manual, with its offset.
 pub fn encode(code: &Code, generation: Generation) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::with_capacity(code.instructions.len() * SIZE);
     for (index, instruction) in code.instructions.iter().enumerate() {
+        if let Some(broken) = gencl_isa::validate(generation, instruction).first() {
+            let text = gencl_isa::print(generation, instruction);
+            return Err(format!("at {:#x}: {}: {text}", index * SIZE, broken.rule.id));
+        }
         let encoded = gencl_isa::encode(generation, instruction)
             .map_err(|e| format!("at {:#x}: {e}: {instruction:?}", index * SIZE))?;
         bytes.extend_from_slice(&encoded);

@@ -96,7 +96,7 @@ fn blocks(registers: u32) -> impl Iterator<Item = (u32, u32)> {
 }
 
 fn header() -> Operand {
-    Operand::Register(Source::new(Register::Grf(0), 0, Region::new(8, 8, 1), Type::UD))
+    Operand::Register(Source::new(Register::Grf(0), 0, Region::SCALAR, Type::UD))
 }
 
 fn message(opcode: Opcode) -> Instruction {

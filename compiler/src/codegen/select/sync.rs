@@ -45,7 +45,7 @@ impl Selector<'_> {
         isa.no_mask = true;
         isa.extra = Extra::Send(Message::fence().send(1, 0, 1, false));
         isa.destination = Destination::new(Register::Grf(0), 0, Type::UD);
-        isa.sources[0] = Operand::Register(Source::new(Register::Grf(0), 0, Region::new(8, 8, 1), Type::UD));
+        isa.sources[0] = Operand::Register(Source::new(Register::Grf(0), 0, Region::SCALAR, Type::UD));
         let mut inst = Inst::new(isa);
         inst.srcs[0] = Some(header);
         inst.dst = Some(done);
@@ -77,7 +77,7 @@ impl Selector<'_> {
         isa.no_mask = true;
         isa.extra = Extra::Send(Message::end_of_thread().send(1, 0, 0, true));
         isa.destination = Destination::null(Type::UD);
-        isa.sources[0] = whole(Register::Grf(LAST));
+        isa.sources[0] = Operand::Register(Source::new(Register::Grf(LAST), 0, Region::SCALAR, Type::UD));
         self.b.push(Inst::new(isa));
     }
 }
