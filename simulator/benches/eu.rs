@@ -77,7 +77,7 @@ const CONVERT: &str = "
     LOOP:
     mov(16) g10<1>F g1<8,8,1>UW { align1 1H };
     mov(16) g12<1>D g10<8,8,1>F { align1 1H };
-    mov(16) g14<1>UW g12<8,8,1>UD { align1 1H };
+    mov(16) g14<2>UW g12<8,8,1>UD { align1 1H };
     mov(8) g16<1>UQ g12<8,8,1>UD { align1 1Q };
     add(8) g18<1>UQ g16<4,4,1>UQ g16<4,4,1>UQ { align1 1Q };
     add(16) g24<1>D g24<8,8,1>D 1D { align1 1H };

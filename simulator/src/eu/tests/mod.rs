@@ -3,5 +3,6 @@
 
 mod files;
 mod flow;
+mod intel;
 mod paths;
 mod script;

@@ -1,0 +1,53 @@
+//! Machine code of Intel's own compiler is accepted in strict mode, and nothing of it is missing. Needs `ocloc` (Debian
+//! package `intel-opencl-icd`).
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::super::Kernel;
+use super::super::op::Action;
+use crate::device::Device;
+
+/// Machine code of the kernels in `tests/eu/intel.cl`; `None` where the compiler is not installed.
+fn compile() -> Option<Vec<(String, Vec<u8>)>> {
+    let folder: PathBuf = std::env::temp_dir().join(format!("gencl-eu-intel-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder for the results");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/eu/intel.cl");
+    let run = |arguments: &[&str]| {
+        Command::new("ocloc").args(arguments).args(["-device", "skl"]).current_dir(&folder).output().ok()
+    };
+    let file = source.to_str().expect("a path in UTF-8");
+    let compiled = run(&["compile", "-file", file, "-output", "kernels", "-output_no_suffix"])?;
+    assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stdout));
+    run(&["disasm", "-file", "kernels", "-dump", "parts"])?;
+    let entries = std::fs::read_dir(folder.join("parts")).expect("the parts of the program");
+    let mut kernels: Vec<(String, Vec<u8>)> = entries
+        .filter_map(|entry| {
+            let path = entry.expect("a readable folder").path();
+            let name = path.file_name()?.to_string_lossy().strip_suffix("_KernelHeap.dat")?.to_owned();
+            Some((name, std::fs::read(&path).expect("a readable file")))
+        })
+        .collect();
+    kernels.sort();
+    std::fs::remove_dir_all(&folder).expect("the folder is ours");
+    Some(kernels)
+}
+
+#[test]
+fn intels_kernels_are_accepted() {
+    let Some(kernels) = compile() else {
+        println!("ocloc is not installed: skipped");
+        return;
+    };
+    assert_eq!(kernels.len(), 3);
+    let device = Device::named("skl").expect("the device is in the table");
+    for (name, code) in kernels {
+        let kernel = Kernel::decode(device, &code, 0, true).unwrap_or_else(|fault| panic!("{name}: {fault}"));
+        assert!(kernel.ops().len() > 10, "{name} has {} instructions", kernel.ops().len());
+        for (index, op) in kernel.ops().iter().enumerate() {
+            if let Action::Refused(fault) = &op.action {
+                panic!("{name}: {}", kernel.place((**fault).clone(), index));
+            }
+        }
+    }
+}
