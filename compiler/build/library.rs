@@ -80,6 +80,9 @@ fn compile(llvm: &Llvm, source: &Path) -> PathBuf {
     text
 }
 
+/// Lines that say nothing of functions.
+const DROPPED: &[&str] = &["; ", "source_filename", "!llvm.ident", "!llvm.module", "!opencl."];
+
 /// Rewrites a module's text line by line; target, identification and function attributes of the target go.
 fn rewrite(path: &Path, line: impl Fn(&str) -> String) {
     let text = std::fs::read_to_string(path).expect("just written");
@@ -91,12 +94,7 @@ fn rewrite(path: &Path, line: impl Fn(&str) -> String) {
             result += "target triple = \"spir64-unknown-unknown\"";
         } else if old.starts_with("attributes #") {
             result += &attributes(old);
-        } else if old.starts_with("; ") || old.is_empty() || old.starts_with("source_filename") {
-            continue;
-        } else if old.starts_with("!llvm.ident")
-            || old.starts_with("!opencl.")
-            || old.starts_with("!llvm.module")
-        {
+        } else if old.is_empty() || DROPPED.iter().any(|prefix| old.starts_with(prefix)) {
             continue;
         } else {
             result += &line(old);

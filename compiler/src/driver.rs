@@ -110,7 +110,7 @@ impl<'a> Driver<'a> {
             status: Status::InvalidTarget,
             message: format!("target {} is not known", build.target),
         })?;
-        let unit = self.to_ir(build, log)?;
+        let unit = self.front(build, log)?;
         self.back_end(build, target, unit)
     }
 
@@ -120,10 +120,10 @@ impl<'a> Driver<'a> {
     /// The log.
     pub fn translate(&mut self, build: &Build) -> Result<Unit, String> {
         let mut log = String::new();
-        self.to_ir(build, &mut log).map_err(|stop| log + &stop.message)
+        self.front(build, &mut log).map_err(|stop| log + &stop.message)
     }
 
-    fn to_ir(&mut self, build: &Build, log: &mut String) -> Result<Unit, Stop> {
+    fn front(&mut self, build: &Build, log: &mut String) -> Result<Unit, Stop> {
         let arguments = options::clang_arguments(build.options)
             .map_err(|e| Stop { status: Status::InvalidOptions, message: e.to_string() })?;
         match self.front_end(build, &arguments, log)? {

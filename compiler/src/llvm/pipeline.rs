@@ -3,7 +3,10 @@
 use std::ffi::CString;
 
 use inkwell::llvm_sys::error::{LLVMDisposeErrorMessage, LLVMGetErrorMessage};
-use inkwell::llvm_sys::transforms::pass_builder::*;
+use inkwell::llvm_sys::transforms::pass_builder::{
+    LLVMCreatePassBuilderOptions, LLVMDisposePassBuilderOptions, LLVMPassBuilderOptionsSetLoopInterleaving,
+    LLVMPassBuilderOptionsSetLoopVectorization, LLVMPassBuilderOptionsSetSLPVectorization, LLVMRunPasses,
+};
 use inkwell::module::Module;
 
 use super::ask;

@@ -3,7 +3,16 @@
 use std::ffi::CString;
 
 use inkwell::context::{AsContextRef, Context};
-use inkwell::llvm_sys::core::*;
+use inkwell::llvm_sys::core::{
+    LLVMAddAttributeAtIndex, LLVMAddFunction, LLVMAddGlobalInAddressSpace, LLVMBuildAlloca, LLVMBuildCall2,
+    LLVMBuildExtractElement, LLVMBuildInsertElement, LLVMBuildIntCast2, LLVMBuildMemCpy, LLVMConstInt,
+    LLVMCreateBuilderInContext, LLVMCreateEnumAttribute, LLVMCreateStringAttribute, LLVMDisposeBuilder,
+    LLVMFunctionType, LLVMGetEntryBasicBlock, LLVMGetEnumAttributeKindForName, LLVMGetFirstInstruction,
+    LLVMGetFunctionCallConv, LLVMGetNamedFunction, LLVMGetPoison, LLVMInstructionEraseFromParent,
+    LLVMInt32TypeInContext, LLVMInt64TypeInContext, LLVMPositionBuilderBefore,
+    LLVMRemoveEnumAttributeAtIndex, LLVMReplaceAllUsesWith, LLVMSetAlignment, LLVMSetDataLayout,
+    LLVMSetFunctionCallConv, LLVMSetGlobalConstant, LLVMSetInstructionCallConv, LLVMSetLinkage, LLVMTypeOf,
+};
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{LLVMCallConv, LLVMLinkage, LLVMOpcode};
 use inkwell::module::Module;

@@ -3,9 +3,32 @@
 use std::ffi::CStr;
 use std::marker::PhantomData;
 
-use inkwell::llvm_sys::core::*;
+use inkwell::llvm_sys::core::{
+    LLVMConstIntGetSExtValue, LLVMConstIntGetZExtValue, LLVMConstRealGetDouble, LLVMCountIncoming,
+    LLVMCountParams, LLVMCountStructElementTypes, LLVMDisposeMessage, LLVMDisposeValueMetadataEntries,
+    LLVMGetAggregateElement, LLVMGetAlignment, LLVMGetAllocatedType, LLVMGetArrayLength2,
+    LLVMGetAtomicRMWBinOp, LLVMGetBasicBlockTerminator, LLVMGetCallSiteEnumAttribute, LLVMGetCalledValue,
+    LLVMGetCondition, LLVMGetConstOpcode, LLVMGetDebugLocColumn, LLVMGetDebugLocLine, LLVMGetElementType,
+    LLVMGetEnumAttributeAtIndex, LLVMGetEnumAttributeKindForName, LLVMGetEnumAttributeValue,
+    LLVMGetFCmpPredicate, LLVMGetFastMathFlags, LLVMGetFirstBasicBlock, LLVMGetFirstFunction,
+    LLVMGetFirstGlobal, LLVMGetFirstInstruction, LLVMGetFirstUse, LLVMGetFunctionCallConv,
+    LLVMGetGEPSourceElementType, LLVMGetGlobalParent, LLVMGetICmpPredicate, LLVMGetIncomingBlock,
+    LLVMGetIncomingValue, LLVMGetIndices, LLVMGetInitializer, LLVMGetInstructionOpcode, LLVMGetIntTypeWidth,
+    LLVMGetMDKindIDInContext, LLVMGetMDNodeNumOperands, LLVMGetMDNodeOperands, LLVMGetMDString,
+    LLVMGetMaskValue, LLVMGetModuleContext, LLVMGetNextBasicBlock, LLVMGetNextFunction, LLVMGetNextGlobal,
+    LLVMGetNextInstruction, LLVMGetNextUse, LLVMGetNumArgOperands, LLVMGetNumIndices, LLVMGetNumMaskElements,
+    LLVMGetNumOperands, LLVMGetNumSuccessors, LLVMGetOperand, LLVMGetParam, LLVMGetPointerAddressSpace,
+    LLVMGetSuccessor, LLVMGetTypeAttributeValue, LLVMGetTypeKind, LLVMGetUser, LLVMGetValueKind,
+    LLVMGetValueName2, LLVMGetVectorSize, LLVMGlobalCopyAllMetadata, LLVMGlobalGetValueType,
+    LLVMIsConditional, LLVMIsDeclaration, LLVMMetadataAsValue, LLVMPrintTypeToString, LLVMPrintValueToString,
+    LLVMStructGetTypeAtIndex, LLVMTypeOf, LLVMValueMetadataEntriesGetKind,
+    LLVMValueMetadataEntriesGetMetadata,
+};
 use inkwell::llvm_sys::prelude::*;
-use inkwell::llvm_sys::target::*;
+use inkwell::llvm_sys::target::{
+    LLVMABIAlignmentOfType, LLVMABISizeOfType, LLVMGetModuleDataLayout, LLVMOffsetOfElement,
+    LLVMStoreSizeOfType,
+};
 pub use inkwell::llvm_sys::{
     LLVMAtomicRMWBinOp as RmwOp, LLVMIntPredicate as IntPredicate, LLVMOpcode as Opcode,
     LLVMRealPredicate as RealPredicate,

@@ -69,9 +69,9 @@ impl<'m> Translator<'_, 'm> {
                     return Err(Failure::new("a 64-bit division that was not lowered"));
                 }
                 let wide = if signed { Type::S32 } else { Type::U32 };
-                let (a, b) = (self.to_width(own, wide, a), self.to_width(own, wide, b));
+                let (a, b) = (self.width_changed(own, wide, a), self.width_changed(own, wide, b));
                 let quotient = self.binary(op, wide, a, b);
-                self.to_width(wide, own, quotient)
+                self.width_changed(wide, own, quotient)
             }
         })
     }

@@ -11,8 +11,11 @@ use crate::llvm::view::{Value, ValueKind};
 const LOCAL_FENCE: u64 = 1;
 const GLOBAL_FENCE: u64 = 2;
 
-/// Inputs of the launch, by function name: with the dimension as argument.
-const INPUTS: &[(&str, fn(u8) -> Input)] = &[
+/// The input of a dimension.
+type OfDimension = fn(u8) -> Input;
+
+/// Inputs of the launch, by function name.
+const INPUTS: &[(&str, OfDimension)] = &[
     ("local_id", Input::LocalId),
     ("group_id", Input::GroupId),
     ("local_size", |d| Input::Push(PushSource::LocalSize(d))),

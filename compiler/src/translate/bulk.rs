@@ -19,14 +19,15 @@ impl<'m> Translator<'_, 'm> {
         let align = instruction.call_alignment(0).min(instruction.call_alignment(1)).min(STEP as u32);
         let spaces = (self.space(target)?, self.space(source)?);
         let known = length.integer();
-        if overlap && !known.is_some_and(|length| length <= STEP * MOST_STEPS) && spaces.0 == spaces.1 {
+        let short = known.is_some_and(|length| length <= STEP * MOST_STEPS);
+        if overlap && !short && spaces.0 == spaces.1 {
             return Err(Failure::new("a memmove of computed length is not supported"));
         }
         let addresses = (self.one(target)?, self.one(source)?);
         let Some(length) = known else {
             let scalar = super::types::scalar(length.ty())?;
             let length = self.one(length)?;
-            let length = self.to_width(scalar.unsigned(), Type::U32, length);
+            let length = self.width_changed(scalar.unsigned(), Type::U32, length);
             self.each_step(length, 1, |this, offset| {
                 let piece = this.load_at(spaces.1, addresses.1, offset, 1, 1);
                 this.store_at(spaces.0, addresses.0, offset, 1, 1, &piece);
@@ -76,7 +77,7 @@ impl<'m> Translator<'_, 'm> {
         let Some(length) = length.integer() else {
             let scalar = super::types::scalar(length.ty())?;
             let length = self.one(length)?;
-            let length = self.to_width(scalar.unsigned(), Type::U32, length);
+            let length = self.width_changed(scalar.unsigned(), Type::U32, length);
             self.each_step(length, 1, |this, offset| this.store_at(space, address, offset, 1, 1, &[byte]));
             return Ok(Regs::new());
         };
@@ -123,7 +124,7 @@ impl<'m> Translator<'_, 'm> {
     }
 
     fn at(&mut self, space: Space, address: Reg, offset: Reg) -> Reg {
-        let offset = self.to_width(Type::U32, super::address::address_type(space), offset);
+        let offset = self.width_changed(Type::U32, super::address::address_type(space), offset);
         self.add_address(space, address, offset)
     }
 

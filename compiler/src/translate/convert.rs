@@ -42,15 +42,15 @@ impl<'m> Translator<'_, 'm> {
             }
             Opcode::LLVMTrunc | Opcode::LLVMPtrToInt | Opcode::LLVMIntToPtr => {
                 let register = self.extended(from, register, false);
-                self.to_width(from.unsigned(), to.unsigned(), register)
+                self.width_changed(from.unsigned(), to.unsigned(), register)
             }
             Opcode::LLVMZExt => {
                 let register = self.extended(from, register, false);
-                self.to_width(from.unsigned(), to.unsigned(), register)
+                self.width_changed(from.unsigned(), to.unsigned(), register)
             }
             Opcode::LLVMSExt => {
                 let register = self.extended(from, register, true);
-                self.to_width(from.signed(), to.signed(), register)
+                self.width_changed(from.signed(), to.signed(), register)
             }
             Opcode::LLVMFPTrunc | Opcode::LLVMFPExt => {
                 self.convert(to.arithmetic(), from.arithmetic(), register)
@@ -126,7 +126,7 @@ impl<'m> Translator<'_, 'm> {
             let zero = self.immediate(ty, 0);
             self.compare(Condition::NotEqual, ty, bit, zero)
         } else {
-            self.to_width(ty, to.unsigned(), shifted)
+            self.width_changed(ty, to.unsigned(), shifted)
         }
     }
 
@@ -136,7 +136,7 @@ impl<'m> Translator<'_, 'm> {
         let mut result = None;
         for (i, &register) in group.iter().enumerate() {
             let register = self.extended(from, register, false);
-            let wide = self.to_width(from.unsigned(), ty, register);
+            let wide = self.width_changed(from.unsigned(), ty, register);
             let placed = match i as u32 * from.bits() {
                 0 => wide,
                 shift => self.binary_constant(BinaryOp::Shl, ty, wide, shift.into()),

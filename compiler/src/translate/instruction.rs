@@ -126,7 +126,7 @@ impl<'m> Translator<'_, 'm> {
         let scalar = super::types::scalar(index.ty())?;
         let register = self.one(index)?;
         let register = self.extended(scalar, register, false);
-        Ok((self.to_width(scalar.unsigned(), Type::U32, register), Type::U32))
+        Ok((self.width_changed(scalar.unsigned(), Type::U32, register), Type::U32))
     }
 
     fn shuffle(&mut self, value: Value<'m>) -> Result<Regs, Failure> {
@@ -160,7 +160,7 @@ impl<'m> Translator<'_, 'm> {
     }
 
     /// A value of any width as an unsigned integer of another.
-    pub fn to_width(&mut self, from: Type, to: Type, register: crate::ir::Reg) -> crate::ir::Reg {
+    pub fn width_changed(&mut self, from: Type, to: Type, register: crate::ir::Reg) -> crate::ir::Reg {
         if from.family() == to.family() { register } else { self.convert(to, from, register) }
     }
 

@@ -118,10 +118,10 @@ impl<'m> Translator<'_, 'm> {
             let halves = self.disassemble(x, ty, 32, 2);
             act(self, halves[0], Some(halves[1]))
         } else {
-            let x = self.to_width(ty, Type::U32, x);
+            let x = self.width_changed(ty, Type::U32, x);
             act(self, x, None)
         };
-        self.to_width(Type::U32, ty, result)
+        self.width_changed(Type::U32, ty, result)
     }
 
     fn leading_zeros(&mut self, ty: Type, x: Reg) -> Reg {
@@ -171,13 +171,13 @@ impl<'m> Translator<'_, 'm> {
             let high = self.unary(UnaryOp::BitReverse, Type::U32, halves[0]);
             return self.assemble(&[low, high], 32, ty);
         }
-        let wide = self.to_width(ty, Type::U32, x);
+        let wide = self.width_changed(ty, Type::U32, x);
         let reversed = self.unary(UnaryOp::BitReverse, Type::U32, wide);
         if ty == Type::U32 {
             return reversed;
         }
         let low = self.binary_constant(BinaryOp::Shr, Type::U32, reversed, u64::from(32 - ty.bits()));
-        self.to_width(Type::U32, ty, low)
+        self.width_changed(Type::U32, ty, low)
     }
 
     /// The high (`left`) or low word of a:b shifted by c modulo the width.

@@ -81,7 +81,7 @@ impl<'m> Translator<'_, 'm> {
                 let align = alignment_at(align, offset);
                 self.emit(Op::Load { space, ty, align }, &registers, &[address]);
                 for register in registers {
-                    result.push(self.from_memory(scalar, register));
+                    result.push(self.loaded_form(scalar, register));
                 }
                 continue;
             }
@@ -90,7 +90,7 @@ impl<'m> Translator<'_, 'm> {
                 let align = alignment_at(align, *own);
                 let parts = self.load_pieces(space, address, align, piece, count);
                 let whole = self.assemble(&parts, piece, memory_integer(*scalar));
-                result.push(self.from_memory(*scalar, whole));
+                result.push(self.loaded_form(*scalar, whole));
             }
         }
         result
@@ -124,7 +124,7 @@ impl<'m> Translator<'_, 'm> {
             if let (1, Some(ty)) = (count, memory_type(scalar)) {
                 let mut sources: SmallVec<[Reg; 5]> = SmallVec::from_slice(&[address]);
                 for &value in values {
-                    sources.push(self.to_memory(scalar, value));
+                    sources.push(self.stored_form(scalar, value));
                 }
                 let align = alignment_at(align, offset);
                 self.emit(Op::Store { space, ty, align }, &[], &sources);
@@ -133,7 +133,7 @@ impl<'m> Translator<'_, 'm> {
             for ((scalar, own), &value) in group.iter().zip(values) {
                 let address = self.offset(space, address, i64::from(own - offset));
                 let align = alignment_at(align, *own);
-                let whole = self.to_memory(*scalar, value);
+                let whole = self.stored_form(*scalar, value);
                 let parts = self.disassemble(whole, memory_integer(*scalar), piece, count);
                 self.store_pieces(space, address, align, piece, &parts);
             }
@@ -151,7 +151,7 @@ impl<'m> Translator<'_, 'm> {
         }
     }
 
-    fn from_memory(&mut self, scalar: Scalar, register: Reg) -> Reg {
+    fn loaded_form(&mut self, scalar: Scalar, register: Reg) -> Reg {
         match scalar {
             Scalar::Bool => self.truth(register, Type::U8),
             // Pointers of 32 bits take 64 in memory: sizeof says so.
@@ -160,7 +160,7 @@ impl<'m> Translator<'_, 'm> {
         }
     }
 
-    fn to_memory(&mut self, scalar: Scalar, register: Reg) -> Reg {
+    fn stored_form(&mut self, scalar: Scalar, register: Reg) -> Reg {
         match scalar {
             Scalar::Bool => self.convert(Type::U8, Type::Bool, register),
             Scalar::Pointer(Space::Local | Space::Private) => self.convert(Type::U64, Type::U32, register),
