@@ -3,7 +3,7 @@
 use super::subject::{Subject, is_null};
 use super::{Place, Rule, all, at_destination, some, whole};
 use crate::opcode::{Allows, Format};
-use crate::{Arf, MathFunction, Opcode, Operand, Register, Type};
+use crate::{MathFunction, Opcode, Operand, Register, Type};
 
 const REFERENCE: &str = "Instruction Set Reference, of each instruction";
 const MATH: &str = "Instruction Set Reference, math - Extended Math Function";
