@@ -197,7 +197,7 @@ impl<'a> Driver<'a> {
         self.step(module, step.name, |module| pipeline::run(module, step))
     }
 
-    /// One step on the module, with LLVM's own check after it when passes are looked at.
+    /// One step on the module, with LLVM's own check after it when that is asked for.
     fn step<'ctx>(
         &mut self,
         module: &Module<'ctx>,
@@ -209,7 +209,7 @@ impl<'a> Driver<'a> {
             let text = format!("; after {name}\n{}", module.print_to_string());
             self.listener.print(debug::LLVM_PASSES, &text);
         }
-        if cfg!(debug_assertions) || self.debug.is_set(debug::LLVM_PASSES) {
+        if cfg!(debug_assertions) || self.debug.is_set(debug::VALIDATE) {
             module.verify().map_err(|e| Stop::failure(format!("error: after {name}: {e}")))?;
         }
         Ok(())
@@ -244,12 +244,20 @@ impl<'a> Driver<'a> {
         }
 
         let simd = self.debug.value(debug::SIMD).and_then(|simd| simd.parse().ok());
-        let options = codegen::Options { simd, ..codegen::Options::default() };
+        let options = codegen::Options {
+            simd,
+            check: self.debug.is_set(debug::VALIDATE),
+            machine_form: self.debug.is_set(debug::LIR),
+            ..codegen::Options::default()
+        };
         let mut kernels = Vec::new();
         for function in &unit.functions {
             let compiled = self
                 .run(&function.name, "codegen", |_| codegen::compile(function, target, &options))
                 .map_err(|e| Stop::failure(format!("{}: error: {e}", build.name)))?;
+            if let Some(text) = &compiled.machine_form {
+                self.listener.print(debug::LIR, text);
+            }
             if self.debug.is_set(debug::ASM) {
                 self.listener.print(debug::ASM, &compiled.listing);
             }

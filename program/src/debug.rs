@@ -35,14 +35,11 @@ options! {
     IR "ir" "" "Print Gen IR as it goes to code generation.";
     IR_PASSES "ir-passes" "" "Print Gen IR after each pass.";
     ASM "asm" "" "Print machine code as assembly.";
-    ALLOCATION "allocation" "" "Print the registers that values live in.";
+    LIR "lir" "" "Print machine instructions on virtual registers.";
     STATS "stats" "" "Print what the compiler counted per kernel.";
     TIME "time" "" "Print how long each pass takes.";
-    VALIDATE "validate" "" "Check machine code against the rules of the hardware.";
+    VALIDATE "validate" "" "Check LLVM IR after each step, and each register allocation symbolically.";
     SIMD "simd" "8|16" "Compile for this many lanes per thread.";
-    CONTROL_FLOW "flow" "linear" "Lower control flow only in this way.";
-    KEEP "keep" "DIRECTORY" "Keep source, options and binary of each build there.";
-    NO_CACHE "no-cache" "" "Neither read nor write the kernel cache.";
     BATCH "batch" "" "Print batch buffers before they are executed.";
     DEVICE "device" "" "Say how devices are looked for.";
     LOG "log" "error|warn|info|debug|trace" "Print messages; debug adds OpenCL calls that fail, trace all of them.";
