@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -210,6 +210,16 @@ impl RenderNode for KernelNode {
         // SAFETY: the memory stays mapped (contract of this method).
         unsafe { self.request(ioctl::GEM_USERPTR, &mut args) }?;
         Ok(GemHandle(args.handle))
+    }
+
+    fn gem_export(&self, handle: GemHandle) -> Result<(OwnedFd, u64)> {
+        let length = self.sizes().get(&handle).copied().ok_or(Errno(libc::ENODEV))?;
+        let flags = (libc::O_CLOEXEC | libc::O_RDWR) as u32;
+        let mut args = uapi::PrimeHandle { handle: handle.0, flags, fd: -1 };
+        // SAFETY: no pointers.
+        unsafe { self.request(ioctl::PRIME_HANDLE_TO_FD, &mut args) }?;
+        // SAFETY: the kernel has made the descriptor for this request; nobody else knows it.
+        Ok((unsafe { OwnedFd::from_raw_fd(args.fd) }, length as u64))
     }
 
     fn gem_close(&self, handle: GemHandle) -> Result<()> {

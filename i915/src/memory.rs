@@ -129,9 +129,7 @@ impl GemBuffer {
     pub fn create(node: &Arc<dyn RenderNode>, size: u64) -> Result<Self> {
         let handle = node.gem_create(size)?;
         match node.gem_map(handle) {
-            Ok(mapping) => {
-                Ok(Self { node: node.clone(), handle, memory: HostMemory::from_mapping(mapping) })
-            }
+            Ok(mapping) => Ok(Self { node: node.clone(), handle, memory: HostMemory::from_mapping(mapping) }),
             Err(error) => {
                 // The first error is the one that tells; closing a fresh handle does not fail.
                 let _ = node.gem_close(handle);

@@ -1,5 +1,7 @@
 //! The render node: requests, their arguments and results.
 
+use std::os::fd::OwnedFd;
+
 use memmap2::MmapRaw;
 
 /// A kernel error number (`libc::EINVAL`, ...).
@@ -153,6 +155,9 @@ pub trait RenderNode: Send + Sync {
     /// # Safety
     /// The memory stays mapped until the handle is closed and the GPU is done with it.
     unsafe fn gem_userptr(&self, address: *mut u8, length: usize) -> Result<GemHandle>;
+    /// `DRM_IOCTL_PRIME_HANDLE_TO_FD`: a file that shares the buffer's memory, and how large it is in bytes. `ENODEV`
+    /// for userptr buffers.
+    fn gem_export(&self, handle: GemHandle) -> Result<(OwnedFd, u64)>;
     /// `DRM_IOCTL_GEM_CLOSE`
     fn gem_close(&self, handle: GemHandle) -> Result<()>;
     /// Maps the whole buffer into the process, coherently (`DRM_IOCTL_I915_GEM_MMAP_OFFSET` and `mmap`).

@@ -175,12 +175,114 @@ structure!(
     QueryCount, 16 { count: u32, rsvd: [u32; 3] }
 );
 
+structure!(
+    /// `drm_version`; the pointers are to buffers of the lengths given.
+    Version, 64 {
+        version_major: i32,
+        version_minor: i32,
+        version_patchlevel: i32,
+        pad: u32,
+        name_len: u64,
+        name: u64,
+        date_len: u64,
+        date: u64,
+        desc_len: u64,
+        desc: u64,
+    }
+);
+structure!(
+    /// `drm_get_cap`
+    GetCap, 16 { capability: u64, value: u64 }
+);
+structure!(
+    /// `drm_prime_handle`
+    PrimeHandle, 12 { handle: u32, flags: u32, fd: i32 }
+);
+structure!(
+    /// `drm_i915_gem_create_ext`
+    GemCreateExt, 24 { size: u64, handle: u32, flags: u32, extensions: u64 }
+);
+structure!(
+    /// `drm_i915_gem_create_ext_memory_regions`; `regions` is the address of [`MemoryClassInstance`]s.
+    GemCreateExtMemoryRegions, 48 { base: UserExtension, pad: u32, num_regions: u32, regions: u64 }
+);
+structure!(
+    /// `drm_i915_gem_memory_class_instance`
+    MemoryClassInstance, 4 { memory_class: u16, memory_instance: u16 }
+);
+structure!(
+    /// `drm_i915_gem_pread` and `drm_i915_gem_pwrite`
+    GemCopy, 32 { handle: u32, pad: u32, offset: u64, size: u64, data_ptr: u64 }
+);
+structure!(
+    /// `drm_i915_gem_mmap`
+    GemMmap, 40 { handle: u32, pad: u32, offset: u64, size: u64, addr_ptr: u64, flags: u64 }
+);
+structure!(
+    /// `drm_i915_gem_set_domain`
+    GemSetDomain, 12 { handle: u32, read_domains: u32, write_domain: u32 }
+);
+structure!(
+    /// `drm_i915_gem_set_tiling`
+    GemSetTiling, 16 { handle: u32, tiling_mode: u32, stride: u32, swizzle_mode: u32 }
+);
+structure!(
+    /// `drm_i915_gem_get_tiling`
+    GemGetTiling, 16 { handle: u32, tiling_mode: u32, swizzle_mode: u32, phys_swizzle_mode: u32 }
+);
+structure!(
+    /// `drm_i915_gem_get_aperture`
+    GemGetAperture, 16 { aper_size: u64, aper_available_size: u64 }
+);
+structure!(
+    /// `drm_i915_gem_madvise`
+    GemMadvise, 12 { handle: u32, madv: u32, retained: u32 }
+);
+structure!(
+    /// `drm_i915_gem_caching`
+    GemCaching, 8 { handle: u32, caching: u32 }
+);
+structure!(
+    /// `drm_i915_gem_context_create_ext`
+    ContextCreateExt, 16 { ctx_id: u32, flags: u32, extensions: u64 }
+);
+structure!(
+    /// `i915_user_extension`, the head of every extension; `next_extension` is an address or 0.
+    UserExtension, 32 { next_extension: u64, name: u32, flags: u32, rsvd: [u32; 4] }
+);
+structure!(
+    /// `drm_i915_gem_context_create_ext_setparam`
+    ContextCreateExtSetparam, 56 { base: UserExtension, param: ContextParam }
+);
+structure!(
+    /// `drm_i915_gem_vm_control`
+    GemVmControl, 16 { extensions: u64, flags: u32, vm_id: u32 }
+);
+structure!(
+    /// `i915_engine_class_instance`
+    EngineClassInstance, 4 { engine_class: u16, engine_instance: u16 }
+);
+structure!(
+    /// `drm_i915_gem_context_param_sseu`
+    ContextParamSseu, 32 {
+        engine: EngineClassInstance,
+        flags: u32,
+        slice_mask: u64,
+        subslice_mask: u64,
+        min_eus_per_subslice: u16,
+        max_eus_per_subslice: u16,
+        rsvd: u32,
+    }
+);
+
 /// Request numbers (`DRM_IOCTL_*`).
 #[rustfmt::skip]
 pub mod ioctl {
     use super::{
-        COMMAND_BASE, ContextCreate, ContextDestroy, ContextParam, ExecBuffer2, GemBusy, GemClose, GemCreate,
-        GemMmapOffset, GemUserptr, GemWait, GetParam, Query, READ, RegRead, ResetStats, WRITE, request,
+        COMMAND_BASE, ContextCreate, ContextCreateExt, ContextDestroy, ContextParam, ExecBuffer2, GemBusy, GemCaching,
+        GemClose, GemCopy, GemCreate, GemCreateExt, GemGetAperture, GemGetTiling, GemMadvise, GemMmap, GemMmapOffset,
+        GemSetDomain, GemSetTiling, GemUserptr, GemVmControl, GemWait, GetCap, GetParam, PrimeHandle, Query, READ,
+        RegRead, ResetStats, Version, WRITE, request,
     };
 
     const fn both<T>(number: u32) -> u32 { request(READ | WRITE, COMMAND_BASE + number, size_of::<T>()) }
@@ -201,6 +303,27 @@ pub mod ioctl {
     pub const GEM_CONTEXT_GETPARAM: u32 = both::<ContextParam>(0x34);
     pub const GEM_CONTEXT_SETPARAM: u32 = both::<ContextParam>(0x35);
     pub const QUERY: u32 = both::<Query>(0x39);
+
+    pub const VERSION: u32 = request(READ | WRITE, 0x00, size_of::<Version>());
+    pub const GET_CAP: u32 = request(READ | WRITE, 0x0c, size_of::<GetCap>());
+    pub const PRIME_HANDLE_TO_FD: u32 = request(READ | WRITE, 0x2d, size_of::<PrimeHandle>());
+    pub const GEM_THROTTLE: u32 = request(0, COMMAND_BASE + 0x18, 0);
+    pub const GEM_PREAD: u32 = write::<GemCopy>(0x1c);
+    pub const GEM_PWRITE: u32 = write::<GemCopy>(0x1d);
+    pub const GEM_MMAP: u32 = both::<GemMmap>(0x1e);
+    pub const GEM_SET_DOMAIN: u32 = write::<GemSetDomain>(0x1f);
+    pub const GEM_SW_FINISH: u32 = write::<u32>(0x20);
+    pub const GEM_SET_TILING: u32 = both::<GemSetTiling>(0x21);
+    pub const GEM_GET_TILING: u32 = both::<GemGetTiling>(0x22);
+    pub const GEM_GET_APERTURE: u32 = request(READ, COMMAND_BASE + 0x23, size_of::<GemGetAperture>());
+    pub const GEM_MADVISE: u32 = both::<GemMadvise>(0x26);
+    pub const GEM_EXECBUFFER2_WR: u32 = both::<ExecBuffer2>(0x29);
+    pub const GEM_CONTEXT_CREATE_EXT: u32 = both::<ContextCreateExt>(0x2d);
+    pub const GEM_SET_CACHING: u32 = write::<GemCaching>(0x2f);
+    pub const GEM_GET_CACHING: u32 = both::<GemCaching>(0x30);
+    pub const GEM_VM_CREATE: u32 = both::<GemVmControl>(0x3a);
+    pub const GEM_VM_DESTROY: u32 = write::<GemVmControl>(0x3b);
+    pub const GEM_CREATE_EXT: u32 = both::<GemCreateExt>(0x3c);
 }
 
 /// `I915_PARAM_*`
@@ -270,7 +393,10 @@ pub mod context_param {
     pub const NO_ERROR_CAPTURE: u64 = 4;
     pub const BANNABLE: u64 = 5;
     pub const PRIORITY: u64 = 6;
+    pub const SSEU: u64 = 7;
     pub const RECOVERABLE: u64 = 8;
+    pub const VM: u64 = 9;
+    pub const ENGINES: u64 = 10;
     pub const PERSISTENCE: u64 = 11;
 }
 
@@ -291,6 +417,36 @@ pub mod engine_class {
 
 /// `I915_MMAP_OFFSET_WB`: a cached mapping.
 pub const MMAP_OFFSET_WB: u64 = 2;
+/// The largest `I915_MMAP_OFFSET_*`: `UC`. (`FIXED` is for memory of the device.)
+pub const MMAP_OFFSET_UC: u64 = 3;
+/// `I915_MMAP_WC`, the flag of `DRM_IOCTL_I915_GEM_MMAP`.
+pub const MMAP_WC: u64 = 1;
+/// `I915_CONTEXT_CREATE_FLAGS_USE_EXTENSIONS`
+pub const CONTEXT_CREATE_USE_EXTENSIONS: u32 = 1;
+/// `I915_CONTEXT_CREATE_FLAGS_SINGLE_TIMELINE`
+pub const CONTEXT_CREATE_SINGLE_TIMELINE: u32 = 2;
+/// `I915_CONTEXT_CREATE_EXT_SETPARAM`
+pub const CONTEXT_CREATE_EXT_SETPARAM: u32 = 0;
+/// `I915_GEM_CREATE_EXT_MEMORY_REGIONS`
+pub const GEM_CREATE_EXT_MEMORY_REGIONS: u32 = 0;
+/// `I915_USERPTR_READ_ONLY`
+pub const USERPTR_READ_ONLY: u32 = 1;
+/// `I915_USERPTR_PROBE`
+pub const USERPTR_PROBE: u32 = 2;
+/// `I915_MADV_WILLNEED` and `I915_MADV_DONTNEED` are 0 and 1.
+pub const MADV_MAX: u32 = 1;
+/// `I915_CACHING_DISPLAY`, the largest caching mode; `I915_CACHING_CACHED` is 1.
+pub const CACHING_MAX: u32 = 2;
+/// `I915_CACHING_CACHED`
+pub const CACHING_CACHED: u32 = 1;
+/// `I915_TILING_Y`, the largest tiling mode; 0 is none.
+pub const TILING_MAX: u32 = 2;
+/// `DRM_CAP_PRIME`
+pub const CAP_PRIME: u64 = 5;
+/// `DRM_CAP_TIMESTAMP_MONOTONIC`
+pub const CAP_TIMESTAMP_MONOTONIC: u64 = 6;
+/// `DRM_PRIME_CAP_EXPORT`
+pub const PRIME_CAP_EXPORT: u64 = 2;
 /// `I915_EXEC_HANDLE_LUT` and the others are in [`crate::ExecFlags`]; these are the engine's bits.
 pub const EXEC_RING_MASK: u64 = 0x3f;
 /// The render engine's timestamp in `DRM_IOCTL_I915_REG_READ`'s white list.
@@ -301,9 +457,12 @@ pub const REG_READ_8B_WA: u64 = 1;
 #[cfg(test)]
 mod tests {
     use super::ioctl::{
-        GEM_BUSY, GEM_CLOSE, GEM_CONTEXT_CREATE, GEM_CONTEXT_DESTROY, GEM_CONTEXT_GETPARAM,
-        GEM_CONTEXT_SETPARAM, GEM_CREATE, GEM_EXECBUFFER2, GEM_MMAP_OFFSET, GEM_USERPTR, GEM_WAIT,
-        GET_RESET_STATS, GETPARAM, QUERY, REG_READ,
+        GEM_BUSY, GEM_CLOSE, GEM_CONTEXT_CREATE, GEM_CONTEXT_CREATE_EXT, GEM_CONTEXT_DESTROY,
+        GEM_CONTEXT_GETPARAM, GEM_CONTEXT_SETPARAM, GEM_CREATE, GEM_CREATE_EXT, GEM_EXECBUFFER2,
+        GEM_EXECBUFFER2_WR, GEM_GET_APERTURE, GEM_GET_CACHING, GEM_GET_TILING, GEM_MADVISE, GEM_MMAP,
+        GEM_MMAP_OFFSET, GEM_PREAD, GEM_PWRITE, GEM_SET_CACHING, GEM_SET_DOMAIN, GEM_SET_TILING,
+        GEM_SW_FINISH, GEM_THROTTLE, GEM_USERPTR, GEM_VM_CREATE, GEM_VM_DESTROY, GEM_WAIT, GET_CAP,
+        GET_RESET_STATS, GETPARAM, PRIME_HANDLE_TO_FD, QUERY, REG_READ, VERSION,
     };
 
     #[test]
@@ -325,6 +484,26 @@ mod tests {
             (GEM_CONTEXT_GETPARAM, 0xc018_6474),
             (GEM_CONTEXT_SETPARAM, 0xc018_6475),
             (QUERY, 0xc010_6479),
+            (VERSION, 0xc040_6400),
+            (GET_CAP, 0xc010_640c),
+            (PRIME_HANDLE_TO_FD, 0xc00c_642d),
+            (GEM_THROTTLE, 0x6458),
+            (GEM_PREAD, 0x4020_645c),
+            (GEM_PWRITE, 0x4020_645d),
+            (GEM_MMAP, 0xc028_645e),
+            (GEM_SET_DOMAIN, 0x400c_645f),
+            (GEM_SW_FINISH, 0x4004_6460),
+            (GEM_SET_TILING, 0xc010_6461),
+            (GEM_GET_TILING, 0xc010_6462),
+            (GEM_GET_APERTURE, 0x8010_6463),
+            (GEM_MADVISE, 0xc00c_6466),
+            (GEM_EXECBUFFER2_WR, 0xc040_6469),
+            (GEM_CONTEXT_CREATE_EXT, 0xc010_646d),
+            (GEM_SET_CACHING, 0x4008_646f),
+            (GEM_GET_CACHING, 0xc008_6470),
+            (GEM_VM_CREATE, 0xc010_647a),
+            (GEM_VM_DESTROY, 0x4010_647b),
+            (GEM_CREATE_EXT, 0xc018_647c),
         ];
         for (number, of_the_header) in expected {
             assert_eq!(number, of_the_header, "{number:x}");

@@ -116,6 +116,14 @@ impl Object {
         matches!(self.backing, Backing::User)
     }
 
+    /// A new descriptor of the object's file, `None` for the application's own memory.
+    pub fn file(&self) -> Option<std::io::Result<std::os::fd::OwnedFd>> {
+        match &self.backing {
+            Backing::File { file, .. } => Some(file.try_clone().map(Into::into)),
+            Backing::User => None,
+        }
+    }
+
     /// A new mapping of the whole object, `None` for the application's own memory.
     pub fn map(&self) -> Option<std::io::Result<MmapRaw>> {
         match &self.backing {

@@ -7,6 +7,7 @@ mod info;
 mod timeline;
 
 use std::collections::HashMap;
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
@@ -211,6 +212,13 @@ impl RenderNode for Simulator {
         // SAFETY: the caller keeps the memory until the handle is closed and no batch uses it; the object lives
         // in the handle and in batches only.
         Ok(self.buffers.insert(unsafe { Object::userptr(address, length as u64) }))
+    }
+
+    fn gem_export(&self, handle: GemHandle) -> Result<(OwnedFd, u64)> {
+        let buffer = self.buffers.get(handle)?;
+        let file = buffer.object.file().ok_or(Errno(libc::ENODEV))?;
+        let file = file.map_err(|e| Errno(e.raw_os_error().unwrap_or(libc::EMFILE)))?;
+        Ok((file, buffer.object.size()))
     }
 
     fn gem_close(&self, handle: GemHandle) -> Result<()> {

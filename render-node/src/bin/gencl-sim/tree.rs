@@ -1,0 +1,110 @@
+//! The files that are shown to the program: a folder that looks like `/dev/dri` and the device's part of `/sys`.
+//!
+//! What is in them, and which links there are, is that of a machine with such a GPU (Linux 6.1).
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::Result;
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use gencl_simulator::device::Device;
+
+/// Where the device is on the PCI bus; integrated GPUs have always been there.
+const PCI: &str = "0000:00:02.0";
+
+/// The folder; removed when it is dropped.
+pub struct Tree {
+    root: PathBuf,
+}
+
+impl Tree {
+    /// Makes the folder.
+    pub fn create(device: &Device) -> Result<Tree> {
+        let root = new_folder()?;
+        let tree = Tree { root };
+        tree.fill(device)?;
+        Ok(tree)
+    }
+
+    /// Where it is.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    fn fill(&self, device: &Device) -> Result<()> {
+        let pci = format!("sys/devices/pci0000:00/{PCI}");
+        let id = device.pci_id;
+        let megahertz = format!("{}\n", device.clock_frequency / 1_000_000);
+        let files = [
+            ("dev/dri/renderD128".to_owned(), String::new()),
+            (format!("{pci}/vendor"), "0x8086\n".into()),
+            (format!("{pci}/device"), format!("0x{id:04x}\n")),
+            (format!("{pci}/revision"), format!("0x{:02x}\n", device.revision)),
+            (format!("{pci}/subsystem_vendor"), "0x8086\n".into()),
+            (format!("{pci}/subsystem_device"), "0x2212\n".into()),
+            (format!("{pci}/class"), "0x030000\n".into()),
+            (
+                format!("{pci}/uevent"),
+                format!(
+                    "DRIVER=i915\nPCI_CLASS=30000\nPCI_ID=8086:{id:04X}\nPCI_SUBSYS_ID=8086:2212\n\
+                     PCI_SLOT_NAME={PCI}\nMODALIAS=pci:v00008086d0000{id:04X}sv00008086sd00002212bc03sc00i00\n"
+                ),
+            ),
+            (format!("{pci}/drm/renderD128/dev"), "226:128\n".into()),
+            (
+                format!("{pci}/drm/renderD128/uevent"),
+                "MAJOR=226\nMINOR=128\nDEVNAME=dri/renderD128\nDEVTYPE=drm_minor\n".into(),
+            ),
+            (format!("{pci}/drm/card0/gt_max_freq_mhz"), megahertz.clone()),
+            (format!("{pci}/drm/card0/gt_RP0_freq_mhz"), megahertz),
+            (format!("{pci}/drm/card0/gt_min_freq_mhz"), "350\n".into()),
+            ("sys/class/drm/version".into(), "drm 1.1.0 20060810\n".into()),
+        ];
+        for (path, text) in files {
+            let path = self.root.join(path);
+            if let Some(folder) = path.parent() {
+                fs::create_dir_all(folder)?;
+            }
+            fs::write(path, text)?;
+        }
+        let links = [
+            (format!("dev/dri/by-path/pci-{PCI}-render"), "../renderD128".to_owned()),
+            (format!("{pci}/subsystem"), "../../../bus/pci".into()),
+            (format!("{pci}/driver"), "../../../bus/pci/drivers/i915".into()),
+            (format!("{pci}/drm/renderD128/device"), format!("../../../{PCI}")),
+            (format!("{pci}/drm/renderD128/subsystem"), "../../../../../class/drm".into()),
+            (format!("sys/bus/pci/devices/{PCI}"), format!("../../../devices/pci0000:00/{PCI}")),
+            ("sys/class/drm/renderD128".into(), format!("../../devices/pci0000:00/{PCI}/drm/renderD128")),
+            ("sys/dev/char/226:128".into(), format!("../../devices/pci0000:00/{PCI}/drm/renderD128")),
+        ];
+        for (path, target) in links {
+            let path = self.root.join(path);
+            if let Some(folder) = path.parent() {
+                fs::create_dir_all(folder)?;
+            }
+            symlink(target, path)?;
+        }
+        fs::create_dir_all(self.root.join("sys/bus/pci/drivers/i915"))
+    }
+}
+
+/// A new folder of our own in the folder for temporary files.
+fn new_folder() -> Result<PathBuf> {
+    let mut name = std::env::temp_dir().join("gencl-sim-XXXXXX").into_os_string().into_encoded_bytes();
+    name.push(0);
+    // SAFETY: the template is a C string of our own, which the function changes in place.
+    if unsafe { libc::mkdtemp(name.as_mut_ptr().cast()) }.is_null() {
+        return Err(std::io::Error::last_os_error());
+    }
+    name.pop();
+    Ok(OsString::from_vec(name).into())
+}
+
+impl Drop for Tree {
+    fn drop(&mut self) {
+        // Left over files do no harm, and there is nobody to tell.
+        let _ = fs::remove_dir_all(&self.root);
+    }
+}

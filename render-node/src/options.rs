@@ -1,0 +1,37 @@
+//! How the render node is to behave: environment variables, which programs started by the program inherit.
+
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+/// The folder with the files that are shown. Without it the library shows nothing.
+pub const ROOT: &str = "GENCL_RENDER_NODE_ROOT";
+/// The device to simulate.
+pub const DEVICE: &str = "GENCL_RENDER_NODE_DEVICE";
+/// Refuse what the hardware leaves undefined.
+pub const STRICT: &str = "GENCL_RENDER_NODE_STRICT";
+/// Print every request to standard error.
+pub const TRACE: &str = "GENCL_RENDER_NODE_TRACE";
+
+/// The options of this process.
+#[derive(Debug)]
+pub struct Options {
+    /// See [`ROOT`].
+    pub root: Option<PathBuf>,
+    /// See [`DEVICE`].
+    pub device: String,
+    /// See [`STRICT`].
+    pub strict: bool,
+    /// See [`TRACE`].
+    pub trace: bool,
+}
+
+/// The options, as the environment was when they were first asked for.
+pub fn get() -> &'static Options {
+    static OPTIONS: OnceLock<Options> = OnceLock::new();
+    OPTIONS.get_or_init(|| Options {
+        root: std::env::var_os(ROOT).map(PathBuf::from),
+        device: std::env::var(DEVICE).unwrap_or_else(|_| "skl".into()),
+        strict: std::env::var_os(STRICT).is_some(),
+        trace: std::env::var_os(TRACE).is_some(),
+    })
+}
