@@ -2,11 +2,12 @@
 //!
 //! Follows every path and notes for each byte of the register file and of scratch which bytes of virtual
 //! registers it holds (after the idea of regalloc2's checker). Each byte read must hold what the instruction
-//! means, unless its register has not been written on any path that leads here. A write under a predicate, which
-//! keeps some lanes, must find its own register's bytes in place.
+//! means, unless that byte has not been written on any path that leads here. A write under a predicate, which
+//! keeps some lanes, must find its own register's bytes in place if they have been written: what is written is
+//! known byte by byte, because a value is often put together by several writes under the same predicate.
 //!
-//! Where paths meet, a byte may stand for several registers: on a path that has not written a register any
-//! byte will do for it.
+//! Where paths meet, a byte may stand for several registers: on a path that has not written a register's byte
+//! anything will do for it.
 
 use super::allocate::Locations;
 use super::lir::{Inst, Kind, Program, VRef};
@@ -20,19 +21,38 @@ type Held = SmallVec<[(u32, u32); 1]>;
 struct State {
     file: Vec<Held>,
     scratch: HashMap<u32, Held>,
-    /// Registers written on some path.
+    /// Bytes of registers written on some path, by their number in [`Bytes`].
     written: Vec<u64>,
 }
 
-impl State {
-    fn is_written(&self, vreg: u32) -> bool {
-        self.written[vreg as usize / 64] >> (vreg % 64) & 1 != 0
+/// Numbers the bytes of all virtual registers: the number of each register's first one.
+struct Bytes(Vec<usize>);
+
+impl Bytes {
+    fn new(program: &Program) -> (Bytes, usize) {
+        let mut count = 0;
+        let first = |size: u32| {
+            count += size as usize;
+            count - size as usize
+        };
+        (Bytes(program.vregs.iter().map(|v| v.size).map(first).collect()), count)
     }
 
-    fn set_written(&mut self, vreg: u32, written: bool) {
-        let word = &mut self.written[vreg as usize / 64];
-        *word &= !(1 << (vreg % 64));
-        *word |= u64::from(written) << (vreg % 64);
+    fn number(&self, (vreg, byte): (u32, u32)) -> usize {
+        self.0[vreg as usize] + byte as usize
+    }
+}
+
+impl State {
+    fn is_written(&self, bytes: &Bytes, tag: (u32, u32)) -> bool {
+        let n = bytes.number(tag);
+        self.written[n / 64] >> (n % 64) & 1 != 0
+    }
+
+    fn set_written(&mut self, bytes: &Bytes, tag: (u32, u32), written: bool) {
+        let n = bytes.number(tag);
+        self.written[n / 64] &= !(1 << (n % 64));
+        self.written[n / 64] |= u64::from(written) << (n % 64);
     }
 }
 
@@ -41,16 +61,17 @@ impl State {
 /// # Errors
 /// The first instruction that reads something else than it should.
 pub fn check(program: &Program, locations: &Locations) -> Result<(), String> {
+    let (bytes, count) = Bytes::new(program);
     let ends = program.vregs.iter().zip(locations).filter_map(|(v, at)| at.map(|at| at + v.size));
     let mut first = State {
         file: vec![Held::new(); ends.max().unwrap_or(0) as usize],
         scratch: HashMap::new(),
-        written: vec![0; program.vregs.len().div_ceil(64)],
+        written: vec![0; count.div_ceil(64)],
     };
     for (v, info) in program.vregs.iter().enumerate() {
         if let (Some(at), Some(_)) = (info.fixed, locations[v]) {
-            first.set_written(v as u32, true);
             for byte in 0..info.size {
+                first.set_written(&bytes, (v as u32, byte), true);
                 first.file[(at + byte) as usize].push((v as u32, byte));
             }
         }
@@ -63,7 +84,7 @@ pub fn check(program: &Program, locations: &Locations) -> Result<(), String> {
     while let Some(index) = work.pop() {
         let Some(mut state) = entry.get(index).cloned().flatten() else { continue };
         for (number, inst) in program.blocks[index].insts.iter().enumerate() {
-            step(program, locations, inst, &mut state).map_err(|e| {
+            step(program, &bytes, locations, inst, &mut state).map_err(|e| {
                 format!("block {index} instruction {number} `{}`: {e}", super::lir::text(inst))
             })?;
         }
@@ -76,7 +97,7 @@ pub fn check(program: &Program, locations: &Locations) -> Result<(), String> {
                     *slot = Some(state.clone());
                     true
                 }
-                Some(known) => meet(known, &state),
+                Some(known) => meet(&bytes, known, &state),
             };
             if changed && !work.contains(next) {
                 work.push(*next);
@@ -87,11 +108,11 @@ pub fn check(program: &Program, locations: &Locations) -> Result<(), String> {
 }
 
 /// What holds on both paths.
-fn meet(known: &mut State, other: &State) -> bool {
+fn meet(bytes: &Bytes, known: &mut State, other: &State) -> bool {
     let mut changed = false;
     let mut file = std::mem::take(&mut known.file);
     for (a, b) in file.iter_mut().zip(&other.file) {
-        changed |= merge(a, b, known, other);
+        changed |= merge(bytes, a, b, known, other);
     }
     known.file = file;
     let mut scratch = std::mem::take(&mut known.scratch);
@@ -100,7 +121,7 @@ fn meet(known: &mut State, other: &State) -> bool {
     }
     for (slot, a) in &mut scratch {
         let none = Held::new();
-        changed |= merge(a, other.scratch.get(slot).unwrap_or(&none), known, other);
+        changed |= merge(bytes, a, other.scratch.get(slot).unwrap_or(&none), known, other);
     }
     known.scratch = scratch;
     for (a, b) in known.written.iter_mut().zip(&other.written) {
@@ -110,12 +131,13 @@ fn meet(known: &mut State, other: &State) -> bool {
     changed
 }
 
-fn merge(a: &mut Held, b: &Held, known: &State, other: &State) -> bool {
+fn merge(bytes: &Bytes, a: &mut Held, b: &Held, known: &State, other: &State) -> bool {
     if a == b {
         return false;
     }
-    let mut both: Held = a.iter().copied().filter(|t| b.contains(t) || !other.is_written(t.0)).collect();
-    both.extend(b.iter().copied().filter(|t| !a.contains(t) && !known.is_written(t.0)));
+    let mut both: Held =
+        a.iter().copied().filter(|t| b.contains(t) || !other.is_written(bytes, *t)).collect();
+    both.extend(b.iter().copied().filter(|t| !a.contains(t) && !known.is_written(bytes, *t)));
     let changed = both != *a;
     *a = both;
     changed
@@ -129,14 +151,23 @@ fn origin(program: &Program, v: VRef, offset: u32) -> (u32, u32) {
     }
 }
 
-fn step(program: &Program, locations: &Locations, inst: &Inst, state: &mut State) -> Result<(), String> {
+fn step(
+    program: &Program,
+    bytes: &Bytes,
+    locations: &Locations,
+    inst: &Inst,
+    state: &mut State,
+) -> Result<(), String> {
     let place = |v: VRef| -> Result<u32, String> {
         let at = locations[v.vreg.0 as usize].ok_or_else(|| format!("v{} has no place", v.vreg.0))?;
         Ok(at + v.offset)
     };
     if inst.kind == Kind::Undefined {
         if let Some(v) = inst.dst {
-            state.set_written(origin(program, v, 0).0, false);
+            let register = VRef { vreg: v.vreg, offset: 0 };
+            for byte in 0..program.info(v.vreg).size {
+                state.set_written(bytes, origin(program, register, byte), false);
+            }
         }
         return Ok(());
     }
@@ -150,7 +181,7 @@ fn step(program: &Program, locations: &Locations, inst: &Inst, state: &mut State
                 let held = state.file.get((base + byte) as usize);
                 // Spilling saves whole registers, whatever is in them.
                 let whole = matches!(inst.kind, Kind::Spill(_));
-                let fine = held.is_some_and(|h| h.contains(&expected)) || !state.is_written(expected.0);
+                let fine = held.is_some_and(|h| h.contains(&expected)) || !state.is_written(bytes, expected);
                 if !fine && !whole && fault.is_none() {
                     fault = Some(format!("source {index} byte {byte} at {} holds {held:?}", base + byte));
                 }
@@ -174,10 +205,10 @@ fn step(program: &Program, locations: &Locations, inst: &Inst, state: &mut State
         return Err(format!("v{} is written beyond its end", v.vreg.0));
     }
     let keeps = inst.isa.predicate.is_some() && !inst.fresh && inst.target.is_none();
-    let before = state.is_written(origin(program, v, 0).0);
     inst.written(|at, size| {
         for byte in at..at + size {
             let tag = origin(program, v, byte);
+            let before = state.is_written(bytes, tag);
             let cell = &mut state.file[(base + byte) as usize];
             if let Kind::Fill(slot) = inst.kind {
                 *cell = state.scratch.get(&(slot + byte)).cloned().unwrap_or_default();
@@ -188,10 +219,10 @@ fn step(program: &Program, locations: &Locations, inst: &Inst, state: &mut State
                 cell.clear();
                 cell.push(tag);
             }
+            if inst.kind == Kind::Normal {
+                state.set_written(bytes, tag, true);
+            }
         }
     });
-    if inst.kind == Kind::Normal {
-        state.set_written(origin(program, v, 0).0, true);
-    }
     Ok(())
 }

@@ -116,6 +116,42 @@ fn a_loop() {
     }
 }
 
+/// A quadword that is written in four parts under a predicate, and read in the next block by lanes that have it.
+const PARTS: &str = r#"
+kernel "parts" linear
+    register qword %0 %5 %6 %7 %8
+    register word %1
+    register dword %2 %3 %9
+    register bool %4
+@0:
+    %0 = input.push.pointer 0
+    %1 = input.local_id 0
+    %2 = convert.u32.u16 %1
+    %9 = immediate.u32 5
+    %4 = compare.less.u32 %2, %9
+    %3 = immediate.u32 0
+    (%4) %5 = load.local.u64.align8 %3
+    vote.none %4, @2, @1
+@1:
+    %6 = immediate.u64 7
+    %7 = add.u64 %5, %6
+    %8 = convert.u64.u32 %2
+    %8 = add.u64 %8, %0
+    store.global.u64.align8 %8, %7
+    jump @2
+@2:
+    return
+end
+"#;
+
+#[test]
+fn a_value_written_in_parts_under_a_predicate() {
+    let unit = parse(PARTS).expect("it is Gen IR");
+    for lanes in [8, 16] {
+        disassemble(&code(&unit.functions[0], simd(lanes)));
+    }
+}
+
 fn choices(seed: u32) -> Vec<u32> {
     let mut x = seed.wrapping_mul(2_654_435_761).wrapping_add(12345);
     (0..400)
