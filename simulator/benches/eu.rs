@@ -134,6 +134,7 @@ fn launch() -> Launch {
         cross_thread: Vec::new(),
         per_thread: ids,
         per_thread_size: 32,
+        indirect_data: false,
         slm_size: 0,
         barrier: false,
         scratch: None,

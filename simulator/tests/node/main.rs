@@ -7,4 +7,3 @@ mod order;
 mod queries;
 mod random;
 mod setup;
-mod speed;

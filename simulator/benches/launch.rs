@@ -1,12 +1,15 @@
-//! What a batch and a launch cost beside the kernel's own work:
-//! `cargo test --release -p gencl-simulator --test node -- --ignored --nocapture`.
+//! What a batch and a launch cost beside the kernel's own work: `cargo bench -p gencl-simulator --bench launch`.
+
+#[expect(dead_code, reason = "the tests use all of it")]
+#[path = "../tests/node/setup.rs"]
+mod setup;
 
 use std::time::{Duration, Instant};
 
 use gencl_i915::RenderNode;
 use gencl_simulator::{Settings, Simulator};
 
-use crate::setup::{CONTEXT, Launch, Machine, exec};
+use setup::{CONTEXT, Launch, Machine, exec};
 
 /// Repeats for about half a second, and gives the time of one.
 fn time(mut body: impl FnMut()) -> Duration {
@@ -19,9 +22,7 @@ fn time(mut body: impl FnMut()) -> Duration {
     begin.elapsed() / count
 }
 
-#[test]
-#[ignore = "measures; to be run alone and optimised"]
-fn batches_and_launches() {
+fn main() {
     let all = Settings::default().workers;
     for workers in if all > 1 { vec![1, all] } else { vec![1] } {
         let settings = Settings { workers, ..Settings::default() };
