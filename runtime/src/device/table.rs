@@ -110,6 +110,10 @@ pub(crate) fn by_target(target: &str) -> Option<&'static Model> {
     MODELS.iter().find(|model| model.target == target)
 }
 
+/// Constant memory is read as global memory is, so no hardware limits it. What is promised is a size that programs
+/// which ask for the limit, and then fill it, get done.
+const MAX_CONSTANT_BUFFER: u64 = 64 << 20;
+
 impl Model {
     /// Hardware threads of the whole device.
     pub(crate) fn threads(&self) -> u32 {
@@ -139,7 +143,7 @@ impl Model {
             max_work_item_sizes: [256; 3],
             global_memory: memory,
             max_allocation: (memory / 2).min(4 << 30),
-            max_constant_buffer: (memory / 2).min(4 << 30),
+            max_constant_buffer: (memory / 2).min(MAX_CONSTANT_BUFFER),
             max_constant_args: 8,
             local_memory: self.local_memory,
             cache_size: self.l3_data,
@@ -163,6 +167,7 @@ mod tests {
         let facts = by_pci_id(0x1912).unwrap().facts(DeviceKind::Gpu, false, 8 << 30);
         assert_eq!((facts.compute_units, facts.timer_resolution_ns), (24, 84));
         assert_eq!(facts.max_allocation, 4 << 30);
+        assert_eq!(facts.max_constant_buffer, 64 << 20);
         assert!(by_pci_id(0).is_none());
     }
 }
