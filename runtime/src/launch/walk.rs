@@ -77,8 +77,9 @@ impl Space {
         let (global, local) = (self.global[dimension], self.local[dimension]);
         let whole = (global / u64::from(local)) as u32;
         let rest = (global % u64::from(local)) as u32;
-        let parts = [(local, 0, whole), (rest, whole, whole + 1)];
-        parts.into_iter().filter(|&(size, first, end)| size > 0 && end > first).collect()
+        let groups = self.groups[dimension];
+        let parts = [(local, 0, whole), (rest, whole, groups)];
+        parts.into_iter().filter(|&(_, first, end)| end > first).collect()
     }
 }
 
@@ -131,6 +132,13 @@ mod tests {
     #[test]
     fn an_empty_space_takes_none() {
         assert_eq!(space([0, 4, 1], [16, 1, 1]).walks(), []);
+    }
+
+    #[test]
+    fn as_many_groups_as_the_hardware_counts() {
+        let most = u32::MAX;
+        let walk = Walk { local: [1; 3], first: [0; 3], end: [most, 1, 1] };
+        assert_eq!(space([most.into(), 1, 1], [1; 3]).walks(), [walk]);
     }
 
     #[test]
