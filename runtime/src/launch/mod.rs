@@ -299,20 +299,15 @@ pub(crate) fn work_group_size(kernel: &Kernel, range: &NdRange) -> Result<[u32; 
 
 /// The work-group size: the application's, checked, or one that we choose.
 fn local_size(kernel: &gencl_program::Kernel, range: &NdRange, limit: u32, uneven: bool) -> Result<[u32; 3]> {
-    let Some(local) = range.local else {
-        return Ok(match kernel.required_work_group_size {
-            Some(required) => required,
-            None => local_size::choose(range.global, kernel.simd_width, limit, uneven),
-        });
+    let local = match (range.local, kernel.required_work_group_size) {
+        (None, None) => return Ok(local_size::choose(range.global, kernel.simd_width, limit, uneven)),
+        (Some(local), Some(required)) if local != required => {
+            let reason = format!("{} requires work-groups of {required:?}, not {local:?}", kernel.name);
+            return Err(Error::new(Code::InvalidWorkGroupSize, reason));
+        }
+        (Some(local), _) => local,
+        (None, Some(required)) => required,
     };
-    if kernel.required_work_group_size.is_some_and(|required| required != local) {
-        let reason = format!(
-            "{} requires work-groups of {:?}, not {local:?}",
-            kernel.name,
-            kernel.required_work_group_size.unwrap_or_default()
-        );
-        return Err(Error::new(Code::InvalidWorkGroupSize, reason));
-    }
     if local.contains(&0) {
         return Err(Error::new(Code::InvalidWorkGroupSize, format!("{local:?}")));
     }
@@ -370,6 +365,9 @@ mod tests {
         let required = gencl_program::Kernel { required_work_group_size: Some([8, 1, 1]), ..kernel.clone() };
         assert_eq!(code(&required, [16, 1, 1]), Code::InvalidWorkGroupSize);
         assert_eq!(local_size(&required, &range(None), 256, false).unwrap(), [8, 1, 1]);
+        let large = gencl_program::Kernel { required_work_group_size: Some([16, 32, 1]), ..kernel };
+        let refused = local_size(&large, &range(None), 256, false).unwrap_err();
+        assert_eq!(refused.code, Code::InvalidWorkGroupSize, "more than the device has");
     }
 
     #[test]
