@@ -272,30 +272,20 @@ fn copy_rect(
 
 /// Do two rectangles of one storage share a byte? Begins are those of the buffers in it.
 fn rects_overlap(a: (usize, BufferRect), b: (usize, BufferRect), region: [usize; 3]) -> bool {
+    // A slice is no shorter than its rows, so rows come in the order of their addresses.
     let rows = |(begin, rect): (usize, BufferRect)| {
-        let mut rows: Vec<_> = (0..region[2])
-            .flat_map(|z| (0..region[1]).map(move |y| (y, z)))
-            .map(|(y, z)| begin + rect.row(y, z))
-            .collect();
-        rows.sort_unstable();
-        rows
+        (0..region[2]).flat_map(move |z| (0..region[1]).map(move |y| begin + rect.row(y, z)))
     };
     let (a_end, b_end) = (a.1.end(region), b.1.end(region));
     let (Some(a_end), Some(b_end)) = (a_end, b_end) else { return true };
     if a.0 + a_end <= b.0 + b.1.row(0, 0) || b.0 + b_end <= a.0 + a.1.row(0, 0) {
         return false;
     }
-    let (a, b) = (rows(a), rows(b));
-    let mut next = 0;
-    for row in a {
-        while next < b.len() && b[next] + region[0] <= row {
-            next += 1;
-        }
-        if next < b.len() && b[next] < row + region[0] {
-            return true;
-        }
-    }
-    false
+    let mut others = rows(b).peekable();
+    rows(a).any(|row| {
+        while others.next_if(|other| other + region[0] <= row).is_some() {}
+        others.peek().is_some_and(|&other| other < row + region[0])
+    })
 }
 
 #[cfg(test)]
@@ -313,6 +303,10 @@ mod tests {
         assert!(rects_overlap((0, rect([0, 0, 0])), (0, rect([3, 3, 1])), region));
         assert!(!rects_overlap((0, rect([0, 0, 0])), (128, rect([0, 0, 0])), region));
         assert!(rects_overlap((0, rect([0, 0, 0])), (16, rect([0, 0, 0])), region));
+        // Rows of different lengths, through two sub-buffers of one buffer: only the last ones meet.
+        let other = (8, BufferRect { origin: [0; 3], row_pitch: 24, slice_pitch: 96 });
+        assert!(!rects_overlap((0, rect([0, 0, 0])), other, [4, 2, 1]));
+        assert!(rects_overlap((0, rect([0, 0, 0])), other, [4, 3, 1]));
     }
 
     #[test]
