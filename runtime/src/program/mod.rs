@@ -2,11 +2,12 @@
 
 mod executable;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use gencl_program::protocol::{CompileRequest, Header, Status};
-use parking_lot::{Condvar, Mutex};
+use parking_lot::Mutex;
 
 pub(crate) use executable::Executable;
 
@@ -39,11 +40,10 @@ pub enum BinaryKind {
     Executable = 4,
 }
 
-/// A source that was compiled without being linked: kept for the link, which builds it.
+/// What compiling without linking gave: whole kernels, as functions of other programs cannot be called.
 #[derive(Clone, Debug)]
 struct Object {
-    headers: Vec<Header>,
-    options: String,
+    binary: Arc<[u8]>,
 }
 
 #[derive(Debug)]
@@ -63,7 +63,6 @@ pub struct Program {
     context: Arc<Context>,
     source: Option<String>,
     build: Mutex<Build>,
-    ended: Condvar,
     kernels: AtomicU32,
 }
 
@@ -81,13 +80,7 @@ impl Program {
             binary: Arc::new([]),
             executable: None,
         };
-        Self {
-            context: context.clone(),
-            source,
-            build: Mutex::new(build),
-            ended: Condvar::new(),
-            kernels: AtomicU32::new(0),
-        }
+        Self { context: context.clone(), source, build: Mutex::new(build), kernels: AtomicU32::new(0) }
     }
 
     /// A program from OpenCL C.
@@ -157,23 +150,23 @@ impl Program {
     /// `INVALID_OPERATION` when kernels are attached or a build is in progress, `BUILD_PROGRAM_FAILURE`,
     /// `INVALID_BUILD_OPTIONS`, `COMPILER_NOT_AVAILABLE`; [`Program::log`] has the details.
     pub fn build(self: &Arc<Self>, options: &str, notify: Option<Notify>) -> Result<()> {
-        self.begin(options, Code::BuildProgramFailure)?;
-        let (program, options) = (self.clone(), options.to_owned());
-        in_background(notify, move || program.build_now(&options))
-    }
-
-    fn build_now(self: &Arc<Self>, options: &str) -> Result<()> {
-        let Some(source) = &self.source else {
-            return self.end(|build| match build.executable {
+        let building = self.begin(options)?;
+        let options = options.to_owned();
+        in_background(notify, move || match &building.program.source {
+            Some(_) => {
+                let context = building.program.context.clone();
+                building.compile(options, Vec::new(), Code::BuildProgramFailure, move |build, binary| {
+                    build.take_executable(&context, binary)
+                })
+            }
+            None => building.end(|build| match build.executable {
                 Some(_) => {
                     build.kind = BinaryKind::Executable;
                     Ok(())
                 }
                 None => Err(Error::new(Code::InvalidBinary, "the program has neither source nor binary")),
-            });
-        };
-        let object = Object { headers: Vec::new(), options: options.to_owned() };
-        self.compile_source(source, &object, Code::BuildProgramFailure)
+            }),
+        })
     }
 
     /// Compiles without linking; `headers` are programs whose source `#include` finds by the names given.
@@ -192,11 +185,11 @@ impl Program {
             None => Err(Error::new(Code::InvalidProgram, format!("header {name} has no source"))),
         });
         let headers = headers.collect::<Result<Vec<_>>>()?;
-        self.begin(options, Code::CompileProgramFailure)?;
-        let (program, options) = (self.clone(), options.to_owned());
+        let building = self.begin(options)?;
+        let options = options.to_owned();
         in_background(notify, move || {
-            program.end(|build| {
-                build.object = Some(Object { headers, options });
+            building.compile(options, headers, Code::CompileProgramFailure, |build, binary| {
+                build.object = Some(Object { binary });
                 build.kind = BinaryKind::CompiledObject;
                 Ok(())
             })
@@ -213,34 +206,33 @@ impl Program {
     ) -> Result<(Arc<Self>, Result<()>)> {
         let mut objects = Vec::new();
         for input in inputs {
-            match (&input.source, &input.build.lock().object) {
-                (Some(source), Some(object)) => objects.push((source.clone(), object.clone())),
-                _ => return Err(Error::new(Code::InvalidOperation, "a program to link is not compiled")),
+            match &input.build.lock().object {
+                Some(object) => objects.push(object.clone()),
+                None => return Err(Error::new(Code::InvalidOperation, "a program to link is not compiled")),
             }
         }
         let program = Arc::new(Self::new(context, None));
-        program.begin(options, Code::LinkProgramFailure)?;
-        let linked = program.clone();
-        let result = in_background(notify, move || match &objects[..] {
-            [(source, object)] => linked.compile_source(source, object, Code::LinkProgramFailure),
-            _ => linked.end(|build| {
-                build.log = format!("linking {} programs is not supported, only one", objects.len());
-                Err(Error::new(Code::LinkProgramFailure, build.log.clone()))
-            }),
+        let building = program.begin(options)?;
+        let context = context.clone();
+        let result = in_background(notify, move || {
+            building.end(|build| match &objects[..] {
+                [object] => build.take_executable(&context, object.binary.clone()),
+                _ => {
+                    let reason = format!("linking {} programs is not supported, only one", objects.len());
+                    Err(Error::new(Code::LinkProgramFailure, reason))
+                }
+            })
         });
         Ok((program, result))
     }
 
-    fn begin(&self, options: &str, failure: Code) -> Result<()> {
+    fn begin(self: &Arc<Self>, options: &str) -> Result<Building> {
         if self.kernels.load(Ordering::Acquire) > 0 {
             return Err(Error::new(Code::InvalidOperation, "kernels of the program exist"));
         }
         let mut build = self.build.lock();
         if build.status == BuildStatus::InProgress {
             return Err(Error::new(Code::InvalidOperation, "a build of the program runs"));
-        }
-        if options.contains('\0') {
-            return Err(Error::new(failure, "the options contain a zero byte"));
         }
         build.status = BuildStatus::InProgress;
         build.options = options.to_owned();
@@ -251,60 +243,7 @@ impl Program {
             build.binary = Arc::new([]);
             build.executable = None;
         }
-        Ok(())
-    }
-
-    fn end(&self, change: impl FnOnce(&mut Build) -> Result<()>) -> Result<()> {
-        let mut build = self.build.lock();
-        let result = change(&mut build);
-        build.status = if result.is_ok() { BuildStatus::Success } else { BuildStatus::Error };
-        if let (Err(error), true) = (&result, build.log.is_empty()) {
-            build.log = error.to_string();
-        }
-        drop(build);
-        self.ended.notify_all();
-        result
-    }
-
-    /// Has the compile server build `source` and takes the result.
-    fn compile_source(&self, source: &str, object: &Object, failure: Code) -> Result<()> {
-        let request = CompileRequest {
-            source: source.as_bytes().to_vec(),
-            options: object.options.clone(),
-            headers: object.headers.clone(),
-            target: self.context.device().facts().target.to_owned(),
-        };
-        let result = crate::compiler::compile(request);
-        self.end(|build| {
-            let result = result?;
-            build.log = result.log;
-            match result.status {
-                Status::Success => {
-                    let executable = Executable::load(&self.context, &result.binary)?;
-                    build.kind = BinaryKind::Executable;
-                    build.binary = result.binary.into();
-                    build.executable = Some(Arc::new(executable));
-                    Ok(())
-                }
-                Status::Failure => Err(Error::new(failure, build.log.clone())),
-                Status::InvalidOptions => {
-                    let code = match failure {
-                        Code::LinkProgramFailure => Code::InvalidLinkerOptions,
-                        _ => Code::InvalidBuildOptions,
-                    };
-                    Err(Error::new(code, build.log.clone()))
-                }
-                Status::InvalidTarget => Err(Error::new(failure, build.log.clone())),
-            }
-        })
-    }
-
-    /// Waits for a build that runs.
-    pub fn wait(&self) {
-        let mut build = self.build.lock();
-        while build.status == BuildStatus::InProgress {
-            self.ended.wait(&mut build);
-        }
+        Ok(Building { program: self.clone(), ended: false })
     }
 
     pub(crate) fn executable(&self) -> Result<Arc<Executable>> {
@@ -326,16 +265,116 @@ impl Program {
     }
 }
 
+impl Build {
+    fn take_executable(&mut self, context: &Arc<Context>, binary: Arc<[u8]>) -> Result<()> {
+        self.executable = Some(Arc::new(Executable::load(context, &binary)?));
+        self.binary = binary;
+        self.kind = BinaryKind::Executable;
+        Ok(())
+    }
+}
+
+/// A build that has begun. Dropping it unended fails the build, so that it cannot be in progress for ever.
+struct Building {
+    program: Arc<Program>,
+    ended: bool,
+}
+
+impl Building {
+    /// Ends the build with the outcome of `change`.
+    fn end(mut self, change: impl FnOnce(&mut Build) -> Result<()>) -> Result<()> {
+        self.finish(change)
+    }
+
+    fn finish(&mut self, change: impl FnOnce(&mut Build) -> Result<()>) -> Result<()> {
+        let mut build = self.program.build.lock();
+        let result = change(&mut build);
+        build.status = if result.is_ok() { BuildStatus::Success } else { BuildStatus::Error };
+        if let (Err(error), true) = (&result, build.log.is_empty()) {
+            build.log = error.to_string();
+        }
+        self.ended = true;
+        result
+    }
+
+    /// Has the compile server compile the program's source; `take` gets what it made. `failure` is the code for a
+    /// source with faults.
+    fn compile(
+        self,
+        options: String,
+        headers: Vec<Header>,
+        failure: Code,
+        take: impl FnOnce(&mut Build, Arc<[u8]>) -> Result<()>,
+    ) -> Result<()> {
+        let request = CompileRequest {
+            source: self.program.source().unwrap_or_default().as_bytes().to_vec(),
+            options,
+            headers,
+            target: self.program.context.device().facts().target.to_owned(),
+        };
+        let result = crate::compiler::compile(request);
+        self.end(|build| {
+            let result = result?;
+            build.log = result.log;
+            match result.status {
+                Status::Success => take(build, result.binary.into()),
+                Status::Failure | Status::InvalidTarget => Err(Error::new(failure, build.log.clone())),
+                Status::InvalidOptions => {
+                    let code = match failure {
+                        Code::CompileProgramFailure => Code::InvalidCompilerOptions,
+                        _ => Code::InvalidBuildOptions,
+                    };
+                    Err(Error::new(code, build.log.clone()))
+                }
+            }
+        })
+    }
+}
+
+impl Drop for Building {
+    fn drop(&mut self) {
+        if !self.ended {
+            // Nobody is left to be told but those who ask for status and log.
+            let _ = self
+                .finish(|_| Err(Error::new(Code::OutOfResources, "the build ended in an internal error")));
+        }
+    }
+}
+
 /// Runs `work` here, or, when there is somebody to tell, on a thread of its own.
 fn in_background(notify: Option<Notify>, work: impl FnOnce() -> Result<()> + Send + 'static) -> Result<()> {
     let Some(notify) = notify else { return work() };
     let thread = std::thread::Builder::new().name("gencl-build".into()).spawn(move || {
-        // The program's status and log tell how it went.
-        let _ = work();
+        // The program's status and log tell how it went, even if that was a panic.
+        let _ = catch_unwind(AssertUnwindSafe(work));
         notify();
     });
     match thread {
         Ok(_) => Ok(()),
         Err(error) => Err(Error::new(Code::OutOfHostMemory, format!("no thread for the build: {error}"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn program() -> Arc<Program> {
+        let device = crate::Device::simulated("skl", crate::SimulatorSettings::default()).unwrap();
+        Program::from_source(&Context::new(&device, None).unwrap(), String::new())
+    }
+
+    #[test]
+    fn a_build_that_panics_has_failed() {
+        let program = program();
+        let building = program.begin("").unwrap();
+        assert_eq!(program.begin("").err().unwrap().code, Code::InvalidOperation);
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let notify: Notify = Box::new(move || sender.send(()).unwrap());
+        in_background(Some(notify), move || building.end(|_| panic!("as a test"))).unwrap();
+        receiver.recv().unwrap();
+        assert_eq!(program.status(), BuildStatus::Error);
+        assert!(program.log().contains("internal error"), "{}", program.log());
+        program.begin("").unwrap();
     }
 }
