@@ -20,15 +20,25 @@ use crate::{Code, Error, Result};
 /// How long a build may take when `GENCL_BUILD_TIMEOUT` (seconds) does not say otherwise.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(300);
 
+/// The longest that may be asked for: a day.
+const LONGEST_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
+
 /// Servers that no build uses.
 struct Pool {
     /// Those that wait for work, the one used last at the end.
     idle: Vec<Server>,
-    /// Is one being started in advance?
-    starting: bool,
+    /// The process, as its number, that starts one in advance. After a `fork` that is the parent, and no thread of ours
+    /// does it.
+    starting: Option<u32>,
 }
 
-static POOL: Mutex<Pool> = Mutex::new(Pool { idle: Vec::new(), starting: false });
+impl Pool {
+    fn starting(&self) -> bool {
+        self.starting == Some(std::process::id())
+    }
+}
+
+static POOL: Mutex<Pool> = Mutex::new(Pool { idle: Vec::new(), starting: None });
 
 /// Notified when a server that was started in advance is ready, or did not get so far.
 static STARTED: Condvar = Condvar::new();
@@ -39,14 +49,14 @@ const MAX_IDLE: usize = 4;
 /// Starts a server in the background unless one waits, so that the first build finds it ready.
 pub(crate) fn warm_up() {
     let mut pool = POOL.lock();
-    if pool.starting || !pool.idle.is_empty() {
+    if pool.starting() || !pool.idle.is_empty() {
         return;
     }
-    pool.starting = true;
+    pool.starting = Some(std::process::id());
     drop(pool);
     let ready = |server: Option<Server>| {
         let mut pool = POOL.lock();
-        pool.starting = false;
+        pool.starting = None;
         pool.idle.extend(server);
         STARTED.notify_all();
     };
@@ -89,7 +99,9 @@ pub(crate) fn compile(request: CompileRequest) -> Result<BuildResult> {
 fn start() -> Result<Server> {
     let unavailable = |reason: String| Error::new(Code::CompilerNotAvailable, reason);
     let path: PathBuf = locate::compiler().map_err(unavailable)?;
-    Server::start(&path).map_err(|error| unavailable(format!("{}: {error}", path.display())))
+    // What GENCL_DEBUG asks for is printed on the error output.
+    let verbose = std::env::var_os("GENCL_DEBUG").is_some_and(|value| !value.is_empty());
+    Server::start(&path, verbose).map_err(|error| unavailable(format!("{}: {error}", path.display())))
 }
 
 /// An idle server that can be used by this process as it is now; waits for one that is being started.
@@ -101,7 +113,7 @@ fn take() -> Option<Server> {
                 return Some(server);
             }
         }
-        if !pool.starting {
+        if !pool.starting() {
             return None;
         }
         STARTED.wait(&mut pool);
@@ -116,6 +128,33 @@ fn give(server: Server) {
 }
 
 fn timeout() -> Duration {
-    let seconds = std::env::var("GENCL_BUILD_TIMEOUT").ok().and_then(|text| text.parse().ok());
-    seconds.filter(|&seconds| seconds > 0).map_or(DEFAULT_TIMEOUT, Duration::from_secs)
+    limit(std::env::var("GENCL_BUILD_TIMEOUT").ok().as_deref())
+}
+
+/// The limit that the variable's value sets; what is no number of seconds sets none.
+fn limit(value: Option<&str>) -> Duration {
+    let seconds = value.and_then(|text| text.parse().ok()).filter(|&seconds| seconds > 0);
+    seconds.map_or(DEFAULT_TIMEOUT, Duration::from_secs).min(LONGEST_TIMEOUT)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits() {
+        assert_eq!(limit(Some("7")), Duration::from_secs(7));
+        for value in [None, Some(""), Some("0"), Some("soon")] {
+            assert_eq!(limit(value), DEFAULT_TIMEOUT, "{value:?}");
+        }
+        assert_eq!(limit(Some("18446744073709551615")), LONGEST_TIMEOUT);
+    }
+
+    #[test]
+    fn nobody_waits_for_what_the_parent_starts() {
+        let pool = |starting| Pool { idle: Vec::new(), starting };
+        assert!(pool(Some(std::process::id())).starting());
+        assert!(!pool(Some(std::os::unix::process::parent_id())).starting());
+        assert!(!pool(None).starting());
+    }
 }

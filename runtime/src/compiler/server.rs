@@ -17,6 +17,9 @@ use parking_lot::Mutex;
 /// How long a new server may take until it greets.
 const GREETING_TIMEOUT: Duration = Duration::from_secs(30);
 
+/// How long a server that says no more may take to end.
+const LEAVING_TIMEOUT: Duration = Duration::from_secs(5);
+
 /// Bytes of the server's error output that are kept for the log.
 const MAX_COMPLAINT: usize = 4096;
 
@@ -78,12 +81,10 @@ pub(super) struct Server {
 }
 
 impl Server {
-    /// Starts a server and waits for its greeting.
-    pub(super) fn start(path: &Path) -> io::Result<Self> {
+    /// Starts a server and waits for its greeting. Its error output is ours when `verbose` is set, else kept for the log.
+    pub(super) fn start(path: &Path, verbose: bool) -> io::Result<Self> {
         let (stream, theirs) = UnixStream::pair()?;
         let theirs = OwnedFd::from(theirs);
-        // What GENCL_DEBUG asks for goes to the error output, which then is ours.
-        let verbose = std::env::var_os("GENCL_DEBUG").is_some_and(|value| !value.is_empty());
         let mut child = Command::new(path)
             .arg("--serve")
             .stdin(Stdio::from(theirs.try_clone()?))
@@ -141,7 +142,10 @@ impl Server {
     ) -> Result<BuildResult, Failure> {
         let deadline = Instant::now() + timeout;
         // A write that fails shows a server that is gone; what it was is told by reading.
-        let sent = self.send(&ToServer::Compile(request));
+        let sent = self
+            .stream
+            .set_write_timeout(Some(timeout))
+            .and_then(|()| self.send(&ToServer::Compile(request)));
         let mut place = Place::default();
         let mut heard = false;
         loop {
@@ -159,7 +163,7 @@ impl Server {
                     return Err(Failure::Protocol(error.to_string()));
                 }
                 Ok(None) | Err(_) => {
-                    let status = self.child.lock().wait();
+                    let status = self.ended();
                     let left = status.as_ref().is_ok_and(ExitStatus::success);
                     if !heard && (left || sent.is_err()) {
                         return Err(Failure::Gone);
@@ -174,6 +178,19 @@ impl Server {
 
     fn send(&self, message: &ToServer) -> io::Result<()> {
         write_message(&mut NoSignal(&self.stream), message)
+    }
+
+    /// How the process ended that has closed its side of the conversation; it is made to end if it does not.
+    fn ended(&mut self) -> io::Result<ExitStatus> {
+        let deadline = Instant::now() + LEAVING_TIMEOUT;
+        while Instant::now() < deadline {
+            if let Some(status) = self.child.lock().try_wait()? {
+                return Ok(status);
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        self.kill();
+        self.child.lock().wait()
     }
 
     fn kill(&mut self) {
@@ -270,7 +287,7 @@ mod tests {
         }
 
         fn start(&self) -> io::Result<Server> {
-            Server::start(&self.0.join("server"))
+            Server::start(&self.0.join("server"), false)
         }
     }
 
@@ -300,6 +317,22 @@ mod tests {
         let failure = server.compile(CompileRequest::default(), limit).unwrap_err();
         assert!(failure.to_string().contains("stopped after 1 s in pass p of kernel k"), "{failure}");
         assert!(!server.usable());
+    }
+
+    #[test]
+    fn a_server_that_does_not_listen_is_stopped() {
+        let script = Script::new("deaf", "cat greeting; exec sleep 1000");
+        // More than a socket holds.
+        let request = CompileRequest { source: vec![b' '; 16 << 20], ..CompileRequest::default() };
+        let failure = script.start().unwrap().compile(request, Duration::from_secs(1)).unwrap_err();
+        assert!(matches!(failure, Failure::TimedOut { .. }), "{failure}");
+    }
+
+    #[test]
+    fn a_server_that_hangs_up_and_stays_is_ended() {
+        let script = Script::new("silent", "cat greeting; cat progress; exec sleep 1000 <&- >&- 2>&1");
+        let failure = script.start().unwrap().compile(CompileRequest::default(), SOON).unwrap_err();
+        assert!(matches!(failure, Failure::Died { .. }), "{failure}");
     }
 
     #[test]
