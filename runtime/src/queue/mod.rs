@@ -83,15 +83,6 @@ impl Queue {
         self.push(CommandKind::MigrateMemObjects, waits, Work::Nothing)
     }
 
-    /// Runs a function of the application's on the queue's thread.
-    pub fn native(&self, function: Box<dyn FnOnce() + Send>, waits: &[Arc<Event>]) -> Result<Arc<Event>> {
-        let work = Box::new(move || {
-            function();
-            Ok(())
-        });
-        self.push(CommandKind::NativeKernel, waits, Work::Host(work))
-    }
-
     /// Launches a kernel with the arguments that it has now; `kind` is `NdRangeKernel` or `Task`.
     ///
     /// `INVALID_KERNEL_ARGS`, `INVALID_WORK_DIMENSION`, `INVALID_GLOBAL_WORK_SIZE`, `INVALID_GLOBAL_OFFSET`,
