@@ -31,8 +31,13 @@ fn enqueue_map_buffer(
     let (runtime, waits) = (&enqueue.queue.runtime, &enqueue.waits);
     let flags = MapFlags::from_bits_retain(flags);
     let (memory, command) = runtime.map_buffer(&buffer.runtime, flags, offset, size, waits)?;
-    enqueue.done_blocking(command, blocking != 0)?;
-    Ok(memory.address().cast())
+    let address = memory.address();
+    if let Err(error) = enqueue.done_blocking(command, blocking != 0) {
+        // The application does not get the pointer, so it could not unmap the region.
+        buffer.runtime.forget_mapping(address)?;
+        return Err(error);
+    }
+    Ok(address.cast())
 }
 
 #[cl_entrypoint(clEnqueueUnmapMemObject)]

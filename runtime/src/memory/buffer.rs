@@ -280,6 +280,11 @@ impl Buffer {
         memory
     }
 
+    /// Forgets the mapping at `address` without bringing back what was written. `INVALID_VALUE` when there is none.
+    pub fn forget_mapping(&self, address: *const u8) -> Result<()> {
+        self.unmap(address as usize).map(drop)
+    }
+
     /// Forgets the mapping at `address`. `INVALID_VALUE` when there is none.
     pub(crate) fn unmap(&self, address: usize) -> Result<Mapped> {
         let mut mapped = self.mapped.lock();
