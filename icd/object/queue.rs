@@ -24,8 +24,7 @@ pub struct Queue {
 }
 
 impl Queue {
-    /// `CL_DEVICE_QUEUE_ON_HOST_PROPERTIES`. Queues run in order, which is one of the orders that a queue allows
-    /// which is out of order.
+    /// `CL_DEVICE_QUEUE_ON_HOST_PROPERTIES`
     pub const SUPPORTED: cl_command_queue_properties =
         CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE;
 }
