@@ -41,7 +41,6 @@ options! {
     VALIDATE "validate" "" "Check LLVM IR after each step, and each register allocation symbolically.";
     SIMD "simd" "8|16" "Compile for this many lanes per thread.";
     BATCH "batch" "" "Print batch buffers before they are executed.";
-    DEVICE "device" "" "Say how devices are looked for.";
     LOG "log" "error|warn|info|debug|trace" "Print messages; debug adds OpenCL calls that fail, trace all of them.";
 }
 
