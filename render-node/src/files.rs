@@ -31,7 +31,7 @@ pub fn get(fd: RawFd) -> Option<Arc<OpenFile>> {
 
 /// Opens the node. `flags` are those of `open`, of which only `O_CLOEXEC` matters.
 pub fn open(flags: i32) -> Result<RawFd> {
-    show_warnings();
+    show_messages();
     let options = options::get();
     let settings = Settings { strict: options.strict, ..Settings::default() };
     let simulator = Simulator::with_settings(&options.device, settings).map_err(|error| {
@@ -77,13 +77,13 @@ pub fn duplicated(fd: RawFd, copy: RawFd) {
     }
 }
 
-/// Faults of batches are said on standard error: drivers do not tell them.
-fn show_warnings() {
+/// Faults of batches are said on standard error, as drivers do not tell them; commands too when they are traced.
+fn show_messages() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         let subscriber = tracing_subscriber::fmt()
             .with_writer(std::io::stderr)
-            .with_max_level(tracing::Level::WARN)
+            .with_max_level(if options::get().trace { tracing::Level::TRACE } else { tracing::Level::WARN })
             .without_time()
             .with_target(false);
         // A program that is written in Rust has a `tracing` of its own, so nobody else has set one here.

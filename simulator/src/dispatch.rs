@@ -71,12 +71,15 @@ pub struct Launch {
     pub right_mask: u32,
     /// Lanes of the threads of the last row.
     pub bottom_mask: u32,
-    /// Cross-thread constants, a multiple of 32 bytes: from `g1` on, the same for all threads.
+    /// Cross-thread constants, a multiple of 32 bytes, the same for all threads.
     pub cross_thread: Vec<u8>,
-    /// Per-thread constants of all threads one after the other, after the cross-thread constants.
+    /// Per-thread constants of all threads one after the other.
     pub per_thread: Vec<u8>,
     /// Bytes of them for one thread, a multiple of 32.
     pub per_thread_size: usize,
+    /// The constants are the walker's indirect data, not the CURBE: in the registers, those of the thread come
+    /// first, then the cross-thread ones. In memory the order is always the other.
+    pub indirect_data: bool,
     /// Shared local memory in bytes, 0 for none.
     pub slm_size: u32,
     /// May the threads use the work-group barrier?
@@ -138,7 +141,9 @@ impl Launch {
     /// by what Mesa (`brw_fs_visitor.cpp` for the barrier id, `brw_eu_emit.c` for the scratch pointer) and
     /// Beignet (`gen_reg_allocation.cpp`) read from it. Cross-thread constants stand before per-thread ones,
     /// in memory and in registers: Mesa's `iris_state.c` (`iris_fill_cs_push_const_buffer`) writes them so, and
-    /// the interface descriptor's "Cross-Thread Constant Data Read Length" counts from the beginning.
+    /// the interface descriptor's "Cross-Thread Constant Data Read Length" counts from the beginning. Indirect data
+    /// reaches the registers in the other order: Intel's compute driver gives it so and the kernels of its
+    /// compiler have local ids from `g1` on and their arguments after them (`docs/witness.md`).
     ///
     /// | dword | bits | |
     /// | --- | --- | --- |
@@ -174,10 +179,13 @@ impl Launch {
         for (bytes, dword) in head.chunks_exact_mut(4).zip(header) {
             bytes.copy_from_slice(&dword.to_le_bytes());
         }
-        let (cross, rest) = rest.split_at_mut(self.cross_thread.len());
-        cross.copy_from_slice(&self.cross_thread);
         let first = thread as usize * self.per_thread_size;
-        rest[..self.per_thread_size].copy_from_slice(&self.per_thread[first..first + self.per_thread_size]);
+        let own = &self.per_thread[first..first + self.per_thread_size];
+        let parts =
+            if self.indirect_data { [own, &self.cross_thread] } else { [&self.cross_thread[..], own] };
+        let (before, after) = rest.split_at_mut(parts[0].len());
+        before.copy_from_slice(parts[0]);
+        after[..parts[1].len()].copy_from_slice(parts[1]);
     }
 }
 

@@ -198,6 +198,7 @@ impl Streamer<'_> {
             cross_thread,
             per_thread,
             per_thread_size,
+            indirect_data: walk::DATA_LENGTH.get(dwords) > 0,
             slm_size: self.slm(&desc)?,
             barrier: descriptor::BARRIER.is_set(&desc),
             scratch: self.scratch(&state)?,

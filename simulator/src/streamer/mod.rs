@@ -124,6 +124,7 @@ impl<'a> Streamer<'a> {
             return Err(Fault::illegal(format!("{} does not exist on this engine", command.name)));
         }
         command.check_reserved(dwords)?;
+        tracing::trace!("{} {dwords:x?}", command.name);
         (command.run)(self, dwords)
     }
 

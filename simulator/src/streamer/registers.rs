@@ -21,6 +21,8 @@ enum Kind {
     Masked,
     /// Cannot be written.
     ReadOnly,
+    /// The kernel's: what a user's batch writes is dropped (Volume 3 "GPU Overview", "User Mode Privileged Commands").
+    Privileged,
 }
 
 /// One row of the register table: `count` registers of 4 bytes each.
@@ -57,6 +59,9 @@ const REGISTERS: &[Row] = &[
     Row { name: "GT_MODE",                    offset: 0x7008, count: 1,  kind: Kind::Masked },
     Row { name: "L3CNTLREG",                  offset: 0x7034, count: 1,  kind: Kind::Plain },
     Row { name: "HDC_CHICKEN1",               offset: 0x7304, count: 1,  kind: Kind::Masked },
+    // Arbitration between the threads of an EU; the name is ours. Intel's driver writes it (`DebugControlReg2`),
+    // though i915 does not allow it on Gen9.
+    Row { name: "EU_ARBITRATION",             offset: 0xe404, count: 1,  kind: Kind::Privileged },
 ];
 
 /// Offsets from here on belong to the whole render engine, not to a command streamer.
@@ -174,6 +179,7 @@ impl Registers {
                 let mask = value >> 16;
                 self.values[index] = self.values[index] & !mask | value & mask;
             }
+            Kind::Privileged => {}
             Kind::ReadOnly => {
                 return Err(Fault::illegal(format!("register {} (0x{offset:x}) is read only", row.name)));
             }

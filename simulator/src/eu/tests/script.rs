@@ -169,6 +169,7 @@ impl Script {
             cross_thread: Vec::new(),
             per_thread,
             per_thread_size: 32,
+            indirect_data: false,
             slm_size: self.local,
             barrier: true,
             scratch: (self.scratch > 0).then_some(Scratch {
