@@ -5,15 +5,19 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::{Duration, Instant};
 
 use gencl_utest::{Arg, Case, Gpu, Launch, Outcome};
-use opencl3::error_codes::{CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, ClError};
+use opencl3::error_codes::{
+    CL_COMPILE_PROGRAM_FAILURE, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, CL_INVALID_COMPILER_OPTIONS,
+    ClError,
+};
 use opencl3::event::{
     CL_COMPLETE, CL_QUEUED, Event, create_user_event, get_event_info, set_event_callback,
     set_user_event_status, wait_for_events,
 };
+use opencl3::kernel::{create_kernel, release_kernel, set_kernel_arg};
 use opencl3::memory::{
     self, CL_MAP_READ, CL_MAP_WRITE, CL_MEM_COPY_HOST_PTR, CL_MEM_READ_WRITE, CL_MEM_USE_HOST_PTR, ClMem,
 };
-use opencl3::program::Program;
+use opencl3::program::{Program, link_program, release_program};
 use opencl3::types::{CL_BLOCKING, CL_NON_BLOCKING, cl_event, cl_int, cl_mem};
 
 use crate::memory::same;
@@ -24,6 +28,7 @@ pub fn cases() -> Vec<Case> {
         Case::new("buffer_copy", buffer_copy),
         Case::new("buffer_fill_patterns", buffer_fill),
         Case::new("buffer_map", buffer_map),
+        Case::new("buffer_map_that_fails", buffer_map_fails),
         Case::new("buffer_rect", buffer_rect),
         Case::new("buffer_host_pointers", buffer_host_pointers),
         Case::new("sub_buffer", sub_buffer),
@@ -34,6 +39,7 @@ pub fn cases() -> Vec<Case> {
         Case::new("queue_in_order", queue_in_order),
         Case::new("program_binary_round_trip", program_binary),
         Case::new("program_options", program_options),
+        Case::new("program_compile_and_link", program_compile_and_link),
         Case::new("kernel_information", kernel_information),
         Case::new("threads_share_a_queue", threads),
     ]
@@ -121,6 +127,28 @@ fn buffer_map() -> Outcome {
     failed(unsafe { queue.enqueue_read_buffer(&buffer, CL_BLOCKING, 0, &mut out, &[]) }, "read")?;
     let expected: Vec<u8> = (0..=255u8).map(|i| if (50..150).contains(&i) { i ^ 0xff } else { i }).collect();
     same(&out, &expected)
+}
+
+/// A blocking map that fails gives no pointer, so it must not count as a mapping either.
+fn buffer_map_fails() -> Outcome {
+    let gpu = Gpu::get()?;
+    let queue = gpu.queue()?;
+    let buffer = gpu.buffer(&[1u8; 64])?.into_memory();
+    let gate = create_user_event(gpu.context.get()).map_err(|code| ClError(code).to_string())?;
+    set_user_event_status(gate, -5).map_err(|code| ClError(code).to_string())?;
+    let mut pointer = std::ptr::null_mut();
+    // SAFETY: blocking, and the pointer is not used.
+    let mapped =
+        unsafe { queue.enqueue_map_buffer(&buffer, CL_BLOCKING, CL_MAP_READ, 0, 64, &mut pointer, &[gate]) };
+    drop(Event::new(gate));
+    match mapped.map(drop) {
+        Err(ClError(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST)) => {}
+        other => return Err(format!("mapping behind an event that failed: {other:?}")),
+    }
+    match failed(buffer.map_count(), "map count")? {
+        0 => Ok(()),
+        count => Err(format!("{count} regions are mapped")),
+    }
 }
 
 fn buffer_rect() -> Outcome {
@@ -394,6 +422,48 @@ fn program_options() -> Outcome {
         Err(text) => Err(format!("an unknown option: {text}")),
         Ok(_) => Err("an unknown option was accepted".into()),
     }
+}
+
+fn program_compile_and_link() -> Outcome {
+    let gpu = Gpu::get()?;
+    let devices = [gpu.device.id()];
+    let source = |text| failed(Program::create_from_source(&gpu.context, text), "create");
+    let mut bad = source("kernel void k(global int *p) { p[0] = nothing; }")?;
+    match bad.compile(&devices, "", &[], &[]) {
+        Err(ClError(CL_COMPILE_PROGRAM_FAILURE)) => {}
+        other => return Err(format!("compiling a source with a fault: {other:?}")),
+    }
+    let log = failed(bad.get_build_log(devices[0]), "log")?;
+    if !log.contains("nothing") {
+        return Err(format!("the log does not name the fault: {log}"));
+    }
+    match source("kernel void k() {}")?.compile(&devices, "--no-such-option", &[], &[]) {
+        Err(ClError(CL_INVALID_COMPILER_OPTIONS)) => {}
+        other => return Err(format!("compiling with an unknown option: {other:?}")),
+    }
+    let header = source("#define VALUE 42\n")?;
+    let mut good = source("#include <value.h>\nkernel void k(global int *p) { p[0] = VALUE; }")?;
+    failed(good.compile(&devices, "", &[header.get()], &[c"value.h"]), "compile")?;
+    // SAFETY: the device is the context's, and nobody is to be called.
+    let linked =
+        unsafe { link_program(gpu.context.get(), &devices, c"", &[good.get()], None, std::ptr::null_mut()) };
+    let linked = linked.map_err(|code| format!("link: {}", ClError(code)))?;
+    let kernel = create_kernel(linked, c"k").map_err(|code| format!("create: {}", ClError(code)))?;
+    let buffer = gpu.buffer(&[0i32; 1])?;
+    let argument = buffer.memory().get();
+    let queue = gpu.queue()?;
+    let one = [1usize];
+    // SAFETY: the argument is a handle, and the sizes have as many elements as there are dimensions.
+    unsafe {
+        set_kernel_arg(kernel, 0, size_of::<cl_mem>(), std::ptr::from_ref(&argument).cast())
+            .map_err(|code| format!("argument: {}", ClError(code)))?;
+        let launched =
+            queue.enqueue_nd_range_kernel(kernel, 1, std::ptr::null(), one.as_ptr(), one.as_ptr(), &[]);
+        failed(failed(launched, "launch")?.wait(), "wait")?;
+        release_kernel(kernel).map_err(|code| format!("release: {}", ClError(code)))?;
+        release_program(linked).map_err(|code| format!("release: {}", ClError(code)))?;
+    }
+    same(&buffer.read()?, &[42])
 }
 
 fn kernel_information() -> Outcome {
