@@ -125,7 +125,34 @@ fn indirect_data_takes_the_place_of_the_curbe() {
     bench.write(super::DATA + 64, &[100, 101, 102, 103, 104, 105, 106, 107]);
     let walker = with(with(WALKER, 2, 64), 3, super::DATA as u32 + 64);
     run(&mut bench, &Descriptor::default().with(7, 1), &walker).unwrap();
-    assert_eq!(bench.launches()[0].cross_thread[..8], [100, 0, 0, 0, 101, 0, 0, 0]);
+    let launch = &bench.launches()[0];
+    assert_eq!(launch.cross_thread[..8], [100, 0, 0, 0, 101, 0, 0, 0]);
+    assert!(launch.indirect_data);
+}
+
+#[test]
+fn indirect_data_of_the_thread_comes_before_that_of_all() {
+    let mut bench = Bench::new();
+    run(&mut bench, &Descriptor::default().with(5, 1 << 16).with(7, 1), &WALKER).unwrap();
+    let mut launch = bench.launches()[0].clone();
+    launch.cross_thread = vec![1; 32];
+    launch.per_thread = [[2; 32], [3; 32]].concat();
+    launch.per_thread_size = 32;
+    let payload = |indirect_data| {
+        let mut registers = [0; 96];
+        let launch = crate::dispatch::Launch { indirect_data, ..launch.clone() };
+        launch.write_payload([0; 3], 1, 0, &mut registers);
+        [registers[32], registers[63], registers[64], registers[95]]
+    };
+    assert_eq!(payload(false), [1, 1, 3, 3]);
+    assert_eq!(payload(true), [3, 3, 1, 1]);
+}
+
+#[test]
+fn what_batches_write_to_the_kernels_registers_is_dropped() {
+    let mut bench = Bench::new();
+    bench.run(&[&[0x1100_0001, 0xe404, 0x100], &[0x1200_0002, 0xe404, super::DATA as u32, 0]]).unwrap();
+    assert_eq!(bench.dword(super::DATA), 0);
 }
 
 #[test]
