@@ -12,13 +12,16 @@ use std::time::{Duration, Instant};
 use gencl_program::protocol::{
     BuildResult, CompileRequest, FromServer, ToServer, VERSION, read_message, write_message,
 };
-use parking_lot::Mutex;
+use parking_lot::{Condvar, Mutex};
 
 /// How long a new server may take until it greets.
 const GREETING_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How long a server that says no more may take to end.
 const LEAVING_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// How long a server's last words may take to arrive after its end.
+const LAST_WORDS_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Bytes of the server's error output that are kept for the log.
 const MAX_COMPLAINT: usize = 4096;
@@ -69,11 +72,26 @@ impl std::fmt::Display for Place {
     }
 }
 
+/// The end of a server's error output.
+#[derive(Default)]
+struct Complaint {
+    said: Mutex<Said>,
+    /// Signalled when `said` is complete.
+    complete: Condvar,
+}
+
+#[derive(Default)]
+struct Said {
+    bytes: VecDeque<u8>,
+    /// Nothing more will come.
+    complete: bool,
+}
+
 /// A running server.
 pub(super) struct Server {
     child: Arc<Mutex<Child>>,
     stream: UnixStream,
-    complaint: Arc<Mutex<VecDeque<u8>>>,
+    complaint: Arc<Complaint>,
     /// The process that started it: after a `fork` the server is the parent's.
     owner: u32,
     /// Its working directory, which relative include paths refer to.
@@ -99,11 +117,14 @@ impl Server {
             owner: std::process::id(),
             folder: std::env::current_dir().ok(),
         };
-        if let Some(errors) = errors {
-            let (child, complaint) = (server.child.clone(), server.complaint.clone());
-            std::thread::Builder::new()
-                .name("gencl-compiler".into())
-                .spawn(move || listen(errors, &complaint, &child))?;
+        match errors {
+            Some(errors) => {
+                let (child, complaint) = (server.child.clone(), server.complaint.clone());
+                std::thread::Builder::new()
+                    .name("gencl-compiler".into())
+                    .spawn(move || listen(errors, &complaint, &child))?;
+            }
+            None => server.complaint.said.lock().complete = true,
         }
         server.greet()?;
         Ok(server)
@@ -202,9 +223,12 @@ impl Server {
 
     /// What it said on its error output, as further lines of a log.
     fn last_words(&self) -> String {
-        // The listener may need a moment to read what was written before the end.
-        std::thread::sleep(Duration::from_millis(20));
-        let bytes: Vec<u8> = self.complaint.lock().iter().copied().collect();
+        let mut said = self.complaint.said.lock();
+        if !said.complete {
+            self.complaint.complete.wait_for(&mut said, LAST_WORDS_TIMEOUT);
+        }
+        let bytes: Vec<u8> = said.bytes.iter().copied().collect();
+        drop(said);
         let text = String::from_utf8_lossy(&bytes);
         let text = text.trim();
         if text.is_empty() { String::new() } else { format!(":\n{text}") }
@@ -221,15 +245,20 @@ impl Drop for Server {
 
 /// Keeps the end of what the server writes to its error output; at its end takes note of the process's end, so
 /// that it does not stay in the process table.
-fn listen(mut errors: impl Read, complaint: &Mutex<VecDeque<u8>>, child: &Mutex<Child>) {
+fn listen(mut errors: impl Read, complaint: &Complaint, child: &Mutex<Child>) {
     let mut buffer = [0; 1024];
     while let Ok(count @ 1..) = errors.read(&mut buffer) {
-        let mut kept = complaint.lock();
+        let kept = &mut complaint.said.lock().bytes;
         kept.extend(&buffer[..count]);
         let excess = kept.len().saturating_sub(MAX_COMPLAINT);
         kept.drain(..excess);
     }
-    let _ = child.lock().wait();
+    complaint.said.lock().complete = true;
+    complaint.complete.notify_all();
+    // It has closed its error output and so is about to end. The lock is not held meanwhile: it may not.
+    while matches!(child.lock().try_wait(), Ok(None)) {
+        std::thread::sleep(Duration::from_millis(100));
+    }
 }
 
 fn describe(status: ExitStatus) -> String {
@@ -330,7 +359,7 @@ mod tests {
 
     #[test]
     fn a_server_that_hangs_up_and_stays_is_ended() {
-        let script = Script::new("silent", "cat greeting; cat progress; exec sleep 1000 <&- >&- 2>&1");
+        let script = Script::new("silent", "cat greeting; cat progress; exec sleep 1000 <&- >/dev/null 2>/dev/null");
         let failure = script.start().unwrap().compile(CompileRequest::default(), SOON).unwrap_err();
         assert!(matches!(failure, Failure::Died { .. }), "{failure}");
     }
