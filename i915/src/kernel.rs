@@ -4,11 +4,10 @@ use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use drm::Device as _;
 use memmap2::{MmapOptions, MmapRaw};
 
 use crate::uapi::{self, ioctl};
@@ -22,14 +21,6 @@ pub struct KernelNode {
     /// Bytes of the buffers that were created here: the kernel does not tell the size of a handle.
     sizes: Mutex<HashMap<GemHandle, usize>>,
 }
-
-impl AsFd for KernelNode {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.file.as_fd()
-    }
-}
-
-impl drm::Device for KernelNode {}
 
 /// A device file that was found, and what it is or why it cannot be used.
 #[derive(Debug)]
@@ -121,8 +112,20 @@ impl KernelNode {
 
 impl RenderNode for KernelNode {
     fn version(&self) -> Result<DriverVersion> {
-        let driver = self.get_driver().map_err(|e| errno(&e))?;
-        Ok(DriverVersion { name: driver.name().to_string_lossy().into_owned(), version: driver.version })
+        // Driver names are short; of a longer one the beginning is enough to know that it is not i915.
+        let mut name = [0u8; 64];
+        let mut args = uapi::Version {
+            name: name.as_mut_ptr() as u64,
+            name_len: name.len() as u64,
+            ..Default::default()
+        };
+        // SAFETY: the name has the room that is said; the other strings have none.
+        unsafe { self.request(ioctl::VERSION, &mut args) }?;
+        let length = usize::try_from(args.name_len).map_or(name.len(), |length| length.min(name.len()));
+        Ok(DriverVersion {
+            name: String::from_utf8_lossy(&name[..length]).into_owned(),
+            version: (args.version_major, args.version_minor, args.version_patchlevel),
+        })
     }
 
     fn get_param(&self, param: i32) -> Result<i32> {
