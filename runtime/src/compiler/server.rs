@@ -359,7 +359,8 @@ mod tests {
 
     #[test]
     fn a_server_that_hangs_up_and_stays_is_ended() {
-        let script = Script::new("silent", "cat greeting; cat progress; exec sleep 1000 <&- >/dev/null 2>/dev/null");
+        let script =
+            Script::new("silent", "cat greeting; cat progress; exec sleep 1000 <&- >/dev/null 2>/dev/null");
         let failure = script.start().unwrap().compile(CompileRequest::default(), SOON).unwrap_err();
         assert!(matches!(failure, Failure::Died { .. }), "{failure}");
     }
