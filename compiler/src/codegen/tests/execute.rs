@@ -88,6 +88,7 @@ fn dispatch(kernel: &Kernel, launch: &Launch) -> Dispatch {
         right_mask: u32::MAX >> (32 - last),
         bottom_mask: u32::MAX,
         cross_thread,
+        indirect_data: false,
         per_thread,
         per_thread_size,
         slm_size: 4096.max(kernel.local_size.next_power_of_two()),
