@@ -21,7 +21,7 @@ test-dependencies:
 	@scripts/install-dependencies --tests
 
 build: dependencies
-	$(CARGO) build --release -p gencl -p gencl-compiler
+	$(CARGO) build --release -p gencl -p gencl-compiler -p gencl-render-node
 
 $(RELEASE)/mandelbrot: examples/mandelbrot.c | build
 	$(CC) -O2 -Wall -Wextra -ffp-contract=off $< -o $@ -lOpenCL -lpng
@@ -44,6 +44,9 @@ install: build
 	install -m 755 $(RELEASE)/libgencl.so '$(DESTDIR)$(PREFIX)/lib/gencl/libgencl.so'
 	install -m 755 $(RELEASE)/genclc '$(DESTDIR)$(PREFIX)/bin/genclc'
 	ln -sf ../../bin/genclc '$(DESTDIR)$(PREFIX)/lib/gencl/genclc'
+	install -m 755 $(RELEASE)/libgencl_render_node.so '$(DESTDIR)$(PREFIX)/lib/gencl/libgencl_render_node.so'
+	install -m 755 $(RELEASE)/gencl-sim '$(DESTDIR)$(PREFIX)/lib/gencl/gencl-sim'
+	ln -sf ../lib/gencl/gencl-sim '$(DESTDIR)$(PREFIX)/bin/gencl-sim'
 	echo '$(PREFIX)/lib/gencl/libgencl.so' > '$(DESTDIR)/etc/OpenCL/vendors/gencl.icd'
 
 clean:
