@@ -4,6 +4,7 @@ mod api;
 mod arithmetic;
 mod control_flow;
 mod faults;
+mod integers;
 mod memory;
 mod nd_range;
 
@@ -12,6 +13,7 @@ fn main() {
         control_flow::cases(),
         memory::cases(),
         arithmetic::cases(),
+        integers::cases(),
         nd_range::cases(),
         api::cases(),
         faults::cases(),
