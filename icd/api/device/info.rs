@@ -97,7 +97,9 @@ fn get_device_info(
         CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED => info.string(""),
         CL_DEVICE_PLATFORM => info.value(Platform::handle().raw()),
         CL_DEVICE_REFERENCE_COUNT => info.value(device.references()),
-        CL_DEVICE_AVAILABLE | CL_DEVICE_COMPILER_AVAILABLE | CL_DEVICE_LINKER_AVAILABLE => info.boolean(true),
+        CL_DEVICE_AVAILABLE | CL_DEVICE_COMPILER_AVAILABLE => info.boolean(true),
+        // Only a single compiled program can be linked so far.
+        CL_DEVICE_LINKER_AVAILABLE => info.boolean(false),
         CL_DEVICE_ENDIAN_LITTLE => info.boolean(true),
         CL_DEVICE_ADDRESS_BITS => info.value(facts.address_bits),
 
