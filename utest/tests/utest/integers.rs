@@ -60,7 +60,7 @@ fn narrow_operations(x: i16, y: i16, s: i8) -> Vec<u16> {
         x.clamp(-128, 127) as u16,
         y.clamp(0, 255) as u16,
         u16::from((ws * 3) as u8) + u16::from(us.rotate_left(5)),
-        ((wx * wy >> 16) as u16).wrapping_add(ux.leading_zeros() as u16),
+        (((wx * wy) >> 16) as u16).wrapping_add(ux.leading_zeros() as u16),
         u16::from(s < x as i8) + 2 * u16::from(us > y as u8) + 4 * u16::from(x == y),
         ((wx + wy) >> 1).wrapping_sub((i32::from(ux) + i32::from(uy) + 1) >> 1) as u16,
         u16::from(s.unsigned_abs()).wrapping_add(x.abs_diff(y)),
