@@ -60,8 +60,8 @@ use crate::versions::{self, NUMERIC_VERSION};
 /// Vendor and devices are known by these even if the simulator plays them.
 const VENDOR: &str = "Intel(R) Corporation";
 
-/// `CL_DEVICE_PRINTF_BUFFER_SIZE`: the minimum of a full profile.
-const PRINTF_BUFFER_SIZE: usize = 1 << 20;
+/// `CL_DEVICE_PRINTF_BUFFER_SIZE`: none, as kernels cannot print yet.
+const PRINTF_BUFFER_SIZE: usize = 0;
 
 #[cl_entrypoint(clGetDeviceInfo)]
 fn get_device_info(
