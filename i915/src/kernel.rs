@@ -1,13 +1,19 @@
 //! Render nodes of the kernel: device files under `/dev/dri`.
+//!
+//! What all DRM drivers have goes through the `drm` crate, which is built to make its system calls through the C library
+//! (feature `use-libc` of `rustix`), so that a preload library can answer them. It knows nothing of i915; those
+//! requests are made here.
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use drm::Device;
+use drm_ffi::gem;
 use memmap2::{MmapOptions, MmapRaw};
 
 use crate::uapi::{self, ioctl};
@@ -110,22 +116,18 @@ impl KernelNode {
     }
 }
 
+impl AsFd for KernelNode {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+}
+
+impl Device for KernelNode {}
+
 impl RenderNode for KernelNode {
     fn version(&self) -> Result<DriverVersion> {
-        // Driver names are short; of a longer one the beginning is enough to know that it is not i915.
-        let mut name = [0u8; 64];
-        let mut args = uapi::Version {
-            name: name.as_mut_ptr() as u64,
-            name_len: name.len() as u64,
-            ..Default::default()
-        };
-        // SAFETY: the name has the room that is said; the other strings have none.
-        unsafe { self.request(ioctl::VERSION, &mut args) }?;
-        let length = usize::try_from(args.name_len).map_or(name.len(), |length| length.min(name.len()));
-        Ok(DriverVersion {
-            name: String::from_utf8_lossy(&name[..length]).into_owned(),
-            version: (args.version_major, args.version_minor, args.version_patchlevel),
-        })
+        let driver = self.get_driver().map_err(|e| errno(&e))?;
+        Ok(DriverVersion { name: driver.name().to_string_lossy().into_owned(), version: driver.version })
     }
 
     fn get_param(&self, param: i32) -> Result<i32> {
@@ -217,20 +219,16 @@ impl RenderNode for KernelNode {
 
     fn gem_export(&self, handle: GemHandle) -> Result<(OwnedFd, u64)> {
         let length = self.sizes().get(&handle).copied().ok_or(Errno(libc::ENODEV))?;
-        let flags = (libc::O_CLOEXEC | libc::O_RDWR) as u32;
-        let mut args = uapi::PrimeHandle { handle: handle.0, flags, fd: -1 };
-        // SAFETY: no pointers.
-        unsafe { self.request(ioctl::PRIME_HANDLE_TO_FD, &mut args) }?;
+        let flags = drm::CLOEXEC | drm::RDWR;
+        let prime = gem::handle_to_fd(self.as_fd(), handle.0, flags).map_err(|e| errno(&e))?;
         // SAFETY: the kernel has made the descriptor for this request; nobody else knows it.
-        Ok((unsafe { OwnedFd::from_raw_fd(args.fd) }, length as u64))
+        Ok((unsafe { OwnedFd::from_raw_fd(prime.fd) }, length as u64))
     }
 
     fn gem_close(&self, handle: GemHandle) -> Result<()> {
-        let mut args = uapi::GemClose { handle: handle.0, pad: 0 };
         // Forgotten first: afterwards another thread may get the same handle for a new buffer.
         self.sizes().remove(&handle);
-        // SAFETY: no pointers.
-        unsafe { self.request(ioctl::GEM_CLOSE, &mut args) }
+        gem::close(self.as_fd(), handle.0).map(|_| ()).map_err(|e| errno(&e))
     }
 
     fn gem_map(&self, handle: GemHandle) -> Result<MmapRaw> {
