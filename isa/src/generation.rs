@@ -21,6 +21,9 @@ pub struct Capabilities {
     pub wide_branch_offsets: bool,
     /// `negate` on the sources of logic instructions means complement.
     pub logic_negate_is_complement: bool,
+    /// A `goto` without branch control sends the channels to `UIP` for which its predicate is false; with it, those for
+    /// which it is true. IGC turns the predicate for the generations before Gen11 (`gotoJumpOnTrue`).
+    pub forward_goto_takes_false: bool,
     /// Words in the address register.
     pub address_words: u8,
     /// 64-bit immediates.
@@ -35,6 +38,7 @@ const CAPABILITIES: [Capabilities; COLUMNS] = [
         jump_unit: 8,
         wide_branch_offsets: false,
         logic_negate_is_complement: false,
+        forward_goto_takes_false: false,
         address_words: 8,
         wide_immediates: false,
     },
@@ -45,6 +49,7 @@ const CAPABILITIES: [Capabilities; COLUMNS] = [
         jump_unit: 1,
         wide_branch_offsets: false,
         logic_negate_is_complement: false,
+        forward_goto_takes_false: false,
         address_words: 8,
         wide_immediates: false,
     },
@@ -55,6 +60,7 @@ const CAPABILITIES: [Capabilities; COLUMNS] = [
         jump_unit: 1,
         wide_branch_offsets: true,
         logic_negate_is_complement: true,
+        forward_goto_takes_false: true,
         address_words: 16,
         wide_immediates: true,
     },
@@ -65,6 +71,7 @@ const CAPABILITIES: [Capabilities; COLUMNS] = [
         jump_unit: 1,
         wide_branch_offsets: true,
         logic_negate_is_complement: true,
+        forward_goto_takes_false: true,
         address_words: 16,
         wide_immediates: true,
     },
@@ -76,7 +83,7 @@ impl Generation {
         [Generation::Gen7, Generation::Gen75, Generation::Gen8, Generation::Gen9];
 
     /// The generation's column in every table.
-    pub(crate) const fn column(self) -> usize {
+    pub const fn column(self) -> usize {
         match self {
             Generation::Gen7 => 0,
             Generation::Gen75 => 1,

@@ -48,6 +48,10 @@ pub fn branch(kernel: &Kernel, thread: &mut Thread, op: &Op, branch: Branch) -> 
             thread.park(place(taken), uip);
             continue_or(thread, jip);
         }
+        Branch::GotoForward { jip, uip } => {
+            thread.park(place(enabled & !taken), uip);
+            continue_or(thread, jip);
+        }
         Branch::Diverge { jip } => {
             thread.park(place(taken), jip);
             continue_or(thread, jip);

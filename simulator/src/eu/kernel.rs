@@ -166,7 +166,7 @@ fn waiting_places(index: usize, op: &Op) -> Vec<usize> {
         Branch::Jump(_) | Branch::JumpIndirect | Branch::Join { .. } => Vec::new(),
         Branch::If { jip } | Branch::Diverge { jip } => vec![jip],
         Branch::While { .. } | Branch::Call { .. } | Branch::Return => vec![index + 1],
-        Branch::Else { uip, .. } | Branch::Leave { uip, .. } => vec![uip],
+        Branch::Else { uip, .. } | Branch::Leave { uip, .. } | Branch::GotoForward { uip, .. } => vec![uip],
         Branch::GotoBackward { jip, uip } => vec![jip, uip],
     }
 }

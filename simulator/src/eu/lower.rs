@@ -170,6 +170,9 @@ impl Lowering<'_> {
                 Branch::Leave { jip: index(jip)?, uip: index(uip.map(|u| self.break_target(u, offset)))? }
             }
             O::Goto if control => Branch::GotoBackward { jip: index(jip)?, uip: index(uip)? },
+            O::Goto if self.generation.capabilities().forward_goto_takes_false => {
+                Branch::GotoForward { jip: index(jip)?, uip: index(uip.or(jip))? }
+            }
             O::Cont | O::Halt | O::Goto | O::Brc if jip.is_some() => {
                 Branch::Leave { jip: index(jip)?, uip: index(uip.or(jip))? }
             }

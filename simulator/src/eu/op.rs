@@ -38,8 +38,10 @@ pub enum Branch {
     Join { jip: usize },
     /// `while`
     While { jip: usize },
-    /// `break`, `cont`, `halt`, `brc` and forward `goto`: channels go to `uip`; the thread to `jip` when none is left.
+    /// `break`, `cont`, `halt` and `brc`: channels go to `uip`; the thread to `jip` when none is left.
     Leave { jip: usize, uip: usize },
+    /// `goto` without `BranchCtrl`: as [`Branch::Leave`], but the channels go for which the predicate is false.
+    GotoForward { jip: usize, uip: usize },
     /// `goto` with `BranchCtrl`: channels that do not take it wait at `jip`, the thread goes to `uip` if one does.
     GotoBackward { jip: usize, uip: usize },
     /// `brd`

@@ -116,13 +116,13 @@ fn loops_in_loops() {
 
 #[test]
 fn forward_gotos_meet_at_joins() {
-    // n < 4 skips to A; of the rest, odd ones skip to B.
+    // A forward goto takes the channels whose predicate is false: n < 4 skips to A; of the rest, odd ones skip to B.
     let code = "
         mov(16) g10<1>D 0D { align1 1H };
         cmp.l.f0.0(16) null<1>D g20<8,8,1>D 4D { align1 1H };
-        (+f0.0) goto(16) JIP: A UIP: A { align1 1H };
+        (-f0.0) goto(16) JIP: A UIP: A { align1 1H };
         and.nz.f0.0(16) null<1>D g20<8,8,1>D 1D { align1 1H };
-        (+f0.0) goto(16) JIP: A UIP: B { align1 1H };
+        (-f0.0) goto(16) JIP: A UIP: B { align1 1H };
         add(16) g10<1>D g10<8,8,1>D 1D { align1 1H };
         A:
         join(16) JIP: B { align1 1H };
@@ -136,6 +136,26 @@ fn forward_gotos_meet_at_joins() {
         _ if n % 2 == 1 => 100,
         _ => 111,
     });
+}
+
+#[test]
+fn forward_gotos_without_a_true_channel_take_all() {
+    // As IGC writes a jump of all channels.
+    let code = "
+        mov(16) g10<1>D 0D { align1 1H };
+        mov(1) f0<1>UW 0UW { align1 WE_all 1N };
+        (+f0.0) goto(16) JIP: A UIP: A { align1 1H };
+        add(16) g10<1>D g10<8,8,1>D 1D { align1 1H };
+        A:
+        join(16) JIP: NEXT { align1 1H };
+        NEXT:
+        goto(16) JIP: B UIP: B { align1 1H };
+        add(16) g10<1>D g10<8,8,1>D 10D { align1 1H };
+        B:
+        join(16) JIP: END { align1 1H };
+        END:
+        nop;";
+    check("goto of all, goto of none", code, |_| 10);
 }
 
 #[test]
