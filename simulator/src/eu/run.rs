@@ -56,7 +56,8 @@ pub struct Context<'a> {
     pub barrier: Barrier,
     /// Refuse what the hardware leaves undefined.
     pub strict: bool,
-    device: &'static Device,
+    /// The device that executes.
+    pub device: &'static Device,
     cancel: &'a CancelFlag,
 }
 
