@@ -2,8 +2,8 @@
 
 use crate::message::{Message, MessageError};
 use crate::{
-    AccessMode, Arf, Branch, Descriptor, Destination, Extra, Generation, Instruction, MathFunction, Opcode,
-    Operand, Region, Register, Send, Source, Type,
+    AccessMode, Arf, Branch, Destination, Extra, Generation, Instruction, MathFunction, Opcode, Operand,
+    Region, Register, Source, Type,
 };
 
 impl Operand {
@@ -122,13 +122,7 @@ impl Instruction {
         payload: u8,
         message: &Message,
     ) -> Result<Instruction, MessageError> {
-        let (target, bits) = message.encode(generation)?;
-        let send = Send {
-            target,
-            descriptor: Descriptor::Immediate(bits),
-            extended: Descriptor::Immediate(0),
-            end_of_thread: false,
-        };
+        let send = message.send(generation, 0, false)?;
         Ok(Instruction {
             extra: Extra::Send(send),
             ..Instruction::unary(Opcode::Send, exec_size, destination, Operand::scalar(payload, 0, Type::UD))

@@ -9,7 +9,6 @@ mod check;
 mod emit;
 mod lir;
 mod liveness;
-mod messages;
 mod select;
 mod spill;
 mod target;
@@ -124,7 +123,8 @@ fn finish(
         if count == 0 || rounds > ROUNDS {
             return Err(allocation(format!("{registers} registers do not suffice, even with spilling")));
         }
-        spill::spill(&mut selected.program, &shortage.candidates[..count]).map_err(allocation)?;
+        spill::spill(&mut selected.program, &shortage.candidates[..count], target.generation)
+            .map_err(allocation)?;
     };
     if options.check || cfg!(debug_assertions) {
         check::check(&selected.program, &locations).map_err(|e| (e, "check of the register allocation"))?;

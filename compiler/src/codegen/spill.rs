@@ -6,8 +6,10 @@
 //! needs a fill before it.
 
 use super::lir::{GRF, Inst, Kind, Program, VRef, Vreg, VregInfo};
-use super::messages::Message;
-use gencl_isa::{Destination, Extra, Instruction, Opcode, Operand, Region, Register, Source, Type};
+use gencl_isa::message::{Message, Operation as Access};
+use gencl_isa::{
+    Destination, Extra, Generation, Instruction, Opcode, Operand, Region, Register, Source, Type,
+};
 
 /// Registers that a scratch message can reach, counted from the thread's scratch base.
 const REACH: u32 = 1 << 12;
@@ -16,7 +18,7 @@ const REACH: u32 = 1 << 12;
 ///
 /// # Errors
 /// More scratch than messages can reach.
-pub fn spill(program: &mut Program, vregs: &[Vreg]) -> Result<(), String> {
+pub fn spill(program: &mut Program, vregs: &[Vreg], generation: Generation) -> Result<(), String> {
     for v in vregs {
         let info = &mut program.vregs[v.0 as usize];
         info.spilled = Some(program.spill_size);
@@ -29,7 +31,7 @@ pub fn spill(program: &mut Program, vregs: &[Vreg]) -> Result<(), String> {
         let old = std::mem::take(&mut program.blocks[index].insts);
         let mut new = Vec::with_capacity(old.len());
         for inst in old {
-            rewrite(program, inst, &mut new);
+            rewrite(program, inst, generation, &mut new)?;
         }
         program.blocks[index].insts = new;
     }
@@ -42,10 +44,15 @@ fn touched(at: VRef, span: u32) -> (u32, u32) {
     (first, (at.offset + span).next_multiple_of(GRF) - first)
 }
 
-fn rewrite(program: &mut Program, mut inst: Inst, out: &mut Vec<Inst>) {
+fn rewrite(
+    program: &mut Program,
+    mut inst: Inst,
+    generation: Generation,
+    out: &mut Vec<Inst>,
+) -> Result<(), String> {
     let slot = |program: &Program, v: Option<VRef>| v.and_then(|v| program.info(v.vreg).spilled);
     if inst.kind == Kind::Undefined && slot(program, inst.dst).is_some() {
-        return;
+        return Ok(());
     }
     // Operands that touch the same registers share one piece.
     let mut pieces: Vec<(Vreg, u32, u32, Vreg)> = Vec::new();
@@ -53,17 +60,20 @@ fn rewrite(program: &mut Program, mut inst: Inst, out: &mut Vec<Inst>) {
         let (Some(at), Some(base)) = (inst.srcs[index], slot(program, inst.srcs[index])) else { continue };
         let (first, bytes) = touched(at, inst.src_span(index));
         let known = pieces.iter().find(|p| (p.0, p.1, p.2) == (at.vreg, first, bytes)).map(|p| p.3);
-        let piece = known.unwrap_or_else(|| {
-            let piece = new_piece(program, at.vreg, first, bytes);
-            fill(piece, base + first, bytes, out);
-            pieces.push((at.vreg, first, bytes, piece));
-            piece
-        });
+        let piece = match known {
+            Some(piece) => piece,
+            None => {
+                let piece = new_piece(program, at.vreg, first, bytes);
+                fill(piece, base + first, bytes, generation, out)?;
+                pieces.push((at.vreg, first, bytes, piece));
+                piece
+            }
+        };
         inst.srcs[index] = Some(VRef { vreg: piece, offset: at.offset - first });
     }
     let Some((at, base)) = inst.dst.zip(slot(program, inst.dst)) else {
         out.push(inst);
-        return;
+        return Ok(());
     };
     let (first, bytes) = touched(at, inst.dst_span());
     let piece = new_piece(program, at.vreg, first, bytes);
@@ -71,12 +81,12 @@ fn rewrite(program: &mut Program, mut inst: Inst, out: &mut Vec<Inst>) {
     inst.written(|_, size| covered += size);
     let whole = covered == bytes && inst.isa.predicate.is_none();
     if !whole {
-        fill(piece, base + first, bytes, out);
+        fill(piece, base + first, bytes, generation, out)?;
     }
     inst.dst = Some(VRef { vreg: piece, offset: at.offset - first });
     inst.fresh = whole;
     out.push(inst);
-    store(piece, base + first, bytes, out);
+    store(piece, base + first, bytes, generation, out)
 }
 
 fn new_piece(program: &mut Program, of: Vreg, first: u32, bytes: u32) -> Vreg {
@@ -107,27 +117,49 @@ fn message(opcode: Opcode) -> Instruction {
     isa
 }
 
-fn fill(piece: Vreg, slot: u32, bytes: u32, out: &mut Vec<Inst>) {
+/// Scratch block access of `registers` from register `offset` of the thread's scratch on.
+fn access(write: bool, registers: u32, offset: u32, generation: Generation) -> Result<Extra, String> {
+    let (registers, offset) = (registers as u8, offset as u16);
+    let block = Access::ScratchBlock { write, registers, offset, dword_mode: false, invalidate: false };
+    let second = if write { registers } else { 0 };
+    Message::new(block).send(generation, second, false).map(Extra::Send).map_err(|e| e.to_string())
+}
+
+fn fill(
+    piece: Vreg,
+    slot: u32,
+    bytes: u32,
+    generation: Generation,
+    out: &mut Vec<Inst>,
+) -> Result<(), String> {
     for (first, size) in blocks(bytes / GRF) {
         let mut isa = message(Opcode::Send);
         isa.destination = Destination::new(Register::Grf(0), 0, Type::UW);
-        isa.extra = Extra::Send(Message::scratch(false, size, slot / GRF + first).send(1, 0, size, false));
+        isa.extra = access(false, size, slot / GRF + first, generation)?;
         let mut inst = Inst::new(isa);
         inst.dst = Some(VRef { vreg: piece, offset: first * GRF });
         inst.fresh = true;
         inst.kind = Kind::Fill(slot + first * GRF);
         out.push(inst);
     }
+    Ok(())
 }
 
-fn store(piece: Vreg, slot: u32, bytes: u32, out: &mut Vec<Inst>) {
+fn store(
+    piece: Vreg,
+    slot: u32,
+    bytes: u32,
+    generation: Generation,
+    out: &mut Vec<Inst>,
+) -> Result<(), String> {
     for (first, size) in blocks(bytes / GRF) {
         let mut isa = message(Opcode::Sends);
         isa.sources[1] = header();
-        isa.extra = Extra::Send(Message::scratch(true, size, slot / GRF + first).send(1, size, 0, false));
+        isa.extra = access(true, size, slot / GRF + first, generation)?;
         let mut inst = Inst::new(isa);
         inst.srcs[1] = Some(VRef { vreg: piece, offset: first * GRF });
         inst.kind = Kind::Spill(slot + first * GRF);
         out.push(inst);
     }
+    Ok(())
 }

@@ -14,7 +14,7 @@ mod lengths;
 mod print;
 mod table;
 
-use crate::{Generation, SharedFunction};
+use crate::{Descriptor, Generation, Send, SharedFunction};
 
 pub use lengths::{HeaderRule, Lengths};
 pub use table::{MESSAGES, MessageInfo, MessageKind};
@@ -499,6 +499,27 @@ impl Message {
     /// What the generation cannot express.
     pub fn encode(&self, generation: Generation) -> Result<(SharedFunction, u32), MessageError> {
         layout::encode(generation, self)
+    }
+
+    /// The message as an instruction sends it; `second` of the payload's registers are the second piece of a split send.
+    ///
+    /// # Errors
+    /// What the generation cannot express.
+    pub fn send(
+        &self,
+        generation: Generation,
+        second: u8,
+        end_of_thread: bool,
+    ) -> Result<Send, MessageError> {
+        let first = Message { payload: self.payload.saturating_sub(second), ..*self };
+        let (target, descriptor) = first.encode(generation)?;
+        Ok(Send {
+            target,
+            descriptor: Descriptor::Immediate(descriptor),
+            // Bits 9:6: "Extended Message Length".
+            extended: Descriptor::Immediate(u32::from(second) << 6),
+            end_of_thread,
+        })
     }
 }
 

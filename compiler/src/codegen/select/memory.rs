@@ -11,23 +11,23 @@
 use super::{Failure, Selector, machine_type, unsigned};
 use crate::codegen::build::{Builder, Dest, Operation, Place, Val};
 use crate::codegen::lir::{GRF, VRef};
-use crate::codegen::messages::Message;
 use crate::ir::{AtomicOp, Instruction, Reg, Space, Type as IrType};
-use gencl_isa::{Opcode, Type};
+use gencl_isa::message::{AtomicOperation, ElementSize, Message, Operation as Access, SimdMode, surface};
+use gencl_isa::{Opcode, Send, Type};
 
-/// `MDC_AOP`: operations of untyped atomics, signed and unsigned.
-const ATOMICS: &[(AtomicOp, u32, u32)] = &[
-    (AtomicOp::And, 1, 1),
-    (AtomicOp::Or, 2, 2),
-    (AtomicOp::Xor, 3, 3),
-    (AtomicOp::Xchg, 4, 4),
-    (AtomicOp::Inc, 5, 5),
-    (AtomicOp::Dec, 6, 6),
-    (AtomicOp::Add, 7, 7),
-    (AtomicOp::Sub, 8, 8),
-    (AtomicOp::Max, 10, 12),
-    (AtomicOp::Min, 11, 13),
-    (AtomicOp::CmpXchg, 14, 14),
+/// The messages' atomic operations, signed and unsigned.
+const ATOMICS: &[(AtomicOp, AtomicOperation, AtomicOperation)] = &[
+    (AtomicOp::And, AtomicOperation::And, AtomicOperation::And),
+    (AtomicOp::Or, AtomicOperation::Or, AtomicOperation::Or),
+    (AtomicOp::Xor, AtomicOperation::Xor, AtomicOperation::Xor),
+    (AtomicOp::Xchg, AtomicOperation::Mov, AtomicOperation::Mov),
+    (AtomicOp::Inc, AtomicOperation::Inc, AtomicOperation::Inc),
+    (AtomicOp::Dec, AtomicOperation::Dec, AtomicOperation::Dec),
+    (AtomicOp::Add, AtomicOperation::Add, AtomicOperation::Add),
+    (AtomicOp::Sub, AtomicOperation::Sub, AtomicOperation::Sub),
+    (AtomicOp::Max, AtomicOperation::IMax, AtomicOperation::UMax),
+    (AtomicOp::Min, AtomicOperation::IMin, AtomicOperation::UMin),
+    (AtomicOp::CmpXchg, AtomicOperation::CmpWrite, AtomicOperation::CmpWrite),
 ];
 
 /// One message of an access.
@@ -64,6 +64,10 @@ fn pieces(size: u32, count: u32, align: u32, quadwords: bool) -> Pieces {
         }
     }
     list
+}
+
+fn simd_mode(lanes: u32) -> SimdMode {
+    if lanes == 16 { SimdMode::Simd16 } else { SimdMode::Simd8 }
 }
 
 impl Piece {
@@ -113,14 +117,42 @@ fn whole(parts: &[Part], offset: u32, size: u32) -> Option<Val> {
 }
 
 impl Selector<'_> {
-    fn message(&self, space: Space, write: bool, lanes: u32, piece: Piece) -> Message {
-        match (space, piece) {
-            (Space::Local, Piece::Dwords(n)) => Message::slm_untyped(write, lanes, n),
-            (Space::Local, Piece::Scattered(n)) => Message::slm_byte(write, lanes, n),
-            (_, Piece::Dwords(n)) => Message::a64_untyped(write, lanes, n),
-            (_, Piece::Scattered(n)) => Message::a64_byte(write, lanes, n),
-            (_, Piece::Quadwords(n)) => Message::a64_qword_read(lanes, n),
-        }
+    /// The message of a piece of an access; `second` registers of its payload are the second piece of a split send.
+    fn access(
+        &self,
+        space: Space,
+        write: bool,
+        lanes: u32,
+        piece: Piece,
+        second: u32,
+    ) -> Result<Send, Failure> {
+        let simd = simd_mode(lanes);
+        let a64 = space != Space::Local;
+        let surface = if a64 { surface::STATELESS } else { surface::SLM };
+        let scattered = |element, elements: u32| Access::A64Scattered {
+            write,
+            surface,
+            simd,
+            element,
+            elements: elements as u8,
+        };
+        let access = match piece {
+            Piece::Dwords(n) => {
+                let channels = !(0xf << n) & 0xf;
+                Access::Untyped { write, a64, surface, simd, channels }
+            }
+            Piece::Scattered(n) if a64 => scattered(ElementSize::Byte, n),
+            Piece::Scattered(n) => Access::ByteScattered { write, surface, simd, bytes: n as u8 },
+            Piece::Quadwords(n) => scattered(ElementSize::Qword, n),
+        };
+        self.message(access, second)
+    }
+
+    /// A message as the target encodes it.
+    pub fn message(&self, access: Access, second: u32) -> Result<Send, Failure> {
+        Message::new(access)
+            .send(self.target.generation, second as u8, false)
+            .map_err(|e| Failure::unsupported(e.to_string()))
     }
 
     /// The addresses of an access, `offset` bytes further on.
@@ -182,7 +214,7 @@ impl Selector<'_> {
             let a = self.address(space, address, offset, scalar)?;
             let length = a.lanes * piece.slots() / GRF;
             let response = self.b.registers(length);
-            let message = self.message(space, false, a.lanes, piece).send(a.length, 0, length, false);
+            let message = self.access(space, false, a.lanes, piece, 0)?;
             let width = if a.scalar { 1 } else { a.lanes };
             self.b.send(message, width, 0, [Some(a.payload), None], Some(response));
             let (unit, step) = match piece {
@@ -259,7 +291,7 @@ impl Selector<'_> {
             let a = self.address(space, i.srcs[0], offset, false)?;
             let data = self.data(&i.srcs[1..], ty, offset, piece, &a)?;
             let length = a.lanes * piece.slots() / GRF;
-            let message = self.message(space, true, a.lanes, piece).send(a.length, length, 0, false);
+            let message = self.access(space, true, a.lanes, piece, length)?;
             self.b.send(message, a.lanes, 0, [Some(a.payload), Some(data)], None);
         }
         Ok(())
@@ -316,10 +348,10 @@ impl Selector<'_> {
         if size < 4 || float || (local && size == 8) || matches!(space, Space::Private | Space::Constant) {
             return Err(Failure::unsupported(format!("atomic {op:?} of {ty:?} in {space:?} memory")));
         }
-        let Some((_, signed_code, unsigned_code)) = ATOMICS.iter().find(|(o, ..)| *o == op) else {
+        let Some((_, signed, unsigned_operation)) = ATOMICS.iter().find(|(o, ..)| *o == op) else {
             return Err(Failure::internal("no row in the table of atomics"));
         };
-        let code = if machine.is_signed() { *signed_code } else { *unsigned_code };
+        let operation = if machine.is_signed() { *signed } else { *unsigned_operation };
         let ty = unsigned(size);
         let a = self.address(space, i.srcs[0], 0, false)?;
         let width = if local { a.lanes } else { a.lanes.min(self.target.a64_atomic_lanes) };
@@ -333,15 +365,14 @@ impl Selector<'_> {
             let registers = width * size / GRF;
             let second = self.operands(&operands, &a, first, width, size);
             let length = registers * operands.len() as u32;
-            let response = if returned.is_some() { registers } else { 0 };
-            let message = if local {
-                Message::slm_atomic(width, code, returned.is_some())
-            } else {
-                Message::a64_atomic(code, size == 8, returned.is_some())
-            };
+            let returns = returned.is_some();
+            let simd = simd_mode(width);
+            let surface = if local { surface::SLM } else { surface::STATELESS };
+            let (a64, qword) = (!local, size == 8);
+            let access = Access::UntypedAtomic { a64, surface, simd, operation, qword, returns };
+            let message = self.message(access, length)?;
             let addresses = a.length * width / a.lanes;
             let payload = a.payload.plus(first * addresses * GRF / width);
-            let message = message.send(addresses, length, response, false);
             let dst = returned.map(|r| r.at.plus(first * size));
             self.b.send(message, width, first, [Some(payload), second], dst);
         }

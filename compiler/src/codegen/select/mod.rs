@@ -325,21 +325,12 @@ impl Selector<'_> {
             Op::Load { space, ty, align } => self.load(space, ty, align, i),
             Op::Store { space, ty, align } => self.store(space, ty, align, i),
             Op::Atomic { op, space, ty } => self.atomic(op, space, ty, i),
-            Op::Barrier { global, .. } => {
-                self.barrier(global);
-                Ok(())
-            }
-            Op::Fence { .. } => {
-                self.fence();
-                Ok(())
-            }
+            Op::Barrier { global, .. } => self.barrier(global),
+            Op::Fence { .. } => self.fence(),
             Op::Jump(target) => self.jump(target, index),
             Op::Branch { .. } => Err(Failure::internal("a branch for each lane in the linear form")),
             Op::Vote { vote, target, next } => self.vote(vote, target, next, i.srcs[0], index),
-            Op::Return => {
-                self.end_of_thread();
-                Ok(())
-            }
+            Op::Return => self.end_of_thread(),
         }
     }
 

@@ -1,11 +1,12 @@
 //! Barriers, fences, the end.
 
-use super::Selector;
+use super::{Failure, Selector};
 use crate::codegen::build::{Operation, Val};
 use crate::codegen::lir::Inst;
-use crate::codegen::messages::Message;
+use gencl_isa::message::{GatewayFunction, Operation as Access};
 use gencl_isa::{
-    Arf, Destination, Extra, Instruction as Isa, Opcode, Operand, Region, Register, Source, Type,
+    Arf, Destination, Extra, Instruction as Isa, Opcode, Operand, Region, Register, SharedFunction, Source,
+    Type,
 };
 
 /// The register that the end-of-thread message is sent from: it must be one of the last 16.
@@ -13,12 +14,12 @@ const LAST: u8 = 127;
 
 impl Selector<'_> {
     /// Waits until all threads of the work-group are here.
-    pub fn barrier(&mut self, global: bool) {
+    pub fn barrier(&mut self, global: bool) -> Result<(), Failure> {
         self.barrier = true;
         if global {
-            self.fence();
+            self.fence()?;
         }
-        let Ok(header) = self.header() else { return };
+        let header = self.header()?;
         let payload = self.b.registers(1);
         let simd = std::mem::replace(&mut self.b.simd, 8);
         let dst = crate::codegen::build::Dest { at: payload, stride: 4, ty: Type::UD, fresh: true };
@@ -28,22 +29,26 @@ impl Selector<'_> {
         self.b.simd = simd;
         let zero = Val::imm(0, Type::UD);
         self.b.scalar_arf(Opcode::Mov, Arf::Notification(0), 0, Type::UD, &[zero]);
-        self.b.send(Message::barrier().send(1, 0, 0, false), 1, 0, [Some(payload), None], None);
+        let barrier = Access::Gateway { function: GatewayFunction::Barrier, notify: 0 };
+        let message = self.message(barrier, 0)?;
+        self.b.send(message, 1, 0, [Some(payload), None], None);
         let mut wait = Isa::new(Opcode::Wait, 1);
         wait.no_mask = true;
         let register = Register::Arf(Arf::Notification(0));
         wait.destination = Destination::new(register, 0, Type::UD);
         wait.sources[0] = Operand::Register(Source::new(register, 0, Region::SCALAR, Type::UD));
         self.b.push(Inst::new(wait));
+        Ok(())
     }
 
     /// Goes on when all earlier accesses to global memory are done.
-    pub fn fence(&mut self) {
-        let Ok(header) = self.header() else { return };
+    pub fn fence(&mut self) -> Result<(), Failure> {
+        let header = self.header()?;
         let done = self.b.registers(1);
         let mut isa = Isa::new(Opcode::Send, 8);
         isa.no_mask = true;
-        isa.extra = Extra::Send(Message::fence().send(1, 0, 1, false));
+        let fence = Access::Fence { port: SharedFunction::DataCache, commit: true, flush: 0, surface: 0 };
+        isa.extra = Extra::Send(self.message(fence, 0)?);
         isa.destination = Destination::new(Register::Grf(0), 0, Type::UD);
         isa.sources[0] = Operand::Register(Source::new(Register::Grf(0), 0, Region::SCALAR, Type::UD));
         let mut inst = Inst::new(isa);
@@ -59,11 +64,12 @@ impl Selector<'_> {
         let mut inst = Inst::new(isa);
         inst.srcs[0] = Some(done);
         self.b.push(inst);
+        Ok(())
     }
 
     /// Ends the thread.
-    pub fn end_of_thread(&mut self) {
-        let Ok(header) = self.header() else { return };
+    pub fn end_of_thread(&mut self) -> Result<(), Failure> {
+        let header = self.header()?;
         let whole =
             |register: Register| Operand::Register(Source::new(register, 0, Region::new(8, 8, 1), Type::UD));
         let mut isa = Isa::new(Opcode::Mov, 8);
@@ -73,11 +79,9 @@ impl Selector<'_> {
         let mut inst = Inst::new(isa);
         inst.srcs[0] = Some(header);
         self.b.push(inst);
-        let mut isa = Isa::new(Opcode::Send, 8);
-        isa.no_mask = true;
-        isa.extra = Extra::Send(Message::end_of_thread().send(1, 0, 0, true));
-        isa.destination = Destination::null(Type::UD);
-        isa.sources[0] = Operand::Register(Source::new(Register::Grf(LAST), 0, Region::SCALAR, Type::UD));
-        self.b.push(Inst::new(isa));
+        let end = Isa::end_of_thread(self.target.generation, LAST)
+            .map_err(|e| Failure::unsupported(e.to_string()))?;
+        self.b.push(Inst::new(end));
+        Ok(())
     }
 }
