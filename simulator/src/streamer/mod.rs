@@ -63,6 +63,13 @@ impl<'a> Streamer<'a> {
 
     /// Executes the batch at a GPU address up to its end.
     pub fn run(&mut self, batch: u64) -> Result<(), Fault> {
+        self.state.registers.resume(self.gpu.device);
+        let result = self.commands(batch);
+        self.state.registers.suspend(self.gpu.device);
+        result
+    }
+
+    fn commands(&mut self, batch: u64) -> Result<(), Fault> {
         let (mut begin, mut at) = (canonical(batch), canonical(batch));
         let mut dwords = Vec::with_capacity(32);
         let mut commands = 0u32;

@@ -44,6 +44,8 @@ const REGISTERS: &[Row] = &[
     Row { name: "MI_PREDICATE_RESULT_2",      offset: 0x2214, count: 1,  kind: Kind::ReadOnly },
     Row { name: "CS_INVOCATION_COUNT",        offset: 0x2290, count: 2,  kind: Kind::Plain },
     Row { name: "TIMESTAMP",                  offset: 0x2358, count: 2,  kind: Kind::ReadOnly },
+    // Offset: Mesa's `gfx8_context.h`, Intel's driver (`register_offsets.h`).
+    Row { name: "CTX_TIMESTAMP",              offset: 0x23a8, count: 1,  kind: Kind::ReadOnly },
     Row { name: "MI_PREDICATE_SRC0",          offset: 0x2400, count: 2,  kind: Kind::Plain },
     Row { name: "MI_PREDICATE_SRC1",          offset: 0x2408, count: 2,  kind: Kind::Plain },
     Row { name: "MI_PREDICATE_DATA",          offset: 0x2410, count: 2,  kind: Kind::Plain },
@@ -70,6 +72,7 @@ const STREAMER_END: u32 = 0x2800;
 const BLITTER: u32 = 0x2_0000;
 
 const TIMESTAMP: u32 = 0x2358;
+const CTX_TIMESTAMP: u32 = 0x23a8;
 const CS_INVOCATION_COUNT: u32 = 0x2290;
 const PREDICATE_SRC0: u32 = 0x2400;
 const PREDICATE_SRC1: u32 = 0x2408;
@@ -84,12 +87,14 @@ const L3CNTLREG: u32 = 0x7034;
 pub struct Registers {
     /// Each row's values one after the other.
     values: Vec<u32>,
+    /// When the batch began that runs now, in ticks of the clock.
+    resumed: u64,
 }
 
 impl Default for Registers {
     fn default() -> Registers {
         let count: u32 = REGISTERS.iter().map(|row| row.count).sum();
-        let mut registers = Registers { values: vec![0; count as usize] };
+        let mut registers = Registers { values: vec![0; count as usize], resumed: 0 };
         // Volume 2c: bit 0 is the result of the last MI_PREDICATE; without one, commands execute.
         registers.set(PREDICATE_RESULT, 1);
         registers
@@ -160,11 +165,28 @@ impl Registers {
         self.set64(GPR + 8 * index, value);
     }
 
+    /// A batch of the context begins: the context's own time goes on.
+    pub fn resume(&mut self, device: &Device) {
+        self.resumed = clock::timestamp(device);
+    }
+
+    /// The batch is over: the context's own time stands still.
+    pub fn suspend(&mut self, device: &Device) {
+        self.set(CTX_TIMESTAMP, self.context_time(device));
+    }
+
+    /// Ticks for which batches of the context have run (Volume 2c, CTX_TIMESTAMP): 32 bits that wrap.
+    fn context_time(&self, device: &Device) -> u32 {
+        let now = clock::timestamp(device).wrapping_sub(self.resumed);
+        self.get(CTX_TIMESTAMP).wrapping_add(now as u32)
+    }
+
     /// Reads as a command does. The offset is the render engine's.
     fn read(&self, device: &Device, offset: u32) -> Result<u32, Fault> {
         let (_, index) = find(offset).ok_or_else(|| unknown(offset))?;
         Ok(match offset {
             TIMESTAMP => clock::timestamp(device) as u32,
+            CTX_TIMESTAMP => self.context_time(device),
             0x235c => (clock::timestamp(device) >> 32) as u32,
             _ => self.values[index],
         })

@@ -106,6 +106,21 @@ fn timestamps_are_stored_and_go_forward() {
 }
 
 #[test]
+fn the_time_of_a_context_stands_still_between_batches() {
+    let mut bench = Bench::new();
+    let data = DATA as u32;
+    let read = |to: u32| [0x1200_0002, 0x23a8, to, 0];
+    bench.run(&[&read(data)]).unwrap();
+    let pause = std::time::Duration::from_millis(50);
+    std::thread::sleep(pause);
+    bench.run(&[&read(data + 4), &read(data + 8)]).unwrap();
+    let [first, second, third] = [0, 4, 8].map(|offset| bench.dword(DATA + offset));
+    // 12 ticks are a microsecond.
+    assert!(first <= second && second <= third, "{first} {second} {third}");
+    assert!(u128::from(third - first) < 12 * pause.as_micros(), "{first} {third}");
+}
+
+#[test]
 fn the_blitter_has_its_own_registers_and_flush() {
     let mut bench = Bench::new();
     let data = DATA as u32;
