@@ -1,7 +1,9 @@
-//! What a command is: a row of a generation's table.
+//! What a command is: a row of the table.
 
 use super::Streamer;
-use super::field::Field;
+use gencl_isa::Generation;
+
+use super::field::{COLUMNS, Field, Packet};
 use crate::fault::Fault;
 
 /// Opcode bits of MI commands.
@@ -12,6 +14,8 @@ pub const RENDER_MASK: u32 = 0xffff_0000;
 /// How long a command is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Length {
+    /// The generation does not have it.
+    None,
     /// One dword, without a length field.
     One,
     /// Exactly so many dwords.
@@ -52,7 +56,7 @@ pub enum Flow {
 }
 
 /// What executes a command.
-pub type Handler = fn(&mut Streamer<'_>, &[u32]) -> Result<Flow, Fault>;
+pub type Handler = fn(&mut Streamer<'_>, Packet<'_>) -> Result<Flow, Fault>;
 
 /// One row of the command table.
 #[derive(Debug)]
@@ -63,10 +67,10 @@ pub struct Command {
     pub opcode: u32,
     /// Which bits those are.
     pub mask: u32,
-    /// Length.
-    pub length: Length,
-    /// Bits of the length field in the first dword.
-    pub length_bits: u32,
+    /// Length in each generation.
+    pub lengths: [Length; COLUMNS],
+    /// Bits of the length field in the first dword, in each generation; without meaning where the length is one dword.
+    pub length_bits: [u32; COLUMNS],
     /// Engines that have it.
     pub engines: Engines,
     /// Fields; all other bits must be 0.
@@ -76,11 +80,30 @@ pub struct Command {
 }
 
 impl Command {
+    /// Its length in a generation.
+    pub fn length(&self, generation: Generation) -> Length {
+        self.lengths[generation.column()]
+    }
+
+    /// Is it this command, in this generation, that begins with `header`?
+    pub fn is(&self, generation: Generation, header: u32) -> bool {
+        header & self.mask == self.opcode && self.length(generation) != Length::None
+    }
+
+    /// The length field's bits in the first dword.
+    pub fn length_bits(&self, generation: Generation) -> u32 {
+        match self.length(generation) {
+            Length::None | Length::One => 0,
+            _ => self.length_bits[generation.column()],
+        }
+    }
+
     /// Dwords of the command that begins with `header`, or the reason why it cannot be so long.
-    pub fn dwords(&self, header: u32) -> Result<u32, Fault> {
-        let coded = (header & self.length_bits) + 2;
-        let right = match self.length {
+    pub fn dwords(&self, generation: Generation, header: u32) -> Result<u32, Fault> {
+        let coded = (header & self.length_bits(generation)) + 2;
+        let right = match self.length(generation) {
             Length::One => return Ok(1),
+            Length::None => false,
             Length::Exactly(n) => coded == n,
             Length::Either(a, b) => coded == a || coded == b,
             Length::Repeated { first, each } => coded >= first && (coded - first).is_multiple_of(each),
@@ -92,19 +115,19 @@ impl Command {
     }
 
     /// The bits of dword `index` that have a meaning.
-    fn meaning(&self, index: u32) -> u32 {
-        let opcode = if index == 0 { self.mask | self.length_bits } else { 0 };
-        let index = match self.length {
+    fn meaning(&self, generation: Generation, index: u32) -> u32 {
+        let opcode = if index == 0 { self.mask | self.length_bits(generation) } else { 0 };
+        let index = match self.length(generation) {
             Length::Repeated { first, each } if index >= first => (index - first) % each + first - each,
             _ => index,
         };
-        self.fields.iter().fold(opcode, |bits, field| bits | field.mask(index))
+        self.fields.iter().fold(opcode, |bits, field| bits | field.mask(generation, index))
     }
 
     /// Refuses bits that are set in reserved places.
-    pub fn check_reserved(&self, dwords: &[u32]) -> Result<(), Fault> {
-        for (index, dword) in (0..).zip(dwords) {
-            let set = dword & !self.meaning(index);
+    pub fn check_reserved(&self, packet: Packet<'_>) -> Result<(), Fault> {
+        for (index, dword) in (0..).zip(packet.dwords) {
+            let set = dword & !self.meaning(packet.generation, index);
             if set != 0 {
                 let bit = set.trailing_zeros();
                 return Err(Fault::illegal(format!(

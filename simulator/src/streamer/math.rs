@@ -1,13 +1,13 @@
 //! The command streamer's 64-bit arithmetic: MI_MATH.
 
-use super::field::Field;
+use super::field::{Field, Packet, from75};
 use super::registers::Registers;
 use crate::fault::Fault;
 
 /// Fields of an ALU instruction (MI_MATH_ALU_INSTRUCTION).
-const OPERAND_2: Field = Field { name: "Operand 2", first: 0, last: 9 };
-const OPERAND_1: Field = Field { name: "Operand 1", first: 10, last: 19 };
-const OPCODE: Field = Field { name: "ALU Opcode", first: 20, last: 31 };
+const OPERAND_2: Field = Field { name: "Operand 2", places: from75(0, 9) };
+const OPERAND_1: Field = Field { name: "Operand 1", places: from75(10, 19) };
+const OPCODE: Field = Field { name: "ALU Opcode", places: from75(20, 31) };
 
 /// Operand codes beside the general purpose registers 0 to 15 (Volume 2a, MI_MATH).
 const SRCA: u32 = 0x20;
@@ -40,14 +40,14 @@ impl Alu {
     }
 }
 
-/// Executes ALU instructions.
-pub fn execute(registers: &mut Registers, instructions: &[u32]) -> Result<(), Fault> {
+/// Executes the ALU instructions of MI_MATH.
+pub fn execute(registers: &mut Registers, packet: Packet<'_>) -> Result<(), Fault> {
     let mut state = Alu::default();
-    for instruction in instructions {
-        let dword = [*instruction];
-        let (to, from) = (OPERAND_1.get32(&dword), OPERAND_2.get32(&dword));
+    for dwords in packet.dwords[1..].chunks(1) {
+        let instruction = Packet { dwords, ..packet };
+        let (to, from) = (instruction.get32(OPERAND_1), instruction.get32(OPERAND_2));
         let (a, b) = (state.a, state.b);
-        match OPCODE.get32(&dword) {
+        match instruction.get32(OPCODE) {
             0x000 => {}
             opcode @ (0x080 | 0x480) => {
                 if from > 15 {

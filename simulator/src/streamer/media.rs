@@ -2,13 +2,14 @@
 
 use std::time::Instant;
 
-use super::Streamer;
 use super::command::Flow;
+use super::field::{Field, Packet};
 use super::layouts::{
     gpgpu_walker as walk, interface_descriptor_data as descriptor, media_curbe_load,
     media_interface_descriptor_load, media_vfe_state as vfe,
 };
 use super::state::{Pipeline, Vfe};
+use super::{Streamer, traits};
 use crate::dispatch::{GRF_SIZE, Launch, Rounding, Scratch};
 use crate::fault::Fault;
 use crate::gpu::LaunchStatistics;
@@ -21,42 +22,43 @@ const MAX_DESCRIPTORS: u64 = 64;
 /// General registers of a thread.
 const REGISTERS: usize = 128;
 
-pub fn vfe_state(streamer: &mut Streamer<'_>, dwords: &[u32]) -> Result<Flow, Fault> {
+pub fn vfe_state(streamer: &mut Streamer<'_>, packet: Packet<'_>) -> Result<Flow, Fault> {
     streamer.rule_stalled("MEDIA_VFE_STATE")?;
-    let scratch_code = vfe::PER_THREAD_SCRATCH.get32(dwords);
+    let scratch_code = packet.get32(vfe::PER_THREAD_SCRATCH);
+    let scratch_per_thread = traits::of(packet.generation).scratch_size(scratch_code);
     if scratch_code > 11 {
         return Err(Fault::illegal(format!(
             "MEDIA_VFE_STATE: Per Thread Scratch Space {scratch_code} is more than 2 MiB"
         )));
     }
-    if vfe::STACK_SIZE.get(dwords) != 0 {
+    if packet.get(vfe::STACK_SIZE) != 0 {
         return Err(Fault::unsupported("MEDIA_VFE_STATE with a Stack Size"));
     }
-    if vfe::SCOREBOARD_ENABLE.is_set(dwords) {
+    if packet.is_set(vfe::SCOREBOARD_ENABLE) {
         return Err(Fault::unsupported("the scoreboard"));
     }
-    let max_threads = vfe::MAX_THREADS.get32(dwords) + 1;
+    let max_threads = packet.get32(vfe::MAX_THREADS) + 1;
     let of_device = streamer.gpu.device.total_threads();
     streamer.rule(max_threads <= of_device, || {
         format!("MEDIA_VFE_STATE: Maximum Number of Threads is {max_threads}, the device has {of_device}")
     })?;
-    streamer.rule(vfe::URB_ENTRIES.get(dwords) > 0 && vfe::URB_ENTRY_SIZE.get(dwords) > 0, || {
+    streamer.rule(packet.get(vfe::URB_ENTRIES) > 0 && packet.get(vfe::URB_ENTRY_SIZE) > 0, || {
         "MEDIA_VFE_STATE: no URB entries".into()
     })?;
     streamer.state.vfe = Some(Vfe {
-        scratch_base: vfe::SCRATCH_BASE.address(dwords),
-        scratch_per_thread: 1024 << scratch_code,
+        scratch_base: packet.address(vfe::SCRATCH_BASE),
+        scratch_per_thread,
         max_threads,
-        curbe_size: vfe::CURBE_SIZE.get32(dwords) * GRF_SIZE as u32,
+        curbe_size: packet.get32(vfe::CURBE_SIZE) * GRF_SIZE as u32,
     });
     // New URB allocation: what was in it is gone.
     streamer.state.curbe.clear();
     Ok(Flow::Next)
 }
 
-pub fn curbe_load(streamer: &mut Streamer<'_>, dwords: &[u32]) -> Result<Flow, Fault> {
-    let length = media_curbe_load::LENGTH.get(dwords);
-    let offset = media_curbe_load::ADDRESS.get(dwords);
+pub fn curbe_load(streamer: &mut Streamer<'_>, packet: Packet<'_>) -> Result<Flow, Fault> {
+    let length = packet.get(media_curbe_load::LENGTH);
+    let offset = packet.get(media_curbe_load::ADDRESS);
     let Some(state) = streamer.state.vfe else {
         return Err(Fault::illegal("MEDIA_CURBE_LOAD without MEDIA_VFE_STATE"));
     };
@@ -77,9 +79,9 @@ pub fn curbe_load(streamer: &mut Streamer<'_>, dwords: &[u32]) -> Result<Flow, F
     Ok(Flow::Next)
 }
 
-pub fn descriptor_load(streamer: &mut Streamer<'_>, dwords: &[u32]) -> Result<Flow, Fault> {
-    let length = media_interface_descriptor_load::LENGTH.get(dwords);
-    let offset = media_interface_descriptor_load::ADDRESS.get(dwords);
+pub fn descriptor_load(streamer: &mut Streamer<'_>, packet: Packet<'_>) -> Result<Flow, Fault> {
+    let length = packet.get(media_interface_descriptor_load::LENGTH);
+    let offset = packet.get(media_interface_descriptor_load::ADDRESS);
     streamer.rule(!streamer.state.descriptors_in_use, || {
         "MEDIA_INTERFACE_DESCRIPTOR_LOAD needs a MEDIA_STATE_FLUSH after GPGPU_WALKER".into()
     })?;
@@ -103,16 +105,16 @@ pub fn descriptor_load(streamer: &mut Streamer<'_>, dwords: &[u32]) -> Result<Fl
     Ok(Flow::Next)
 }
 
-pub fn state_flush(streamer: &mut Streamer<'_>, _: &[u32]) -> Result<Flow, Fault> {
+pub fn state_flush(streamer: &mut Streamer<'_>, _: Packet<'_>) -> Result<Flow, Fault> {
     streamer.state.descriptors_in_use = false;
     Ok(Flow::Next)
 }
 
-pub fn walker(streamer: &mut Streamer<'_>, dwords: &[u32]) -> Result<Flow, Fault> {
-    if walk::PREDICATE.is_set(dwords) && !streamer.state.registers.predicate() {
+pub fn walker(streamer: &mut Streamer<'_>, packet: Packet<'_>) -> Result<Flow, Fault> {
+    if packet.is_set(walk::PREDICATE) && !streamer.state.registers.predicate() {
         return Ok(Flow::Next);
     }
-    let launch = streamer.launch(dwords)?;
+    let launch = streamer.launch(packet)?;
     streamer.state.threads_active = true;
     streamer.state.descriptors_in_use = true;
     let groups = launch.groups();
@@ -128,15 +130,6 @@ pub fn walker(streamer: &mut Streamer<'_>, dwords: &[u32]) -> Result<Flow, Fault
     let invocations = groups.iter().fold(lanes, |product: u64, n| product.saturating_mul(*n));
     streamer.state.registers.add_invocations(invocations);
     Ok(Flow::Next)
-}
-
-/// The bytes of shared local memory that a descriptor's code stands for (Volume 2d, INTERFACE_DESCRIPTOR_DATA).
-fn slm_size(code: u32) -> Option<u32> {
-    match code {
-        0 => Some(0),
-        1..=7 => Some(512 << code),
-        _ => None,
-    }
 }
 
 impl Streamer<'_> {
@@ -158,61 +151,62 @@ impl Streamer<'_> {
     }
 
     /// The launch that a GPGPU_WALKER command and the state before it describe.
-    fn launch(&mut self, dwords: &[u32]) -> Result<Launch, Fault> {
+    fn launch(&mut self, packet: Packet<'_>) -> Result<Launch, Fault> {
         if self.state.pipeline != Pipeline::Gpgpu {
             return Err(Fault::illegal("GPGPU_WALKER without PIPELINE_SELECT of the GPGPU pipeline"));
         }
         let Some(state) = self.state.vfe else {
             return Err(Fault::illegal("GPGPU_WALKER without MEDIA_VFE_STATE"));
         };
-        let index = walk::DESCRIPTOR.get(dwords) as usize;
-        let Some(&desc) = self.state.descriptors.get(index) else {
+        let index = packet.get(walk::DESCRIPTOR) as usize;
+        let Some(dwords) = self.state.descriptors.get(index).copied() else {
             return Err(Fault::illegal(format!(
                 "GPGPU_WALKER: interface descriptor {index}, but {} were loaded",
                 self.state.descriptors.len()
             )));
         };
-        let simd_width = match walk::SIMD_SIZE.get(dwords) {
+        let desc = Packet { dwords: &dwords, generation: packet.generation };
+        let simd_width = match packet.get(walk::SIMD_SIZE) {
             0 => 8,
             1 => 16,
             2 => 32,
             _ => return Err(Fault::illegal("GPGPU_WALKER: SIMD Size 3 is reserved")),
         };
-        let threads = [walk::WIDTH, walk::HEIGHT, walk::DEPTH].map(|field| field.get32(dwords) + 1);
-        self.check_threads(threads, &desc, &state)?;
-        let end_group = if walk::INDIRECT.is_set(dwords) {
+        let threads = [walk::WIDTH, walk::HEIGHT, walk::DEPTH].map(|field| packet.get32(field) + 1);
+        self.check_threads(threads, desc, &state)?;
+        let end_group = if packet.is_set(walk::INDIRECT) {
             self.state.registers.dispatch_dimensions()
         } else {
-            [walk::END_X, walk::END_Y, walk::END_Z].map(|field| field.get32(dwords))
+            [walk::END_X, walk::END_Y, walk::END_Z].map(|field| packet.get32(field))
         };
         let (cross_thread, per_thread, per_thread_size) =
-            self.constants(dwords, &desc, threads.iter().product::<u32>() as usize)?;
+            self.constants(packet, desc, threads.iter().product::<u32>() as usize)?;
         let launch = Launch {
-            kernel: self.kernel(&desc)?,
+            kernel: self.kernel(desc)?,
             simd_width,
             threads,
-            first_group: [walk::FIRST_X, walk::FIRST_Y, walk::FIRST_Z].map(|field| field.get32(dwords)),
+            first_group: [walk::FIRST_X, walk::FIRST_Y, walk::FIRST_Z].map(|field| packet.get32(field)),
             end_group,
-            right_mask: walk::RIGHT_MASK.get32(dwords),
-            bottom_mask: walk::BOTTOM_MASK.get32(dwords),
+            right_mask: packet.get32(walk::RIGHT_MASK),
+            bottom_mask: packet.get32(walk::BOTTOM_MASK),
             cross_thread,
             per_thread,
             per_thread_size,
-            indirect_data: walk::DATA_LENGTH.get(dwords) > 0,
-            slm_size: self.slm(&desc)?,
-            barrier: descriptor::BARRIER.is_set(&desc),
+            indirect_data: packet.get(walk::DATA_LENGTH) > 0,
+            slm_size: self.slm(desc)?,
+            barrier: desc.is_set(descriptor::BARRIER),
             scratch: self.scratch(&state)?,
             bases: self.state.bases,
-            binding_table: descriptor::BINDING_TABLE.address(&desc) as u32,
-            samplers: descriptor::SAMPLERS.address(&desc) as u32,
-            alternate_float: descriptor::FLOAT_MODE.is_set(&desc),
-            rounding: match descriptor::ROUNDING.get(&desc) {
+            binding_table: desc.address(descriptor::BINDING_TABLE) as u32,
+            samplers: desc.address(descriptor::SAMPLERS) as u32,
+            alternate_float: desc.is_set(descriptor::FLOAT_MODE),
+            rounding: match desc.get(descriptor::ROUNDING) {
                 0 => Rounding::NearestEven,
                 1 => Rounding::Up,
                 2 => Rounding::Down,
                 _ => Rounding::Zero,
             },
-            single_program_flow: descriptor::SINGLE_PROGRAM_FLOW.is_set(&desc),
+            single_program_flow: desc.is_set(descriptor::SINGLE_PROGRAM_FLOW),
         };
         for thread in 0..launch.threads_per_group() {
             self.rule(launch.dispatch_mask(thread) != 0, || {
@@ -223,9 +217,9 @@ impl Streamer<'_> {
     }
 
     /// The number of threads of a work-group is said twice and limited by the hardware.
-    fn check_threads(&self, threads: [u32; 3], desc: &[u32; 8], state: &Vfe) -> Result<(), Fault> {
+    fn check_threads(&self, threads: [u32; 3], desc: Packet<'_>, state: &Vfe) -> Result<(), Fault> {
         let count: u32 = threads.iter().product();
-        let said = descriptor::THREADS.get32(desc);
+        let said = desc.get32(descriptor::THREADS);
         if said != count {
             return Err(Fault::illegal(format!(
                 "GPGPU_WALKER dispatches {count} threads per work-group, the interface descriptor says {said}"
@@ -249,13 +243,14 @@ impl Streamer<'_> {
             (descriptor::ILLEGAL_OPCODE_EXCEPTION, "illegal opcode exceptions"),
             (descriptor::GLOBAL_BARRIER, "the global barrier"),
         ] {
-            if field.is_set(desc) {
+            if desc.is_set(field) {
                 return Err(Fault::unsupported(name));
             }
         }
         // Volume 2d leaves the descriptor's reserved bits at zero as the commands do.
-        for (index, dword) in desc.iter().enumerate() {
-            let meaning = descriptor::FIELDS.iter().fold(0, |bits, field| bits | field.mask(index as u32));
+        for (index, dword) in (0..).zip(desc.dwords) {
+            let known = |bits, field: &Field| bits | field.mask(desc.generation, index);
+            let meaning = descriptor::FIELDS.iter().fold(0, known);
             self.rule(dword & !meaning == 0, || {
                 format!("interface descriptor: reserved bits of dword {index} are set (0x{dword:08x})")
             })?;
@@ -264,8 +259,8 @@ impl Streamer<'_> {
     }
 
     /// The GPU address of the kernel, which must lie in a buffer.
-    fn kernel(&self, desc: &[u32; 8]) -> Result<u64, Fault> {
-        let offset = descriptor::KERNEL.address(desc);
+    fn kernel(&self, desc: Packet<'_>) -> Result<u64, Fault> {
+        let offset = desc.address(descriptor::KERNEL);
         self.rule(offset < self.state.sizes.instruction, || {
             format!("Kernel Start Pointer 0x{offset:x} is beyond the Instruction Buffer Size")
         })?;
@@ -280,21 +275,21 @@ impl Streamer<'_> {
     /// (Volume 7, "GPGPU Thread Payload": cross-thread data first, then each thread's).
     fn constants(
         &mut self,
-        dwords: &[u32],
-        desc: &[u32; 8],
+        packet: Packet<'_>,
+        desc: Packet<'_>,
         threads: usize,
     ) -> Result<(Vec<u8>, Vec<u8>, usize), Fault> {
-        let cross = descriptor::CROSS_THREAD_LENGTH.get(desc) as usize * GRF_SIZE;
-        let each = descriptor::CONSTANT_LENGTH.get(desc) as usize * GRF_SIZE;
-        let first = descriptor::CONSTANT_OFFSET.get(desc) as usize * GRF_SIZE;
+        let cross = desc.get(descriptor::CROSS_THREAD_LENGTH) as usize * GRF_SIZE;
+        let each = desc.get(descriptor::CONSTANT_LENGTH) as usize * GRF_SIZE;
+        let first = desc.get(descriptor::CONSTANT_OFFSET) as usize * GRF_SIZE;
         if GRF_SIZE + cross + each > REGISTERS * GRF_SIZE {
             return Err(Fault::illegal(format!(
                 "{cross} bytes of cross-thread and {each} bytes of per-thread constants exceed the registers"
             )));
         }
-        let length = walk::DATA_LENGTH.get(dwords);
+        let length = packet.get(walk::DATA_LENGTH);
         let data = if length > 0 {
-            let address = self.state.bases.indirect.wrapping_add(walk::DATA_ADDRESS.address(dwords));
+            let address = self.state.bases.indirect.wrapping_add(packet.address(walk::DATA_ADDRESS));
             self.read_state(address, length)?
         } else {
             self.state.curbe.clone()
@@ -311,9 +306,11 @@ impl Streamer<'_> {
     }
 
     /// Bytes of shared local memory.
-    fn slm(&self, desc: &[u32; 8]) -> Result<u32, Fault> {
-        let code = descriptor::SLM_SIZE.get32(desc);
-        let Some(size) = slm_size(code).filter(|size| *size <= self.gpu.device.slm_size) else {
+    fn slm(&self, desc: Packet<'_>) -> Result<u32, Fault> {
+        let code = desc.get32(descriptor::SLM_SIZE);
+        let Some(size) =
+            traits::of(desc.generation).slm_size(code).filter(|size| *size <= self.gpu.device.slm_size)
+        else {
             return Err(Fault::illegal(format!(
                 "Shared Local Memory Size {code} is more than the device has"
             )));
@@ -327,7 +324,8 @@ impl Streamer<'_> {
 
     /// Scratch memory. The smallest size without a base stands for none.
     fn scratch(&self, state: &Vfe) -> Result<Option<Scratch>, Fault> {
-        if state.scratch_base == 0 && state.scratch_per_thread == 1024 {
+        let smallest = traits::of(self.gpu.device.generation).scratch_size(0);
+        if state.scratch_base == 0 && state.scratch_per_thread == smallest {
             return Ok(None);
         }
         // Every hardware thread has its part, whether it will run or not.

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::command::Flow;
+use super::field::Packet;
 use super::layouts::{
     mi_batch_buffer_start as start, mi_copy_mem_mem as copy, mi_flush_dw as flush, mi_rs_control,
     mi_semaphore_wait as semaphore, mi_store_data_imm as store,
@@ -13,34 +14,34 @@ use crate::fault::{Fault, Reason};
 use crate::memory::canonical;
 
 /// For commands that change nothing that a program could see.
-pub fn no_effect(_: &mut Streamer<'_>, _: &[u32]) -> Result<Flow, Fault> {
+pub fn no_effect(_: &mut Streamer<'_>, _: Packet<'_>) -> Result<Flow, Fault> {
     Ok(Flow::Next)
 }
 
-pub fn batch_buffer_end(_: &mut Streamer<'_>, _: &[u32]) -> Result<Flow, Fault> {
+pub fn batch_buffer_end(_: &mut Streamer<'_>, _: Packet<'_>) -> Result<Flow, Fault> {
     Ok(Flow::End)
 }
 
-pub fn rs_control(_: &mut Streamer<'_>, dwords: &[u32]) -> Result<Flow, Fault> {
-    if mi_rs_control::START.is_set(dwords) {
+pub fn rs_control(_: &mut Streamer<'_>, packet: Packet<'_>) -> Result<Flow, Fault> {
+    if packet.is_set(mi_rs_control::START) {
         return Err(Fault::unsupported("the resource streamer"));
     }
     Ok(Flow::Next)
 }
 
-pub fn batch_buffer_start(streamer: &mut Streamer<'_>, dwords: &[u32]) -> Result<Flow, Fault> {
-    not_global(!start::PPGTT.is_set(dwords))?;
-    if start::RESOURCE_STREAMER.is_set(dwords) {
+pub fn batch_buffer_start(streamer: &mut Streamer<'_>, packet: Packet<'_>) -> Result<Flow, Fault> {
+    not_global(!packet.is_set(start::PPGTT))?;
+    if packet.is_set(start::RESOURCE_STREAMER) {
         return Err(Fault::unsupported("the resource streamer"));
     }
-    if start::ADD_OFFSET.is_set(dwords) {
+    if packet.is_set(start::ADD_OFFSET) {
         return Err(Fault::unsupported("MI_BATCH_BUFFER_START with Add Offset Enable"));
     }
-    if start::PREDICATION.is_set(dwords) && !streamer.state.registers.predicate() {
+    if packet.is_set(start::PREDICATION) && !streamer.state.registers.predicate() {
         return Ok(Flow::Next);
     }
-    let address = canonical(start::ADDRESS.address(dwords));
-    if !start::SECOND_LEVEL.is_set(dwords) {
+    let address = canonical(packet.address(start::ADDRESS));
+    if !packet.is_set(start::SECOND_LEVEL) {
         if streamer.caller.is_some() {
             return Err(Fault::illegal("a first-level batch cannot be started from a second-level batch"));
         }
@@ -53,15 +54,15 @@ pub fn batch_buffer_start(streamer: &mut Streamer<'_>, dwords: &[u32]) -> Result
     Ok(Flow::Call(address))
 }
 
-pub fn store_data_imm(streamer: &mut Streamer<'_>, dwords: &[u32]) -> Result<Flow, Fault> {
-    not_global(store::GLOBAL.is_set(dwords))?;
-    if store::CORE_MODE.is_set(dwords) {
+pub fn store_data_imm(streamer: &mut Streamer<'_>, packet: Packet<'_>) -> Result<Flow, Fault> {
+    not_global(packet.is_set(store::GLOBAL))?;
+    if packet.is_set(store::CORE_MODE) {
         return Err(Fault::unsupported("MI_STORE_DATA_IMM with Core Mode Enable"));
     }
-    let address = canonical(store::ADDRESS.address(dwords));
-    let data = store::DATA.get(dwords);
-    let qword = store::STORE_QWORD.is_set(dwords);
-    if qword != (dwords.len() == 5) {
+    let address = canonical(packet.address(store::ADDRESS));
+    let data = packet.get(store::DATA);
+    let qword = packet.is_set(store::STORE_QWORD);
+    if qword != (packet.dwords.len() == 5) {
         return Err(Fault::illegal("MI_STORE_DATA_IMM: Store Qword and DWord Length disagree"));
     }
     if qword {
@@ -74,27 +75,27 @@ pub fn store_data_imm(streamer: &mut Streamer<'_>, dwords: &[u32]) -> Result<Flo
     Ok(Flow::Next)
 }
 
-pub fn copy_mem_mem(streamer: &mut Streamer<'_>, dwords: &[u32]) -> Result<Flow, Fault> {
-    not_global(copy::GLOBAL_DESTINATION.is_set(dwords) || copy::GLOBAL_SOURCE.is_set(dwords))?;
-    let source = canonical(copy::SOURCE.address(dwords));
-    let destination = canonical(copy::DESTINATION.address(dwords));
+pub fn copy_mem_mem(streamer: &mut Streamer<'_>, packet: Packet<'_>) -> Result<Flow, Fault> {
+    not_global(packet.is_set(copy::GLOBAL_DESTINATION) || packet.is_set(copy::GLOBAL_SOURCE))?;
+    let source = canonical(packet.address(copy::SOURCE));
+    let destination = canonical(packet.address(copy::DESTINATION));
     let data = streamer.memory.read_u32(&mut streamer.cursor, source)?;
     streamer.memory.write_u32(&mut streamer.cursor, destination, data)?;
     Ok(Flow::Next)
 }
 
-pub fn flush_dw(streamer: &mut Streamer<'_>, dwords: &[u32]) -> Result<Flow, Fault> {
-    let address = canonical(flush::ADDRESS.address(dwords));
-    let operation = flush::POST_SYNC.get(dwords);
+pub fn flush_dw(streamer: &mut Streamer<'_>, packet: Packet<'_>) -> Result<Flow, Fault> {
+    let address = canonical(packet.address(flush::ADDRESS));
+    let operation = packet.get(flush::POST_SYNC);
     if operation == 0 {
         return Ok(Flow::Next);
     }
-    not_global(flush::GLOBAL.is_set(dwords))?;
-    if flush::STORE_DATA_INDEX.is_set(dwords) {
+    not_global(packet.is_set(flush::GLOBAL))?;
+    if packet.is_set(flush::STORE_DATA_INDEX) {
         return Err(Fault::illegal("the hardware status page is not accessible to user batches"));
     }
     let data = match operation {
-        1 => flush::DATA.get(dwords),
+        1 => packet.get(flush::DATA),
         3 => clock::timestamp(streamer.gpu.device),
         _ => return Err(Fault::illegal("MI_FLUSH_DW: Post-Sync Operation 2 is reserved")),
     };
@@ -102,15 +103,15 @@ pub fn flush_dw(streamer: &mut Streamer<'_>, dwords: &[u32]) -> Result<Flow, Fau
     Ok(Flow::Next)
 }
 
-pub fn semaphore_wait(streamer: &mut Streamer<'_>, dwords: &[u32]) -> Result<Flow, Fault> {
-    not_global(semaphore::GLOBAL.is_set(dwords))?;
-    if !semaphore::POLLING.is_set(dwords) || semaphore::REGISTER_POLL.is_set(dwords) {
+pub fn semaphore_wait(streamer: &mut Streamer<'_>, packet: Packet<'_>) -> Result<Flow, Fault> {
+    not_global(packet.is_set(semaphore::GLOBAL))?;
+    if !packet.is_set(semaphore::POLLING) || packet.is_set(semaphore::REGISTER_POLL) {
         return Err(Fault::unsupported("MI_SEMAPHORE_WAIT other than polling memory"));
     }
-    let address = canonical(semaphore::ADDRESS.address(dwords));
-    let limit = semaphore::DATA.get32(dwords);
+    let address = canonical(packet.address(semaphore::ADDRESS));
+    let limit = packet.get32(semaphore::DATA);
     // "SAD" is the data in memory, "SDD" the command's (Volume 2a, MI_SEMAPHORE_WAIT).
-    let holds: fn(u32, u32) -> bool = match semaphore::COMPARE.get(dwords) {
+    let holds: fn(u32, u32) -> bool = match packet.get(semaphore::COMPARE) {
         0 => |memory, inline| memory > inline,
         1 => |memory, inline| memory >= inline,
         2 => |memory, inline| memory < inline,

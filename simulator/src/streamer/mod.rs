@@ -1,12 +1,14 @@
 //! The command streamer: reads a batch and executes its commands one after the other.
 //!
-//! Written from the Skylake manual (Volume 2a "Command Reference: Instructions", Volume 7 "3D-Media-GPGPU") and
-//! Mesa's `gen9.xml`, not from what the runtime emits. Whatever is not understood stops the batch: an
+//! Written from the Broadwell and Skylake manuals (Volume 2a "Command Reference: Instructions", Volume 7
+//! "3D-Media-GPGPU") and Mesa's `gen8.xml` and `gen9.xml`, not from what the runtime emits. Generations differ in
+//! tables only: where fields are (`layouts.rs`), how long commands are (`commands.rs`), what codes mean
+//! (`traits.rs`). Whatever is not understood stops the batch: an
 //! unknown command or register, a reserved bit that is set, state that is missing.
 
 mod command;
+mod commands;
 mod field;
-mod gen9;
 mod layouts;
 mod math;
 mod media;
@@ -17,14 +19,15 @@ mod registers;
 mod state;
 #[cfg(test)]
 mod tests;
+mod traits;
 
-pub use command::Command;
-pub use gen9::COMMANDS as GEN9_COMMANDS;
 pub use state::ContextState;
 
 use std::sync::Arc;
 
-use command::{Engines, Flow};
+use command::{Command, Engines, Flow};
+use commands::COMMANDS;
+use field::Packet;
 use gencl_i915::Engine;
 
 use crate::fault::{Fault, Reason};
@@ -79,7 +82,8 @@ impl<'a> Streamer<'a> {
                 return Err(placed(Fault::new(Reason::Cancelled), None, begin, at));
             }
             let command = self.fetch(at, &mut dwords).map_err(|f| placed(f, None, begin, at))?;
-            let flow = self.execute(command, &dwords).map_err(|f| placed(f, Some(command), begin, at))?;
+            let packet = Packet { dwords: &dwords, generation: self.gpu.device.generation };
+            let flow = self.execute(command, packet).map_err(|f| placed(f, Some(command), begin, at))?;
             let next = at.wrapping_add(4 * dwords.len() as u64);
             match flow {
                 Flow::Next => at = next,
@@ -99,14 +103,15 @@ impl<'a> Streamer<'a> {
     /// Reads the command at an address into `dwords` and finds its row.
     fn fetch(&mut self, at: u64, dwords: &mut Vec<u32>) -> Result<&'static Command, Fault> {
         let header = self.fetch_dword(at)?;
-        let row = self.gpu.device.commands.iter().find(|row| header & row.mask == row.opcode);
+        let generation = self.gpu.device.generation;
+        let row = COMMANDS.iter().find(|row| row.is(generation, header));
         let Some(row) = row else {
             return Err(match names::not_simulated(header) {
                 Some(name) => Fault::unsupported(format!("command {name}")),
                 None => Fault::illegal(format!("unknown command 0x{header:08x}")),
             });
         };
-        let length = row.dwords(header)?;
+        let length = row.dwords(generation, header)?;
         dwords.clear();
         dwords.push(header);
         for index in 1..length {
@@ -121,7 +126,7 @@ impl<'a> Streamer<'a> {
         Ok(u32::from_le_bytes(bytes))
     }
 
-    fn execute(&mut self, command: &Command, dwords: &[u32]) -> Result<Flow, Fault> {
+    fn execute(&mut self, command: &Command, packet: Packet<'_>) -> Result<Flow, Fault> {
         let here = match command.engines {
             Engines::All => true,
             Engines::Render => self.engine == Engine::Render,
@@ -130,9 +135,9 @@ impl<'a> Streamer<'a> {
         if !here {
             return Err(Fault::illegal(format!("{} does not exist on this engine", command.name)));
         }
-        command.check_reserved(dwords)?;
-        tracing::trace!("{} {dwords:x?}", command.name);
-        (command.run)(self, dwords)
+        command.check_reserved(packet)?;
+        tracing::trace!("{} {:x?}", command.name, packet.dwords);
+        (command.run)(self, packet)
     }
 
     /// A rule of strict mode: what breaks it is undefined on hardware.

@@ -4,22 +4,23 @@
 //! change nothing here; what the manual demands of them is checked all the same.
 
 use super::command::Flow;
+use super::field::{Field, Packet};
 use super::layouts::pipe_control as pc;
 use super::state::Pipeline;
-use super::{Streamer, field::Field, not_global};
+use super::{Streamer, not_global, traits};
 use crate::clock;
 use crate::fault::Fault;
 use crate::memory::canonical;
 
 /// What a bit needs: the bit, what must be there with it, and the name of that.
-type Need = (Field, fn(&[u32]) -> bool, &'static str);
+type Need = (Field, fn(Packet<'_>) -> bool, &'static str);
 
-fn stalls(dwords: &[u32]) -> bool {
-    pc::CS_STALL.is_set(dwords)
+fn stalls(packet: Packet<'_>) -> bool {
+    packet.is_set(pc::CS_STALL)
 }
 
-fn writes(dwords: &[u32]) -> bool {
-    pc::POST_SYNC.get(dwords) != 0
+fn writes(packet: Packet<'_>) -> bool {
+    packet.get(pc::POST_SYNC) != 0
 }
 
 /// Rules for all pipelines (Volume 2a, PIPE_CONTROL, and Volume 7, "Programming restrictions for PIPE_CONTROL").
@@ -29,46 +30,62 @@ const NEEDS: &[Need] = &[
     (pc::INDIRECT_DISABLE, stalls, "Command Streamer Stall Enable"),
     (pc::STORE_DATA_INDEX, writes, "a Post Sync Operation"),
     (pc::VF_INVALIDATE, writes, "a Post Sync Operation"),
-    (pc::FLUSH_LLC, |dwords| pc::POST_SYNC.get(dwords) == 1, "Post Sync Operation Write Immediate Data"),
+    (pc::FLUSH_LLC, |packet| packet.get(pc::POST_SYNC) == 1, "Post Sync Operation Write Immediate Data"),
     (pc::SNAPSHOT_RESET, |_| false, "nothing: it must not be used"),
 ];
+
+/// Of these, a stall needs one with it where [`traits::Traits::stall_needs_company`] says so: "One of the following must
+/// also be set", Volume 2a, PIPE_CONTROL, Command Streamer Stall Enable.
+const COMPANY: &[Field] =
+    &[pc::TARGET_FLUSH, pc::DEPTH_FLUSH, pc::SCOREBOARD_STALL, pc::DEPTH_STALL, pc::POST_SYNC, pc::DC_FLUSH];
 
 /// Further rules for the GPGPU pipeline.
 const GPGPU_NEEDS: &[Need] = &[(pc::TEXTURE_INVALIDATE, stalls, "Command Streamer Stall Enable")];
 
-pub fn pipe_control(streamer: &mut Streamer<'_>, dwords: &[u32]) -> Result<Flow, Fault> {
+pub fn pipe_control(streamer: &mut Streamer<'_>, packet: Packet<'_>) -> Result<Flow, Fault> {
     let gpgpu = streamer.state.pipeline == Pipeline::Gpgpu;
     for (bit, has, what) in NEEDS.iter().chain(if gpgpu { GPGPU_NEEDS } else { &[] }) {
-        streamer.rule(!bit.is_set(dwords) || has(dwords), || {
+        streamer.rule(!packet.is_set(*bit) || has(packet), || {
             format!("PIPE_CONTROL: {} needs {what}", bit.name)
         })?;
     }
-    if pc::LRI_POST_SYNC.is_set(dwords) {
+    if stalls(packet) && traits::of(packet.generation).stall_needs_company {
+        streamer.rule(COMPANY.iter().any(|field| packet.is_set(*field)), || {
+            "PIPE_CONTROL: Command Streamer Stall Enable needs a flush, another stall or a Post Sync Operation with it"
+                .into()
+        })?;
+    }
+    if packet.is_set(pc::LRI_POST_SYNC) {
         return Err(Fault::unsupported("PIPE_CONTROL with LRI Post Sync Operation"));
     }
-    let operation = pc::POST_SYNC.get(dwords);
+    let operation = packet.get(pc::POST_SYNC);
     if operation != 0 {
-        post_sync(streamer, dwords, operation, gpgpu)?;
+        post_sync(streamer, packet, operation, gpgpu)?;
     }
-    if stalls(dwords) {
+    if stalls(packet) {
         streamer.state.threads_active = false;
         streamer.state.descriptors_in_use = false;
     }
     Ok(Flow::Next)
 }
 
-fn post_sync(streamer: &mut Streamer<'_>, dwords: &[u32], operation: u64, gpgpu: bool) -> Result<(), Fault> {
+fn post_sync(
+    streamer: &mut Streamer<'_>,
+    packet: Packet<'_>,
+    operation: u64,
+    gpgpu: bool,
+) -> Result<(), Fault> {
     if gpgpu {
         streamer.rule_stalled("in GPGPU mode, a PIPE_CONTROL with a Post Sync Operation")?;
     }
-    not_global(pc::GLOBAL.is_set(dwords))?;
-    if pc::STORE_DATA_INDEX.is_set(dwords) {
+    not_global(packet.is_set(pc::GLOBAL))?;
+    if packet.is_set(pc::STORE_DATA_INDEX) {
         return Err(Fault::illegal("the hardware status page is not accessible to user batches"));
     }
-    let address = canonical(pc::ADDRESS.address(dwords));
+    let address = canonical(packet.address(pc::ADDRESS));
     streamer.rule(address & 7 == 0, || format!("PIPE_CONTROL: qword at 0x{address:x}, unaligned"))?;
     let data = match operation {
-        1 => pc::DATA.get(dwords),
+        1 => packet.get(pc::DATA),
         2 => return Err(Fault::unsupported("PIPE_CONTROL with Write PS Depth Count")),
         _ => clock::timestamp(streamer.gpu.device),
     };

@@ -1,6 +1,7 @@
 //! Registers that batches may read and write, and the commands that do.
 
 use super::command::Flow;
+use super::field::Packet;
 use super::layouts::{
     mi_load_register_imm as load_imm_fields, mi_load_register_mem as load_mem_fields,
     mi_load_register_reg as load_reg_fields, mi_predicate as predicate_fields,
@@ -237,45 +238,45 @@ impl Streamer<'_> {
     }
 }
 
-pub fn load_imm(streamer: &mut Streamer<'_>, dwords: &[u32]) -> Result<Flow, Fault> {
-    if load_imm_fields::BYTE_DISABLES.get(dwords) != 0 {
+pub fn load_imm(streamer: &mut Streamer<'_>, packet: Packet<'_>) -> Result<Flow, Fault> {
+    if packet.get(load_imm_fields::BYTE_DISABLES) != 0 {
         return Err(Fault::unsupported("MI_LOAD_REGISTER_IMM with Byte Write Disables"));
     }
-    for pair in dwords[1..].chunks_exact(2) {
+    for pair in packet.dwords[1..].chunks_exact(2) {
         streamer.write_register(u64::from(pair[0]), pair[1])?;
     }
     Ok(Flow::Next)
 }
 
-pub fn load_mem(streamer: &mut Streamer<'_>, dwords: &[u32]) -> Result<Flow, Fault> {
-    not_global(load_mem_fields::GLOBAL.is_set(dwords))?;
-    let address = canonical(load_mem_fields::ADDRESS.address(dwords));
+pub fn load_mem(streamer: &mut Streamer<'_>, packet: Packet<'_>) -> Result<Flow, Fault> {
+    not_global(packet.is_set(load_mem_fields::GLOBAL))?;
+    let address = canonical(packet.address(load_mem_fields::ADDRESS));
     let value = streamer.memory.read_u32(&mut streamer.cursor, address)?;
-    streamer.write_register(load_mem_fields::REGISTER.address(dwords), value)?;
+    streamer.write_register(packet.address(load_mem_fields::REGISTER), value)?;
     Ok(Flow::Next)
 }
 
-pub fn load_reg(streamer: &mut Streamer<'_>, dwords: &[u32]) -> Result<Flow, Fault> {
-    let value = streamer.read_register(load_reg_fields::SOURCE.address(dwords))?;
-    streamer.write_register(load_reg_fields::DESTINATION.address(dwords), value)?;
+pub fn load_reg(streamer: &mut Streamer<'_>, packet: Packet<'_>) -> Result<Flow, Fault> {
+    let value = streamer.read_register(packet.address(load_reg_fields::SOURCE))?;
+    streamer.write_register(packet.address(load_reg_fields::DESTINATION), value)?;
     Ok(Flow::Next)
 }
 
-pub fn store_mem(streamer: &mut Streamer<'_>, dwords: &[u32]) -> Result<Flow, Fault> {
-    not_global(store_mem_fields::GLOBAL.is_set(dwords))?;
-    if store_mem_fields::PREDICATE.is_set(dwords) && !streamer.state.registers.predicate() {
+pub fn store_mem(streamer: &mut Streamer<'_>, packet: Packet<'_>) -> Result<Flow, Fault> {
+    not_global(packet.is_set(store_mem_fields::GLOBAL))?;
+    if packet.is_set(store_mem_fields::PREDICATE) && !streamer.state.registers.predicate() {
         return Ok(Flow::Next);
     }
-    let address = canonical(store_mem_fields::ADDRESS.address(dwords));
-    let value = streamer.read_register(store_mem_fields::REGISTER.address(dwords))?;
+    let address = canonical(packet.address(store_mem_fields::ADDRESS));
+    let value = streamer.read_register(packet.address(store_mem_fields::REGISTER))?;
     streamer.memory.write_u32(&mut streamer.cursor, address, value)?;
     Ok(Flow::Next)
 }
 
-pub fn predicate(streamer: &mut Streamer<'_>, dwords: &[u32]) -> Result<Flow, Fault> {
+pub fn predicate(streamer: &mut Streamer<'_>, packet: Packet<'_>) -> Result<Flow, Fault> {
     let registers = &mut streamer.state.registers;
     let (a, b) = (registers.get64(PREDICATE_SRC0), registers.get64(PREDICATE_SRC1));
-    let compared = match predicate_fields::COMPARE.get(dwords) {
+    let compared = match packet.get(predicate_fields::COMPARE) {
         0 => true,
         1 => false,
         2 => a == b,
@@ -283,14 +284,14 @@ pub fn predicate(streamer: &mut Streamer<'_>, dwords: &[u32]) -> Result<Flow, Fa
     };
     // Volume 2a, MI_PREDICATE: the load operation takes the comparison or its inverse, the combine operation joins
     // it with the result so far.
-    let loaded = match predicate_fields::LOAD.get(dwords) {
+    let loaded = match packet.get(predicate_fields::LOAD) {
         0 => return Ok(Flow::Next),
         2 => compared,
         3 => !compared,
         _ => return Err(Fault::illegal("MI_PREDICATE: Load Operation 1 is reserved")),
     };
     let old = registers.predicate();
-    let result = match predicate_fields::COMBINE.get(dwords) {
+    let result = match packet.get(predicate_fields::COMBINE) {
         0 => loaded,
         1 => old & loaded,
         2 => old | loaded,
@@ -300,7 +301,7 @@ pub fn predicate(streamer: &mut Streamer<'_>, dwords: &[u32]) -> Result<Flow, Fa
     Ok(Flow::Next)
 }
 
-pub fn math(streamer: &mut Streamer<'_>, dwords: &[u32]) -> Result<Flow, Fault> {
-    math::execute(&mut streamer.state.registers, &dwords[1..])?;
+pub fn math(streamer: &mut Streamer<'_>, packet: Packet<'_>) -> Result<Flow, Fault> {
+    math::execute(&mut streamer.state.registers, packet)?;
     Ok(Flow::Next)
 }

@@ -1,9 +1,10 @@
 //! The context's state: what commands set up for later commands, and base addresses.
 
+use super::Streamer;
 use super::command::Flow;
+use super::field::{Field, Packet};
 use super::layouts::{cc_state_pointers, pipeline_select as select, state_base_address as base};
 use super::registers::Registers;
-use super::{Streamer, field::Field};
 use crate::dispatch::Bases;
 use crate::fault::Fault;
 use crate::memory::canonical;
@@ -78,17 +79,19 @@ impl Streamer<'_> {
     }
 }
 
-pub fn pipeline_select(streamer: &mut Streamer<'_>, dwords: &[u32]) -> Result<Flow, Fault> {
-    // Skylake: bits are only written where their mask bit is set (Volume 2a, PIPELINE_SELECT).
-    let mask = select::MASK.get(dwords);
-    streamer.rule(mask & 3 == 3, || {
-        format!("PIPELINE_SELECT: Mask Bits 0x{mask:x} leave the selection as it is")
-    })?;
-    if mask & 3 != 3 {
-        return Ok(Flow::Next);
+pub fn pipeline_select(streamer: &mut Streamer<'_>, packet: Packet<'_>) -> Result<Flow, Fault> {
+    // Where there are mask bits, bits are only written where theirs is set (Skylake, Volume 2a, PIPELINE_SELECT).
+    if packet.has(select::MASK) {
+        let mask = packet.get(select::MASK);
+        streamer.rule(mask & 3 == 3, || {
+            format!("PIPELINE_SELECT: Mask Bits 0x{mask:x} leave the selection as it is")
+        })?;
+        if mask & 3 != 3 {
+            return Ok(Flow::Next);
+        }
     }
     streamer.rule_stalled("PIPELINE_SELECT")?;
-    streamer.state.pipeline = match select::SELECTION.get(dwords) {
+    streamer.state.pipeline = match packet.get(select::SELECTION) {
         0 => Pipeline::ThreeD,
         1 => Pipeline::Media,
         2 => Pipeline::Gpgpu,
@@ -97,7 +100,7 @@ pub fn pipeline_select(streamer: &mut Streamer<'_>, dwords: &[u32]) -> Result<Fl
     Ok(Flow::Next)
 }
 
-pub fn base_address(streamer: &mut Streamer<'_>, dwords: &[u32]) -> Result<Flow, Fault> {
+pub fn base_address(streamer: &mut Streamer<'_>, packet: Packet<'_>) -> Result<Flow, Fault> {
     streamer.rule_stalled("STATE_BASE_ADDRESS")?;
     let state = &mut *streamer.state;
     let addresses: [(Field, Field, &mut u64); 6] = [
@@ -109,8 +112,8 @@ pub fn base_address(streamer: &mut Streamer<'_>, dwords: &[u32]) -> Result<Flow,
         (base::BINDLESS_MODIFY, base::BINDLESS, &mut state.bases.bindless),
     ];
     for (modify, address, target) in addresses {
-        if modify.is_set(dwords) {
-            *target = canonical(address.address(dwords));
+        if packet.is_set(modify) {
+            *target = canonical(packet.address(address));
         }
     }
     let sizes: [(Field, Field, &mut u64); 4] = [
@@ -120,9 +123,9 @@ pub fn base_address(streamer: &mut Streamer<'_>, dwords: &[u32]) -> Result<Flow,
         (base::INSTRUCTION_SIZE_MODIFY, base::INSTRUCTION_SIZE, &mut state.sizes.instruction),
     ];
     for (modify, pages, target) in sizes {
-        if modify.is_set(dwords) {
+        if packet.is_set(modify) {
             // In pages; 0xfffff stands for no limit.
-            *target = match pages.get(dwords) {
+            *target = match packet.get(pages) {
                 0xf_ffff => u64::MAX,
                 n => n << 12,
             };
@@ -133,8 +136,8 @@ pub fn base_address(streamer: &mut Streamer<'_>, dwords: &[u32]) -> Result<Flow,
 
 /// The 3D pipeline's state has no effect on GPGPU work. Drivers send this one before they select the GPGPU
 /// pipeline, as Volume 2a, PIPELINE_SELECT, asks for.
-pub fn cc_state_pointers(_: &mut Streamer<'_>, dwords: &[u32]) -> Result<Flow, Fault> {
-    if cc_state_pointers::VALID.is_set(dwords) {
+pub fn cc_state_pointers(_: &mut Streamer<'_>, packet: Packet<'_>) -> Result<Flow, Fault> {
+    if packet.is_set(cc_state_pointers::VALID) {
         return Err(Fault::unsupported("3DSTATE_CC_STATE_POINTERS with a valid pointer"));
     }
     Ok(Flow::Next)

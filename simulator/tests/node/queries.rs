@@ -14,7 +14,7 @@ fn the_driver_is_i915() {
 #[test]
 fn unknown_devices_are_refused_with_a_list() {
     let error = Simulator::new("xyz").err().unwrap().to_string();
-    assert_eq!(error, "no simulated device is called \"xyz\"; there are: skl");
+    assert_eq!(error, "no simulated device is called \"xyz\"; there are: bdw, chv, skl, bxt, kbl, glk, cfl");
 }
 
 #[test]
@@ -55,10 +55,12 @@ fn engines_and_memory() {
     let data = node.query(query::ENGINE_INFO).unwrap();
     assert_eq!(data.len(), 16 + 2 * 56);
     assert_eq!((data[0], data[16], data[16 + 56]), (2, 0, 1), "render and copy");
+    assert_eq!(data[24], 1, "a logical instance");
     let data = node.query(query::MEMORY_REGIONS).unwrap();
     assert_eq!(data.len(), 16 + 88);
     let size = u64::from_le_bytes(data[24..32].try_into().unwrap());
     assert!(size > 1 << 28, "{size}");
-    assert_eq!(node.query(3), Err(Errno(libc::EINVAL)));
+    assert_eq!(node.query(3), Err(Errno(libc::ENODEV)));
+    assert_eq!(node.query(7), Err(Errno(libc::EINVAL)));
     assert_eq!(node.query(u64::MAX), Err(Errno(libc::EINVAL)));
 }

@@ -8,7 +8,7 @@ pub const WALKER: [u32; 15] =
     [0x7105_000d, 0, 0, 0, 1 << 30 | 1, 1, 0, 4, 0, 0, 2, 0, 1, 0x00ff, 0xffff_ffff];
 
 /// An interface descriptor.
-pub struct Descriptor([u32; 8]);
+pub struct Descriptor(pub [u32; 8]);
 
 impl Default for Descriptor {
     /// Kernel at 0x1000 of the heap, 2 threads, barrier, 4 KiB of SLM; 2 registers of cross-thread constants and

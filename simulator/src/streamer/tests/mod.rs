@@ -1,5 +1,6 @@
 //! Batches written by hand, dword by dword.
 
+mod gen8;
 mod genxml;
 mod launches;
 mod memory;
@@ -52,11 +53,17 @@ pub struct Bench {
 }
 
 impl Bench {
+    /// With a Skylake.
     pub fn new() -> Bench {
+        Bench::on("skl")
+    }
+
+    /// With a device of a name.
+    pub fn on(device: &str) -> Bench {
         let buffers = [BATCH, DATA, HEAP].map(|address| (address, Object::create(SIZE).unwrap()));
         let recorder = Recorder::default();
         let gpu = Gpu {
-            device: Device::named("skl").unwrap(),
+            device: Device::named(device).unwrap(),
             settings: Settings { workers: 1, ..Settings::default() },
             executor: Box::new(recorder.clone()),
             launches: LaunchLog::default(),

@@ -1,0 +1,61 @@
+//! What codes of commands and structures mean where generations differ, and rules that only some have.
+
+use gencl_isa::Generation;
+
+use super::field::COLUMNS;
+
+/// What a generation's fixed functions have of their own.
+#[derive(Debug)]
+pub struct Traits {
+    /// "Shared Local Memory Size" of interface descriptors: codes and what they mean in KiB.
+    pub slm_sizes: &'static [(u32, u32)],
+    /// Scratch bytes of a thread for code 0 of MEDIA_VFE_STATE's "Per Thread Scratch Space", and how they grow.
+    pub scratch: ScratchCode,
+    /// PIPE_CONTROL's Command Streamer Stall Enable needs one of the flushes or stalls besides.
+    pub stall_needs_company: bool,
+}
+
+/// How "Per Thread Scratch Space" counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ScratchCode {
+    /// So many KiB more than the code says.
+    Linear,
+    /// So many KiB, doubled as often as the code says.
+    Doubled(u32),
+}
+
+/// Powers of two of 4 KiB blocks (Volume 2d, INTERFACE_DESCRIPTOR_DATA; Mesa's `encode_slm_size`).
+const BLOCKS_OF_4K: &[(u32, u32)] = &[(0, 0), (1, 4), (2, 8), (4, 16), (8, 32), (16, 64)];
+
+/// Exponents from 1 KiB on (the same sources).
+const EXPONENTS: &[(u32, u32)] = &[(0, 0), (1, 1), (2, 2), (3, 4), (4, 8), (5, 16), (6, 32), (7, 64)];
+
+/// One row per generation. Scratch codes: MEDIA_VFE_STATE of the manuals' Volume 2a, and what Mesa's `iris_state.c` and
+/// `crocus_state.c` write (`iris_upload_compute_walker`, `crocus_upload_compute_state`). The stall's company: Volume 2a,
+/// PIPE_CONTROL, "Command Streamer Stall Enable" up to Broadwell's.
+static TRAITS: [Traits; COLUMNS] = [
+    Traits { slm_sizes: BLOCKS_OF_4K, scratch: ScratchCode::Linear, stall_needs_company: true },
+    Traits { slm_sizes: BLOCKS_OF_4K, scratch: ScratchCode::Doubled(2), stall_needs_company: true },
+    Traits { slm_sizes: BLOCKS_OF_4K, scratch: ScratchCode::Doubled(1), stall_needs_company: true },
+    Traits { slm_sizes: EXPONENTS, scratch: ScratchCode::Doubled(1), stall_needs_company: false },
+];
+
+/// The row of a generation.
+pub fn of(generation: Generation) -> &'static Traits {
+    &TRAITS[generation.column()]
+}
+
+impl Traits {
+    /// Bytes of shared local memory that a code stands for.
+    pub fn slm_size(&self, code: u32) -> Option<u32> {
+        self.slm_sizes.iter().find(|(c, _)| *c == code).map(|(_, kib)| kib << 10)
+    }
+
+    /// Bytes of scratch memory of a thread that a code stands for.
+    pub fn scratch_size(&self, code: u32) -> u32 {
+        match self.scratch {
+            ScratchCode::Linear => (code + 1) << 10,
+            ScratchCode::Doubled(kib) => (kib << 10) << code,
+        }
+    }
+}
