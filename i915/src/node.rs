@@ -33,12 +33,16 @@ bitflags::bitflags! {
     /// `EXEC_OBJECT_*`
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
     pub struct ObjectFlags: u64 {
+        /// A fence register, which only devices before Gen4 need for it.
+        const NEEDS_FENCE = 1 << 0;
         /// The batch writes to the object.
         const WRITE = 1 << 2;
         /// The object may be placed above 4 GiB.
         const SUPPORTS_48B_ADDRESS = 1 << 3;
         /// The object is placed at `offset` exactly (softpin).
         const PINNED = 1 << 4;
+        /// The object takes at least `pad_to_size` bytes of the address space.
+        const PAD_TO_SIZE = 1 << 5;
         /// No implicit synchronisation for this object.
         const ASYNC = 1 << 6;
         /// Save the object's contents with an error state.

@@ -6,7 +6,7 @@
 use bytemuck::{Pod, Zeroable};
 
 /// `DRM_IOCTL_BASE`: the ioctl type of all DRM requests.
-const DRM: u32 = b'd' as u32;
+pub const DRM: u8 = b'd';
 /// `DRM_COMMAND_BASE`: request numbers of drivers begin here.
 const COMMAND_BASE: u32 = 0x40;
 
@@ -16,7 +16,12 @@ const READ: u32 = 2;
 
 /// `_IOC(direction, 'd', number, size)`
 const fn request(direction: u32, number: u32, size: usize) -> u32 {
-    direction << 30 | (size as u32) << 16 | DRM << 8 | number
+    request_of(DRM, direction, number, size)
+}
+
+/// `_IOC(direction, kind, number, size)`
+const fn request_of(kind: u8, direction: u32, number: u32, size: usize) -> u32 {
+    direction << 30 | (size as u32) << 16 | (kind as u32) << 8 | number
 }
 
 /// Declares a structure with its size as the header's layout gives it on 64-bit machines.
@@ -167,8 +172,136 @@ structure!(
         rsvd0: u32,
         probed_size: u64,
         unallocated_size: u64,
-        rsvd1: [u64; 8],
+        probed_cpu_visible_size: u64,
+        unallocated_cpu_visible_size: u64,
+        rsvd1: [u64; 6],
     }
+);
+structure!(
+    /// `drm_syncobj_create`
+    SyncobjCreate, 8 { handle: u32, flags: u32 }
+);
+structure!(
+    /// `drm_syncobj_destroy`
+    SyncobjDestroy, 8 { handle: u32, pad: u32 }
+);
+structure!(
+    /// `drm_syncobj_handle`
+    SyncobjHandle, 16 { handle: u32, flags: u32, fd: i32, pad: u32 }
+);
+structure!(
+    /// `drm_syncobj_wait`; `timeout_nsec` is a time of the monotonic clock.
+    SyncobjWait, 32 {
+        handles: u64,
+        timeout_nsec: i64,
+        count_handles: u32,
+        flags: u32,
+        first_signaled: u32,
+        pad: u32,
+    }
+);
+structure!(
+    /// `drm_syncobj_timeline_wait`
+    SyncobjTimelineWait, 40 {
+        handles: u64,
+        points: u64,
+        timeout_nsec: i64,
+        count_handles: u32,
+        flags: u32,
+        first_signaled: u32,
+        pad: u32,
+    }
+);
+structure!(
+    /// `drm_syncobj_array`
+    SyncobjArray, 16 { handles: u64, count_handles: u32, pad: u32 }
+);
+structure!(
+    /// `drm_syncobj_timeline_array`
+    SyncobjTimelineArray, 24 { handles: u64, points: u64, count_handles: u32, flags: u32 }
+);
+structure!(
+    /// `drm_syncobj_transfer`
+    SyncobjTransfer, 32 {
+        src_handle: u32,
+        dst_handle: u32,
+        src_point: u64,
+        dst_point: u64,
+        flags: u32,
+        pad: u32,
+    }
+);
+structure!(
+    /// `drm_i915_gem_exec_fence`
+    ExecFence, 8 { handle: u32, flags: u32 }
+);
+structure!(
+    /// `drm_i915_gem_execbuffer_ext_timeline_fences`
+    ExecTimelineFences, 56 { base: UserExtension, fence_count: u64, handles_ptr: u64, values_ptr: u64 }
+);
+structure!(
+    /// `sync_merge_data` (`linux/sync_file.h`)
+    SyncMergeData, 48 { name: [u8; 32], fd2: i32, fence: i32, flags: u32, pad: u32 }
+);
+structure!(
+    /// `sync_file_info`
+    SyncFileInfo, 56 {
+        name: [u8; 32],
+        status: i32,
+        flags: u32,
+        num_fences: u32,
+        pad: u32,
+        sync_fence_info: u64,
+    }
+);
+structure!(
+    /// `sync_fence_info`
+    SyncFenceInfo, 80 {
+        obj_name: [u8; 32],
+        driver_name: [u8; 32],
+        status: i32,
+        flags: u32,
+        timestamp_ns: u64,
+    }
+);
+structure!(
+    /// `dma_buf_export_sync_file` and `dma_buf_import_sync_file` (`linux/dma-buf.h`)
+    DmaBufSyncFile, 8 { flags: u32, fd: i32 }
+);
+structure!(
+    /// `drm_i915_perf_open_param`
+    PerfOpenParam, 16 { flags: u32, num_properties: u32, properties_ptr: u64 }
+);
+structure!(
+    /// `i915_context_engines_load_balance`, without the engines at its end
+    EnginesLoadBalance, 48 { base: UserExtension, engine_index: u16, num_siblings: u16, flags: u32, mbz64: u64 }
+);
+structure!(
+    /// `i915_context_engines_bond`, without the engines at its end
+    EnginesBond, 80 {
+        base: UserExtension,
+        master: EngineClassInstance,
+        virtual_index: u16,
+        num_bonds: u16,
+        flags: u64,
+        mbz64: [u64; 4],
+    }
+);
+structure!(
+    /// `i915_context_engines_parallel_submit`, without the engines at its end
+    EnginesParallelSubmit, 72 {
+        base: UserExtension,
+        engine_index: u16,
+        width: u16,
+        num_siblings: u16,
+        mbz16: u16,
+        flags: u64,
+        mbz64: [u64; 3],
+    }
+);
+structure!(
+    /// `drm_i915_gem_create_ext_protected_content`
+    GemCreateExtProtectedContent, 40 { base: UserExtension, pad: u32, flags: u32 }
 );
 structure!(
     /// The head of `drm_i915_query_engine_info` and `drm_i915_query_memory_regions`.
@@ -282,7 +415,9 @@ pub mod ioctl {
         COMMAND_BASE, ContextCreate, ContextCreateExt, ContextDestroy, ContextParam, ExecBuffer2, GemBusy, GemCaching,
         GemClose, GemCopy, GemCreate, GemCreateExt, GemGetAperture, GemGetTiling, GemMadvise, GemMmap, GemMmapOffset,
         GemSetDomain, GemSetTiling, GemUserptr, GemVmControl, GemWait, GetCap, GetParam, PrimeHandle, Query, READ,
-        RegRead, ResetStats, Version, WRITE, request,
+        PerfOpenParam, RegRead, ResetStats, SyncFileInfo, SyncMergeData, SyncobjArray, SyncobjCreate, SyncobjDestroy,
+        SyncobjHandle, SyncobjTimelineArray, SyncobjTimelineWait, SyncobjTransfer, SyncobjWait, Version, WRITE, request,
+        request_of,
     };
 
     const fn both<T>(number: u32) -> u32 { request(READ | WRITE, COMMAND_BASE + number, size_of::<T>()) }
@@ -324,6 +459,33 @@ pub mod ioctl {
     pub const GEM_VM_CREATE: u32 = both::<GemVmControl>(0x3a);
     pub const GEM_VM_DESTROY: u32 = write::<GemVmControl>(0x3b);
     pub const GEM_CREATE_EXT: u32 = both::<GemCreateExt>(0x3c);
+    pub const PERF_OPEN: u32 = write::<PerfOpenParam>(0x36);
+    pub const PERF_ADD_CONFIG: u32 = write::<[u64; 9]>(0x37);
+    pub const PERF_REMOVE_CONFIG: u32 = write::<u64>(0x38);
+
+    pub const PRIME_FD_TO_HANDLE: u32 = request(READ | WRITE, 0x2e, size_of::<PrimeHandle>());
+    pub const SYNCOBJ_CREATE: u32 = request(READ | WRITE, 0xbf, size_of::<SyncobjCreate>());
+    pub const SYNCOBJ_DESTROY: u32 = request(READ | WRITE, 0xc0, size_of::<SyncobjDestroy>());
+    pub const SYNCOBJ_HANDLE_TO_FD: u32 = request(READ | WRITE, 0xc1, size_of::<SyncobjHandle>());
+    pub const SYNCOBJ_FD_TO_HANDLE: u32 = request(READ | WRITE, 0xc2, size_of::<SyncobjHandle>());
+    pub const SYNCOBJ_WAIT: u32 = request(READ | WRITE, 0xc3, size_of::<SyncobjWait>());
+    pub const SYNCOBJ_RESET: u32 = request(READ | WRITE, 0xc4, size_of::<SyncobjArray>());
+    pub const SYNCOBJ_SIGNAL: u32 = request(READ | WRITE, 0xc5, size_of::<SyncobjArray>());
+    pub const SYNCOBJ_TIMELINE_WAIT: u32 = request(READ | WRITE, 0xca, size_of::<SyncobjTimelineWait>());
+    pub const SYNCOBJ_QUERY: u32 = request(READ | WRITE, 0xcb, size_of::<SyncobjTimelineArray>());
+    pub const SYNCOBJ_TRANSFER: u32 = request(READ | WRITE, 0xcc, size_of::<SyncobjTransfer>());
+    pub const SYNCOBJ_TIMELINE_SIGNAL: u32 = request(READ | WRITE, 0xcd, size_of::<SyncobjTimelineArray>());
+
+    /// `SYNC_IOC_MERGE`, of descriptors of sync files.
+    pub const SYNC_MERGE: u32 = request_of(b'>', READ | WRITE, 3, size_of::<SyncMergeData>());
+    /// `SYNC_IOC_FILE_INFO`
+    pub const SYNC_FILE_INFO: u32 = request_of(b'>', READ | WRITE, 4, size_of::<SyncFileInfo>());
+    /// `DMA_BUF_IOCTL_SYNC`, of descriptors of exported buffers.
+    pub const DMA_BUF_SYNC: u32 = request_of(b'b', WRITE, 0, 8);
+    /// `DMA_BUF_IOCTL_EXPORT_SYNC_FILE`
+    pub const DMA_BUF_EXPORT_SYNC_FILE: u32 = request_of(b'b', READ | WRITE, 2, 8);
+    /// `DMA_BUF_IOCTL_IMPORT_SYNC_FILE`
+    pub const DMA_BUF_IMPORT_SYNC_FILE: u32 = request_of(b'b', WRITE, 3, 8);
 }
 
 /// `I915_PARAM_*`
@@ -398,6 +560,8 @@ pub mod context_param {
     pub const VM: u64 = 9;
     pub const ENGINES: u64 = 10;
     pub const PERSISTENCE: u64 = 11;
+    pub const RINGSIZE: u64 = 12;
+    pub const PROTECTED_CONTENT: u64 = 13;
 }
 
 /// `DRM_I915_QUERY_*`
@@ -405,7 +569,10 @@ pub mod context_param {
 pub mod query {
     pub const TOPOLOGY_INFO: u64 = 1;
     pub const ENGINE_INFO: u64 = 2;
+    pub const PERF_CONFIG: u64 = 3;
     pub const MEMORY_REGIONS: u64 = 4;
+    pub const HWCONFIG_BLOB: u64 = 5;
+    pub const GEOMETRY_SUBSLICES: u64 = 6;
 }
 
 /// `I915_ENGINE_CLASS_*`
@@ -415,10 +582,56 @@ pub mod engine_class {
     pub const COPY: u16 = 1;
 }
 
+/// `I915_EXEC_*` beside the engine and those of [`crate::ExecFlags`].
+#[rustfmt::skip]
+pub mod exec {
+    pub const BSD: u64 = 2;
+    pub const CONSTANTS_MASK: u64 = 3 << 6;
+    pub const GEN7_SOL_RESET: u64 = 1 << 8;
+    pub const SECURE: u64 = 1 << 9;
+    pub const IS_PINNED: u64 = 1 << 10;
+    pub const BSD_MASK: u64 = 3 << 13;
+    pub const RESOURCE_STREAMER: u64 = 1 << 15;
+    pub const FENCE_IN: u64 = 1 << 16;
+    pub const FENCE_OUT: u64 = 1 << 17;
+    pub const FENCE_ARRAY: u64 = 1 << 19;
+    pub const FENCE_SUBMIT: u64 = 1 << 20;
+    pub const USE_EXTENSIONS: u64 = 1 << 21;
+    /// `__I915_EXEC_UNKNOWN_FLAGS`
+    pub const UNKNOWN: u64 = !0 << 22;
+    /// `DRM_I915_GEM_EXECBUFFER_EXT_TIMELINE_FENCES`, the only extension.
+    pub const EXT_TIMELINE_FENCES: u32 = 0;
+    /// `I915_EXEC_FENCE_WAIT` and `I915_EXEC_FENCE_SIGNAL`, flags of an [`super::ExecFence`].
+    pub const FENCE_WAIT: u32 = 1;
+    pub const FENCE_SIGNAL: u32 = 2;
+}
+
+/// `DRM_SYNCOBJ_*`
+#[rustfmt::skip]
+pub mod syncobj {
+    pub const CREATE_SIGNALED: u32 = 1;
+    /// `..._HANDLE_TO_FD_FLAGS_EXPORT_SYNC_FILE` and `..._FD_TO_HANDLE_FLAGS_IMPORT_SYNC_FILE`
+    pub const SYNC_FILE: u32 = 1;
+    pub const WAIT_ALL: u32 = 1;
+    pub const WAIT_FOR_SUBMIT: u32 = 2;
+    pub const WAIT_AVAILABLE: u32 = 4;
+    pub const QUERY_LAST_SUBMITTED: u32 = 1;
+}
+
+/// `I915_CONTEXT_ENGINES_EXT_*`
+#[rustfmt::skip]
+pub mod engines_ext {
+    pub const LOAD_BALANCE: u32 = 0;
+    pub const BOND: u32 = 1;
+    pub const PARALLEL_SUBMIT: u32 = 2;
+}
+
 /// `I915_MMAP_OFFSET_WB`: a cached mapping.
 pub const MMAP_OFFSET_WB: u64 = 2;
-/// The largest `I915_MMAP_OFFSET_*`: `UC`. (`FIXED` is for memory of the device.)
+/// The largest `I915_MMAP_OFFSET_*` for system memory: `UC`.
 pub const MMAP_OFFSET_UC: u64 = 3;
+/// `I915_MMAP_OFFSET_FIXED`: for devices with memory of their own.
+pub const MMAP_OFFSET_FIXED: u64 = 4;
 /// `I915_MMAP_WC`, the flag of `DRM_IOCTL_I915_GEM_MMAP`.
 pub const MMAP_WC: u64 = 1;
 /// `I915_CONTEXT_CREATE_FLAGS_USE_EXTENSIONS`
@@ -429,6 +642,14 @@ pub const CONTEXT_CREATE_SINGLE_TIMELINE: u32 = 2;
 pub const CONTEXT_CREATE_EXT_SETPARAM: u32 = 0;
 /// `I915_GEM_CREATE_EXT_MEMORY_REGIONS`
 pub const GEM_CREATE_EXT_MEMORY_REGIONS: u32 = 0;
+/// `I915_GEM_CREATE_EXT_PROTECTED_CONTENT`
+pub const GEM_CREATE_EXT_PROTECTED_CONTENT: u32 = 1;
+/// `I915_GEM_CREATE_EXT_FLAG_NEEDS_CPU_ACCESS`
+pub const GEM_CREATE_EXT_NEEDS_CPU_ACCESS: u32 = 1;
+/// `I915_CONTEXT_SSEU_FLAG_ENGINE_INDEX`
+pub const SSEU_ENGINE_INDEX: u32 = 1;
+/// `I915_USERPTR_UNSYNCHRONIZED`
+pub const USERPTR_UNSYNCHRONIZED: u32 = 1 << 31;
 /// `I915_USERPTR_READ_ONLY`
 pub const USERPTR_READ_ONLY: u32 = 1;
 /// `I915_USERPTR_PROBE`
@@ -445,8 +666,14 @@ pub const TILING_MAX: u32 = 2;
 pub const CAP_PRIME: u64 = 5;
 /// `DRM_CAP_TIMESTAMP_MONOTONIC`
 pub const CAP_TIMESTAMP_MONOTONIC: u64 = 6;
+/// `DRM_PRIME_CAP_IMPORT`
+pub const PRIME_CAP_IMPORT: u64 = 1;
 /// `DRM_PRIME_CAP_EXPORT`
 pub const PRIME_CAP_EXPORT: u64 = 2;
+/// `DRM_CAP_SYNCOBJ`
+pub const CAP_SYNCOBJ: u64 = 0x13;
+/// `DRM_CAP_SYNCOBJ_TIMELINE`
+pub const CAP_SYNCOBJ_TIMELINE: u64 = 0x14;
 /// `I915_EXEC_HANDLE_LUT` and the others are in [`crate::ExecFlags`]; these are the engine's bits.
 pub const EXEC_RING_MASK: u64 = 0x3f;
 /// The render engine's timestamp in `DRM_IOCTL_I915_REG_READ`'s white list.
@@ -456,13 +683,17 @@ pub const REG_READ_8B_WA: u64 = 1;
 
 #[cfg(test)]
 mod tests {
+    use super::ioctl::{DMA_BUF_EXPORT_SYNC_FILE, DMA_BUF_IMPORT_SYNC_FILE, DMA_BUF_SYNC};
     use super::ioctl::{
         GEM_BUSY, GEM_CLOSE, GEM_CONTEXT_CREATE, GEM_CONTEXT_CREATE_EXT, GEM_CONTEXT_DESTROY,
         GEM_CONTEXT_GETPARAM, GEM_CONTEXT_SETPARAM, GEM_CREATE, GEM_CREATE_EXT, GEM_EXECBUFFER2,
         GEM_EXECBUFFER2_WR, GEM_GET_APERTURE, GEM_GET_CACHING, GEM_GET_TILING, GEM_MADVISE, GEM_MMAP,
         GEM_MMAP_OFFSET, GEM_PREAD, GEM_PWRITE, GEM_SET_CACHING, GEM_SET_DOMAIN, GEM_SET_TILING,
         GEM_SW_FINISH, GEM_THROTTLE, GEM_USERPTR, GEM_VM_CREATE, GEM_VM_DESTROY, GEM_WAIT, GET_CAP,
-        GET_RESET_STATS, GETPARAM, PRIME_HANDLE_TO_FD, QUERY, REG_READ, VERSION,
+        GET_RESET_STATS, GETPARAM, PERF_ADD_CONFIG, PERF_OPEN, PERF_REMOVE_CONFIG, PRIME_FD_TO_HANDLE,
+        PRIME_HANDLE_TO_FD, QUERY, REG_READ, SYNC_FILE_INFO, SYNC_MERGE, SYNCOBJ_CREATE, SYNCOBJ_DESTROY,
+        SYNCOBJ_FD_TO_HANDLE, SYNCOBJ_HANDLE_TO_FD, SYNCOBJ_QUERY, SYNCOBJ_RESET, SYNCOBJ_SIGNAL,
+        SYNCOBJ_TIMELINE_SIGNAL, SYNCOBJ_TIMELINE_WAIT, SYNCOBJ_TRANSFER, SYNCOBJ_WAIT, VERSION,
     };
 
     #[test]
@@ -504,6 +735,26 @@ mod tests {
             (GEM_VM_CREATE, 0xc010_647a),
             (GEM_VM_DESTROY, 0x4010_647b),
             (GEM_CREATE_EXT, 0xc018_647c),
+            (PERF_OPEN, 0x4010_6476),
+            (PERF_ADD_CONFIG, 0x4048_6477),
+            (PERF_REMOVE_CONFIG, 0x4008_6478),
+            (PRIME_FD_TO_HANDLE, 0xc00c_642e),
+            (SYNCOBJ_CREATE, 0xc008_64bf),
+            (SYNCOBJ_DESTROY, 0xc008_64c0),
+            (SYNCOBJ_HANDLE_TO_FD, 0xc010_64c1),
+            (SYNCOBJ_FD_TO_HANDLE, 0xc010_64c2),
+            (SYNCOBJ_WAIT, 0xc020_64c3),
+            (SYNCOBJ_RESET, 0xc010_64c4),
+            (SYNCOBJ_SIGNAL, 0xc010_64c5),
+            (SYNCOBJ_TIMELINE_WAIT, 0xc028_64ca),
+            (SYNCOBJ_QUERY, 0xc018_64cb),
+            (SYNCOBJ_TRANSFER, 0xc020_64cc),
+            (SYNCOBJ_TIMELINE_SIGNAL, 0xc018_64cd),
+            (SYNC_MERGE, 0xc030_3e03),
+            (SYNC_FILE_INFO, 0xc038_3e04),
+            (DMA_BUF_SYNC, 0x4008_6200),
+            (DMA_BUF_EXPORT_SYNC_FILE, 0xc008_6202),
+            (DMA_BUF_IMPORT_SYNC_FILE, 0x4008_6203),
         ];
         for (number, of_the_header) in expected {
             assert_eq!(number, of_the_header, "{number:x}");

@@ -18,3 +18,11 @@ pub fn timestamp(device: &Device) -> u64 {
     let ticks = elapsed * u128::from(device.timestamp_frequency) / 1_000_000_000;
     ticks as u64 & ((1 << 36) - 1)
 }
+
+/// The host's monotonic clock in nanoseconds, as fences' timestamps and time limits of requests have it.
+pub fn monotonic_ns() -> i64 {
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the result goes to a variable of our own; this clock is always there.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut now) };
+    now.tv_sec * 1_000_000_000 + now.tv_nsec
+}

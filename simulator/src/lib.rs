@@ -16,5 +16,5 @@ pub mod streamer;
 pub mod watchdog;
 
 pub use gpu::{Executor, LaunchStatistics};
-pub use node::{Simulator, UnknownDevice};
+pub use node::{Buffer, Fence, Relocations, Simulator, Submission, UnknownDevice, Vm};
 pub use settings::Settings;

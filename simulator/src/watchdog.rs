@@ -147,6 +147,16 @@ mod tests {
     }
 
     #[test]
+    fn a_limit_beyond_the_clocks_end_is_none() {
+        let watchdog = Watchdog::new(Duration::MAX);
+        let running = Arc::new(Running::default());
+        let watch = watchdog.watch(&running);
+        std::thread::sleep(Duration::from_millis(20));
+        assert!(!running.cancel.is_set());
+        drop((watch, watchdog));
+    }
+
+    #[test]
     fn progress_keeps_a_batch_alive() {
         let watchdog = Watchdog::new(Duration::from_millis(400));
         let running = Arc::new(Running::default());

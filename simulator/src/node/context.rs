@@ -1,6 +1,6 @@
 //! Hardware contexts: a queue of batches, the thread that executes them, and what happened.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -8,15 +8,23 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use gencl_i915::uapi::context_param;
-use gencl_i915::{ContextId, Engine, Errno, GemHandle, ResetStats, Result};
+use gencl_i915::{ContextId, Engine, Errno, ResetStats, Result};
 use parking_lot::{Condvar, Mutex};
 
 use super::Core;
-use super::timeline::{Fence, Timeline};
+use super::fence::{self, Fence};
+use super::vm::Vm;
 use crate::fault::Fault;
 use crate::memory::AddressSpace;
 use crate::running::Running;
 use crate::streamer::{ContextState, Streamer};
+
+/// How often a batch that waits for others looks whether it is still wanted.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Least and most that a program without privileges may ask for (`I915_CONTEXT_MIN_USER_PRIORITY`,
+/// `I915_CONTEXT_DEFAULT_PRIORITY`), and the largest of all.
+const PRIORITIES: (i64, i64, i64) = (-1023, 0, 1023);
 
 /// Three hangs within this time ban a context (`CONTEXT_FAST_HANG_JIFFIES` of i915).
 const FAST_HANG: Duration = Duration::from_secs(120);
@@ -33,24 +41,30 @@ pub struct Job {
 
 /// A job in the queue.
 struct Queued {
-    /// Its number on the context's timeline.
-    number: u64,
+    /// Signaled when it is done.
+    fence: Fence,
     job: Job,
-    /// Batches that come first, also of other contexts.
+    /// What comes first: batches, also of other contexts, and whatever else has fences.
     after: Vec<Fence>,
+    /// Batches that begin first.
+    beside: Vec<Fence>,
 }
 
 /// A hardware context.
 ///
 /// Batches of all engines run in the order in which they came; i915 orders them for each engine only.
 pub struct Context {
-    timeline: Arc<Timeline>,
+    /// The line of its fences.
+    line: u64,
+    vm: Mutex<Arc<Vm>>,
     queue: Mutex<Queue>,
     wake: Condvar,
     thread: Mutex<Option<JoinHandle<()>>>,
     params: Mutex<Params>,
-    /// Where buffers were placed that had no fixed address.
-    pub placement: Mutex<HashMap<GemHandle, u64>>,
+    /// The batch that runs.
+    running: Mutex<Option<Arc<Running>>>,
+    /// Its batches are not wanted any more.
+    killed: AtomicBool,
     hangs: Mutex<Hangs>,
     guilty: AtomicU32,
     banned: AtomicBool,
@@ -61,6 +75,7 @@ struct Queue {
     jobs: VecDeque<Queued>,
     /// Number of the last batch.
     last: u64,
+    last_fence: Option<Fence>,
     closed: bool,
 }
 
@@ -70,6 +85,7 @@ struct Params {
     bannable: bool,
     recoverable: bool,
     persistent: bool,
+    priority: i64,
 }
 
 #[derive(Default)]
@@ -80,10 +96,11 @@ struct Hangs {
 }
 
 impl Context {
-    /// A context; its thread starts with the first batch.
+    /// A context with an address space of its own; its thread starts with the first batch.
     pub fn new() -> Context {
         Context {
-            timeline: Arc::default(),
+            line: fence::new_context(),
+            vm: Mutex::new(Vm::new()),
             queue: Mutex::default(),
             wake: Condvar::new(),
             thread: Mutex::new(None),
@@ -92,8 +109,10 @@ impl Context {
                 bannable: true,
                 recoverable: true,
                 persistent: true,
+                priority: 0,
             }),
-            placement: Mutex::default(),
+            running: Mutex::default(),
+            killed: AtomicBool::new(false),
             hangs: Mutex::default(),
             guilty: AtomicU32::new(0),
             banned: AtomicBool::new(false),
@@ -105,26 +124,38 @@ impl Context {
         self.banned.load(Ordering::Acquire)
     }
 
-    /// Queues a batch. `order` gets the batch's fence and gives the batches that come before it.
+    /// Its address space.
+    pub fn vm(&self) -> Arc<Vm> {
+        Arc::clone(&self.vm.lock())
+    }
+
+    /// Gives it another address space; batches that are queued keep theirs.
+    pub fn set_vm(&self, vm: Arc<Vm>) {
+        *self.vm.lock() = vm;
+    }
+
+    /// Queues a batch and gives its fence. `order` gets it too and gives the batches that come before.
     pub fn submit(
         self: &Arc<Self>,
         id: ContextId,
         core: &Arc<Core>,
         job: Job,
         order: impl FnOnce(&Fence) -> Vec<Fence>,
-    ) -> Result<()> {
+        beside: Vec<Fence>,
+    ) -> Result<Fence> {
         self.start(id, core)?;
         let mut queue = self.queue.lock();
         if queue.closed {
             return Err(Errno(libc::ENOENT));
         }
         queue.last += 1;
-        let number = queue.last;
-        let after = order(&Fence { timeline: Arc::clone(&self.timeline), number });
-        queue.jobs.push_back(Queued { number, job, after });
+        let fence = Fence::batch(self.line, queue.last, job.engine);
+        queue.last_fence = Some(fence.clone());
+        let after = order(&fence);
+        queue.jobs.push_back(Queued { fence: fence.clone(), job, after, beside });
         drop(queue);
         self.wake.notify_one();
-        Ok(())
+        Ok(fence)
     }
 
     fn start(self: &Arc<Self>, id: ContextId, core: &Arc<Core>) -> Result<()> {
@@ -141,6 +172,25 @@ impl Context {
     pub fn close(&self) {
         self.queue.lock().closed = true;
         self.wake.notify_one();
+    }
+
+    /// As [`Context::close`] when the program destroys it: of one that is not persistent, what runs is stopped.
+    pub fn destroy(&self) {
+        if !self.params.lock().persistent {
+            self.killed.store(true, Ordering::Release);
+            if let Some(running) = &*self.running.lock() {
+                running.cancel.set();
+            }
+        }
+        self.close();
+    }
+
+    /// Waits until the batches that are queued now have ended.
+    pub fn finish(&self) {
+        let last = self.queue.lock().last_fence.clone();
+        if let Some(fence) = last {
+            fence.wait(None);
+        }
     }
 
     /// Waits for the thread after [`Context::close`].
@@ -172,25 +222,60 @@ impl Context {
 
     fn work(&self, core: &Core) {
         let mut state = ContextState::default();
-        while let Some(Queued { number, job, after }) = self.next() {
-            if !self.is_banned() && !core.is_closing() {
-                after.iter().for_each(|fence| {
-                    fence.wait(None);
-                });
-                if let Err(fault) = execute(core, &mut state, &job) {
-                    self.hung(core, &fault);
-                    state = ContextState::default();
+        while let Some(Queued { fence, job, after, beside }) = self.next() {
+            let ready = after.iter().all(|fence| self.await_fence(core, |until| fence.wait(until)))
+                && beside.iter().all(|fence| self.await_fence(core, |until| fence.wait_begun(until)));
+            let mut error = libc::EIO;
+            if ready && self.is_wanted(core) {
+                fence.begin();
+                match self.execute(core, &mut state, &job) {
+                    Ok(()) => error = 0,
+                    Err(fault) => {
+                        self.hung(core, &fault);
+                        state = ContextState::default();
+                    }
                 }
             }
             // The memory first: who waited may expect it to be free.
             drop(job);
-            self.timeline.complete(number);
+            fence.complete(error);
         }
+    }
+
+    fn is_wanted(&self, core: &Core) -> bool {
+        !self.is_banned() && !core.is_closing() && !self.killed.load(Ordering::Acquire)
+    }
+
+    /// Waits for a fence as long as the batch behind it is wanted.
+    fn await_fence(&self, core: &Core, wait: impl Fn(Option<Instant>) -> bool) -> bool {
+        while self.is_wanted(core) {
+            if wait(Some(Instant::now() + LOOK)) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Executes one batch. A panic in the simulator is a fault of the batch.
+    fn execute(&self, core: &Core, state: &mut ContextState, job: &Job) -> std::result::Result<(), Fault> {
+        let running = Arc::new(Running::default());
+        let _watch = core.watchdog.watch(&running);
+        *self.running.lock() = Some(Arc::clone(&running));
+        if !self.is_wanted(core) {
+            // It came too late for `Watchdog::cancel_all` or `Context::destroy`.
+            running.cancel.set();
+        }
+        let run = AssertUnwindSafe(|| {
+            Streamer::new(&core.gpu, &job.memory, &running, state, job.engine).run(job.batch)
+        });
+        let result = std::panic::catch_unwind(run).unwrap_or_else(|panic| Err(Fault::internal(&*panic)));
+        *self.running.lock() = None;
+        result
     }
 
     /// Takes note of a hang, as `__i915_gem_context_mark_guilty` does.
     fn hung(&self, core: &Core, fault: &Fault) {
-        if core.is_closing() {
+        if core.is_closing() || self.killed.load(Ordering::Acquire) {
             return;
         }
         let params = *self.params.lock();
@@ -234,7 +319,9 @@ impl Context {
             context_param::BANNABLE => params.bannable.into(),
             context_param::RECOVERABLE => params.recoverable.into(),
             context_param::PERSISTENCE => params.persistent.into(),
-            context_param::PRIORITY => 0,
+            context_param::PRIORITY => params.priority as u64,
+            // There are no protected sessions (PXP).
+            context_param::PROTECTED_CONTENT => 0,
             _ => return Err(Errno(libc::EINVAL)),
         })
     }
@@ -249,24 +336,20 @@ impl Context {
             context_param::BANNABLE => params.bannable = true,
             context_param::RECOVERABLE => params.recoverable = value != 0,
             context_param::PERSISTENCE => params.persistent = value != 0,
-            // The scheduler has no priorities (I915_PARAM_HAS_SCHEDULER says so).
-            context_param::PRIORITY => return Err(Errno(libc::ENODEV)),
+            // Contexts run side by side, each on a thread: it is kept and changes nothing (`validate_priority`).
+            context_param::PRIORITY => {
+                let (least, default, most) = PRIORITIES;
+                let priority = value as i64;
+                if !(least..=most).contains(&priority) {
+                    return Err(Errno(libc::EINVAL));
+                }
+                if priority > default {
+                    return Err(Errno(libc::EPERM));
+                }
+                params.priority = priority;
+            }
             _ => return Err(Errno(libc::EINVAL)),
         }
         Ok(())
     }
-}
-
-/// Executes one batch. A panic in the simulator is a fault of the batch.
-fn execute(core: &Core, state: &mut ContextState, job: &Job) -> std::result::Result<(), Fault> {
-    let running = Arc::new(Running::default());
-    let _watch = core.watchdog.watch(&running);
-    if core.is_closing() {
-        // It came too late for `Watchdog::cancel_all`.
-        running.cancel.set();
-    }
-    let run = AssertUnwindSafe(|| {
-        Streamer::new(&core.gpu, &job.memory, &running, state, job.engine).run(job.batch)
-    });
-    std::panic::catch_unwind(run).unwrap_or_else(|panic| Err(Fault::internal(&*panic)))
 }

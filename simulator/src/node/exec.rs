@@ -1,24 +1,62 @@
 //! `DRM_IOCTL_I915_GEM_EXECBUFFER2`: checks, placement and relocation, in the order and with the error
-//! numbers of the kernel's `i915_gem_execbuffer.c`.
+//! numbers of the kernel's `i915_gem_execbuffer.c` (Linux 6.1).
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use gencl_i915::{Errno, ExecBuffer, ExecFlags, ExecObject, ObjectFlags, Relocation, Result};
 
 use super::buffers::{Buffer, Buffers};
 use super::context::{Context, Job};
-use super::timeline::Fence;
+use super::fence::Fence;
+use super::vm::{BATCH_BIAS, Wish};
 use crate::device::Device;
-use crate::memory::{AddressSpace, Cursor, Object, PAGE_SIZE, canonical};
+use crate::memory::{AddressSpace, Cursor, PAGE_SIZE, canonical};
 
 /// `I915_GEM_GPU_DOMAINS`: render, sampler, command, instruction, vertex.
 const GPU_DOMAINS: u32 = 0x3e;
 
-/// Without [`ObjectFlags::SUPPORTS_48B_ADDRESS`] buffers end before the last page below 4 GiB (`PIN_ZONE_4G`).
-const ZONE_4G: u64 = (1 << 32) - PAGE_SIZE;
-
 const EINVAL: Errno = Errno(libc::EINVAL);
+
+/// Relocations of a request's objects, which are read when they are needed and not before.
+pub trait Relocations {
+    /// Has the object any?
+    fn any(&self, object: usize) -> bool;
+    /// Those of one object.
+    fn load(&mut self, object: usize) -> Result<Vec<Relocation>>;
+    /// Takes those of one object back; presumed offsets have been updated.
+    fn store(&mut self, object: usize, relocations: Vec<Relocation>);
+}
+
+/// What a request has beside an [`ExecBuffer`].
+pub struct Submission<'a> {
+    /// `pad_to_size` of the objects; missing ones are 0.
+    pub pad_to_size: &'a [u64],
+    /// Relocations in place of those of the [`ExecObject`]s.
+    pub relocations: &'a mut dyn Relocations,
+    /// The batch begins when these are signaled.
+    pub after: Vec<Fence>,
+    /// The batch begins when these batches have begun.
+    pub beside: Vec<Fence>,
+}
+
+/// The relocations of [`ExecObject::relocations`].
+pub struct OwnRelocations(pub Vec<Vec<Relocation>>);
+
+impl Relocations for OwnRelocations {
+    fn any(&self, object: usize) -> bool {
+        !self.0[object].is_empty()
+    }
+
+    fn load(&mut self, object: usize) -> Result<Vec<Relocation>> {
+        Ok(self.0[object].clone())
+    }
+
+    fn store(&mut self, object: usize, relocations: Vec<Relocation>) {
+        self.0[object] = relocations;
+    }
+}
 
 /// A checked request.
 pub struct Prepared {
@@ -53,30 +91,36 @@ pub fn prepare(
     buffers: &Buffers,
     context: &Context,
     exec: &mut ExecBuffer<'_>,
+    submission: &mut Submission<'_>,
 ) -> Result<Prepared> {
     check_arguments(exec)?;
+    let batch = if exec.flags.contains(ExecFlags::BATCH_FIRST) { 0 } else { exec.objects.len() - 1 };
+    let found = look_up(buffers, exec, submission.pad_to_size, batch)?;
     if context.is_banned() {
         return Err(Errno(libc::EIO));
     }
-    let found = look_up(buffers, exec.objects)?;
-    exec.objects.iter().try_for_each(check_object)?;
-    let batch = if exec.flags.contains(ExecFlags::BATCH_FIRST) { 0 } else { found.len() - 1 };
-    check_batch(exec, &exec.objects[batch], &found[batch].object)?;
-    let addresses = place(device, context, exec.objects, &found)?;
-    relocate(exec, &found, &addresses)?;
+    let addresses = place(device, context, exec, submission, &found, batch)?;
+    let moved = exec.objects.iter().zip(&addresses).any(|(o, address)| plain(device, o.offset) != *address);
+    let mut flags: Vec<ObjectFlags> = exec.objects.iter().map(|object| object.flags).collect();
+    if moved || !exec.flags.contains(ExecFlags::NO_RELOC) {
+        relocate(exec, submission, &found, &addresses, &mut flags)?;
+    }
     for (object, address) in exec.objects.iter_mut().zip(&addresses) {
         object.offset = canonical(*address);
     }
-    let memory = addresses.iter().copied().zip(found.iter().map(|b| Arc::clone(&b.object)));
+    // A buffer that was named twice is there once.
+    let mut memory: Vec<_> =
+        addresses.iter().copied().zip(found.iter().map(|b| Arc::clone(&b.object))).collect();
+    memory.sort_by_key(|(address, _)| *address);
+    memory.dedup_by_key(|(address, _)| *address);
     let memory = Arc::new(AddressSpace::new(memory).ok_or(Errno(libc::ENOSPC))?);
-    let uses =
-        found.iter().zip(exec.objects.iter()).map(|(buffer, object)| (Arc::clone(buffer), object.flags));
     Ok(Prepared {
         job: Job { batch: addresses[batch] + u64::from(exec.batch_start), memory, engine: exec.engine },
-        uses: Uses(uses.collect()),
+        uses: Uses(found.into_iter().zip(flags).collect()),
     })
 }
 
+/// `i915_gem_check_execbuffer`
 fn check_arguments(exec: &ExecBuffer<'_>) -> Result<()> {
     let unknown = exec.flags.bits() & !ExecFlags::all().bits() != 0;
     let unaligned = (exec.batch_start | exec.batch_length) & 7 != 0;
@@ -86,158 +130,141 @@ fn check_arguments(exec: &ExecBuffer<'_>) -> Result<()> {
     Ok(())
 }
 
-fn look_up(buffers: &Buffers, objects: &[ExecObject]) -> Result<Vec<Arc<Buffer>>> {
-    let mut seen = HashSet::with_capacity(objects.len());
-    let find = |object: &ExecObject| {
+/// `eb_lookup_vmas`
+fn look_up(
+    buffers: &Buffers,
+    exec: &ExecBuffer<'_>,
+    pad_to_size: &[u64],
+    batch: usize,
+) -> Result<Vec<Arc<Buffer>>> {
+    let check = |(index, object): (usize, &ExecObject)| {
         let buffer = buffers.get(object.handle)?;
-        if seen.insert(object.handle) { Ok(buffer) } else { Err(EINVAL) }
+        check_object(object, padding(object, pad_to_size, index))?;
+        if index == batch {
+            check_batch(exec, object, &buffer)?;
+        }
+        buffer.check_memory()?;
+        Ok(buffer)
     };
-    objects.iter().map(find).collect()
+    exec.objects.iter().enumerate().map(check).collect()
 }
 
-fn check_object(object: &ExecObject) -> Result<()> {
+/// `eb_validate_vma`
+fn check_object(object: &ExecObject, padding: u64) -> Result<()> {
     let unknown = object.flags.bits() & !ObjectFlags::all().bits() != 0;
     let alignment = object.alignment != 0 && !object.alignment.is_power_of_two();
     let pinned = object.flags.contains(ObjectFlags::PINNED)
         && object.offset != canonical(object.offset & !(PAGE_SIZE - 1));
-    if unknown || alignment || pinned {
+    if unknown || alignment || pinned || !padding.is_multiple_of(PAGE_SIZE) {
         return Err(EINVAL);
     }
     Ok(())
 }
 
-fn check_batch(exec: &ExecBuffer<'_>, object: &ExecObject, memory: &Object) -> Result<()> {
+/// The size that an object is padded to. Without the flag, what the caller says has no meaning.
+fn padding(object: &ExecObject, pad_to_size: &[u64], index: usize) -> u64 {
+    match object.flags.contains(ObjectFlags::PAD_TO_SIZE) {
+        true => pad_to_size.get(index).copied().unwrap_or(0),
+        false => 0,
+    }
+}
+
+/// `eb_add_vma`
+fn check_batch(exec: &ExecBuffer<'_>, object: &ExecObject, buffer: &Buffer) -> Result<()> {
     // A batch that writes to itself.
     if object.flags.contains(ObjectFlags::WRITE) {
         return Err(EINVAL);
     }
-    let rest = memory.size().checked_sub(u64::from(exec.batch_start)).ok_or(EINVAL)?;
+    let rest = buffer.size().checked_sub(u64::from(exec.batch_start)).ok_or(EINVAL)?;
     if rest == 0 || u64::from(exec.batch_length) > rest {
         return Err(EINVAL);
     }
     Ok(())
 }
 
+/// `gen8_noncanonical_addr`
+fn plain(device: &Device, address: u64) -> u64 {
+    address & ((1 << device.address_bits) - 1)
+}
+
 /// Addresses of all objects, 48 bits wide.
 fn place(
     device: &Device,
     context: &Context,
-    objects: &[ExecObject],
+    exec: &ExecBuffer<'_>,
+    submission: &Submission<'_>,
     found: &[Arc<Buffer>],
+    batch: usize,
 ) -> Result<Vec<u64>> {
-    let end = 1u64 << device.address_bits;
-    let limit = |object: &ExecObject| match object.flags.contains(ObjectFlags::SUPPORTS_48B_ADDRESS) {
-        true => end,
-        false => ZONE_4G,
+    static REQUESTS: AtomicU64 = AtomicU64::new(1);
+    let mut objects = exec.objects.to_vec();
+    objects.iter_mut().for_each(|object| object.offset = plain(device, object.offset));
+    let wish = |(index, object)| Wish {
+        object,
+        buffer: &found[index],
+        pad_to_size: padding(object, submission.pad_to_size, index),
+        bias: match index == batch && submission.relocations.any(index) {
+            true if !object.flags.contains(ObjectFlags::PINNED) => BATCH_BIAS,
+            _ => 0,
+        },
     };
-    let mut taken = Taken::default();
-    let mut addresses = vec![None; objects.len()];
-    // Those with fixed addresses first, as the kernel does.
-    for (index, object) in objects.iter().enumerate() {
-        if object.flags.contains(ObjectFlags::PINNED) {
-            let (address, size) = (object.offset & (end - 1), found[index].object.size());
-            if address + size > limit(object) {
-                return Err(EINVAL);
-            }
-            if !taken.take(address, size) {
-                return Err(Errno(libc::ENOSPC));
-            }
-            addresses[index] = Some(address);
-        }
-    }
-    let mut known = context.placement.lock();
-    for (index, object) in objects.iter().enumerate() {
-        if addresses[index].is_some() {
-            continue;
-        }
-        let memory = &found[index].object;
-        let size = memory.size();
-        let alignment = object.alignment.max(PAGE_SIZE);
-        // Where it was before, where the caller presumes it, or the first gap.
-        let hints = [known.get(&object.handle).copied(), Some(object.offset & (end - 1))];
-        let hint = hints.into_iter().flatten().find(|address| {
-            *address != 0
-                && address % alignment == 0
-                && address + size <= limit(object)
-                && taken.take(*address, size)
-        });
-        let address = match hint {
-            Some(address) => address,
-            None => taken.take_gap(size, alignment, limit(object)).ok_or(Errno(libc::ENOSPC))?,
-        };
-        known.insert(object.handle, address);
-        addresses[index] = Some(address);
-    }
-    Ok(addresses.into_iter().flatten().collect())
+    let wishes: Vec<Wish<'_>> = objects.iter().enumerate().map(wish).collect();
+    context.vm().place(device, REQUESTS.fetch_add(1, Ordering::Relaxed), &wishes)
 }
 
-/// Ranges of addresses that are in use: end by start.
-#[derive(Default)]
-struct Taken(BTreeMap<u64, u64>);
-
-impl Taken {
-    fn take(&mut self, address: u64, size: u64) -> bool {
-        let before = self.0.range(..address + size).next_back();
-        let free = before.is_none_or(|(_, end)| *end <= address);
-        if free {
-            self.0.insert(address, address + size);
-        }
-        free
-    }
-
-    /// The lowest gap, above page 0 so that no buffer is at address 0.
-    fn take_gap(&mut self, size: u64, alignment: u64, limit: u64) -> Option<u64> {
-        let mut address = alignment;
-        for (start, end) in &self.0 {
-            if address.checked_add(size)? <= *start {
-                break;
-            }
-            address = address.max(end.checked_next_multiple_of(alignment)?);
-        }
-        if address.checked_add(size)? > limit {
-            return None;
-        }
-        self.0.insert(address, address + size);
-        Some(address)
-    }
-}
-
-/// Checks relocations and writes the addresses of their targets.
-fn relocate(exec: &mut ExecBuffer<'_>, found: &[Arc<Buffer>], addresses: &[u64]) -> Result<()> {
-    let by_handle: HashMap<u32, usize> =
-        exec.objects.iter().enumerate().map(|(index, object)| (object.handle.0, index)).collect();
+/// Checks relocations and writes the addresses of their targets (`eb_relocate_entry`).
+fn relocate(
+    exec: &ExecBuffer<'_>,
+    submission: &mut Submission<'_>,
+    found: &[Arc<Buffer>],
+    addresses: &[u64],
+    flags: &mut [ObjectFlags],
+) -> Result<()> {
+    let mut by_handle: HashMap<u32, usize> = HashMap::new();
     let lut = exec.flags.contains(ExecFlags::HANDLE_LUT);
+    if !lut {
+        by_handle.extend(exec.objects.iter().enumerate().map(|(index, object)| (object.handle.0, index)));
+    }
     let target = |relocation: &Relocation| match lut {
         true => Some(relocation.target as usize).filter(|index| *index < addresses.len()),
         false => by_handle.get(&relocation.target).copied(),
     };
-    for (object, buffer) in exec.objects.iter_mut().zip(found) {
-        if object.relocations.is_empty() {
+    for (index, buffer) in found.iter().enumerate() {
+        if !submission.relocations.any(index) {
             continue;
         }
+        let mut relocations = submission.relocations.load(index)?;
         // The kernel, too, writes when the buffer is idle.
         let mut users = buffer.users.lock().pending();
         let memory = AddressSpace::new([(0, Arc::clone(&buffer.object))]).ok_or(EINVAL)?;
-        for relocation in &mut object.relocations {
+        for relocation in &mut relocations {
             let to = target(relocation).ok_or(Errno(libc::ENOENT))?;
             let domains = relocation.read_domains | relocation.write_domain;
             let several = relocation.write_domain & relocation.write_domain.wrapping_sub(1) != 0;
-            let outside = relocation.offset > buffer.object.size() - 8;
-            if several || domains & !GPU_DOMAINS != 0 || outside || relocation.offset & 3 != 0 {
+            if several || domains & !GPU_DOMAINS != 0 {
                 return Err(EINVAL);
+            }
+            if relocation.write_domain != 0 {
+                flags[to] |= ObjectFlags::WRITE;
             }
             let address = canonical(addresses[to]);
             if relocation.presumed_offset == address {
                 continue;
             }
+            if relocation.offset > buffer.size() - 8 || relocation.offset & 3 != 0 {
+                return Err(EINVAL);
+            }
+            flags[index] &= !ObjectFlags::ASYNC;
             users.drain(..).for_each(|fence| {
                 fence.wait(None);
             });
-            let value = canonical(address.wrapping_add(u64::from(relocation.delta)));
+            // The delta is signed (`relocation_target`).
+            let value = canonical(address.wrapping_add(i64::from(relocation.delta as i32) as u64));
             let mut cursor = Cursor::default();
             memory.write_u64(&mut cursor, relocation.offset, value).map_err(|_| EINVAL)?;
             relocation.presumed_offset = address;
         }
+        submission.relocations.store(index, relocations);
     }
     Ok(())
 }

@@ -11,8 +11,8 @@ use crate::device::Device;
 /// A parameter: number and value.
 type Param = (i32, fn(&Device) -> i32);
 
-/// `I915_PARAM_*` as a kernel 6.1 gives them for these devices (`i915_getparam.c`), except where this
-/// driver has less: no video engines, no fences between processes, no command parser.
+/// `I915_PARAM_*` as a kernel 6.1 gives them for these devices to a program without privileges (`i915_getparam.c`),
+/// except where this driver has less: no video engines, no preemption and no semaphores.
 #[rustfmt::skip]
 const PARAMS: &[Param] = &[
     (param::CHIPSET_ID,               |d| i32::from(d.pci_id)),
@@ -28,7 +28,7 @@ const PARAMS: &[Param] = &[
     (param::HAS_COHERENT_RINGS,       |_| 1),
     (param::HAS_RELAXED_DELTA,        |_| 1),
     (param::HAS_GEN7_SOL_RESET,       |_| 1),
-    (param::HAS_LLC,                  |_| 1),
+    (param::HAS_LLC,                  |d| i32::from(d.llc)),
     (param::HAS_ALIASING_PPGTT,       |_| 2),
     (param::HAS_WAIT_TIMEOUT,         |_| 1),
     (param::HAS_SEMAPHORES,           |_| 0),
@@ -39,7 +39,8 @@ const PARAMS: &[Param] = &[
     (param::HAS_EXEC_NO_RELOC,        |_| 1),
     (param::HAS_EXEC_HANDLE_LUT,      |_| 1),
     (param::HAS_WT,                   |_| 0),
-    (param::CMD_PARSER_VERSION,       |_| 0),
+    // Gen9's batches of the blitter are parsed; what is refused is a fault of the batch here.
+    (param::CMD_PARSER_VERSION,       |_| 10),
     (param::HAS_COHERENT_PHYS_GTT,    |_| 1),
     (param::MMAP_VERSION,             |_| 1),
     (param::HAS_BSD2,                 |_| 0),
@@ -48,27 +49,31 @@ const PARAMS: &[Param] = &[
     (param::HAS_GPU_RESET,            |_| 2),
     (param::HAS_RESOURCE_STREAMER,    |_| 0),
     (param::HAS_EXEC_SOFTPIN,         |_| 1),
-    (param::HAS_POOLED_EU,            |_| 0),
-    (param::MIN_EU_IN_POOL,           |_| 0),
+    (param::HAS_POOLED_EU,            |d| i32::from(d.eu_pool > 0)),
+    (param::MIN_EU_IN_POOL,           |d| d.eu_pool as i32),
     (param::MMAP_GTT_VERSION,         |_| 4),
-    // I915_SCHEDULER_CAP_ENABLED only: no priorities, no preemption.
-    (param::HAS_SCHEDULER,            |_| 1),
+    // I915_SCHEDULER_CAP_ENABLED and _PRIORITY: no preemption, no semaphores.
+    (param::HAS_SCHEDULER,            |_| 3),
     (param::HAS_EXEC_ASYNC,           |_| 1),
-    (param::HAS_EXEC_FENCE,           |_| 0),
+    (param::HAS_EXEC_FENCE,           |_| 1),
     (param::HAS_EXEC_CAPTURE,         |_| 1),
     (param::SLICE_MASK,               |d| low_bits(d.slices) as i32),
     (param::SUBSLICE_MASK,            |d| low_bits(d.subslices) as i32),
     (param::HAS_EXEC_BATCH_FIRST,     |_| 1),
-    (param::HAS_EXEC_FENCE_ARRAY,     |_| 0),
-    // Engine classes with isolated contexts: render.
-    (param::HAS_CONTEXT_ISOLATION,    |_| 1 << engine_class::RENDER),
+    (param::HAS_EXEC_FENCE_ARRAY,     |_| 1),
+    // Engine classes with isolated contexts: all.
+    (param::HAS_CONTEXT_ISOLATION,    |_| 1 << engine_class::RENDER | 1 << engine_class::COPY),
     (param::CS_TIMESTAMP_FREQUENCY,   |d| d.timestamp_frequency as i32),
     (param::MMAP_GTT_COHERENT,        |_| 1),
-    (param::HAS_EXEC_SUBMIT_FENCE,    |_| 0),
-    (param::PERF_REVISION,            |_| 0),
-    (param::HAS_EXEC_TIMELINE_FENCES, |_| 0),
+    (param::HAS_EXEC_SUBMIT_FENCE,    |_| 1),
+    // Of the interface; that there are no counters, opening them tells.
+    (param::PERF_REVISION,            |_| 5),
+    (param::HAS_EXEC_TIMELINE_FENCES, |_| 1),
     (param::HAS_USERPTR_PROBE,        |_| 1),
 ];
+
+/// `I915_ENGINE_INFO_HAS_LOGICAL_INSTANCE`
+const HAS_LOGICAL_INSTANCE: u64 = 1;
 
 /// Parameters of former interfaces, which the kernel answers with `ENODEV`.
 const REMOVED: &[i32] = &[1, 2, 3, param::HAS_EXEC_CONSTANTS, param::HUC_STATUS];
@@ -91,6 +96,8 @@ pub fn query(device: &Device, id: u64) -> Result<Vec<u8>> {
         query::TOPOLOGY_INFO => Ok(topology(device)),
         query::ENGINE_INFO => Ok(engines()),
         query::MEMORY_REGIONS => Ok(memory_regions()),
+        // There are no performance counters, no configuration blob before Gen12, and one kind of subslices.
+        query::PERF_CONFIG | query::HWCONFIG_BLOB | query::GEOMETRY_SUBSLICES => Err(Errno(libc::ENODEV)),
         _ => Err(Errno(libc::EINVAL)),
     }
 }
@@ -128,7 +135,7 @@ fn engines() -> Vec<u8> {
     let classes = [engine_class::RENDER, engine_class::COPY];
     let mut out = bytes_of(&QueryCount { count: classes.len() as u32, rsvd: [0; 3] }).to_vec();
     for engine_class in classes {
-        out.extend(bytes_of(&EngineInfo { engine_class, ..Default::default() }));
+        out.extend(bytes_of(&EngineInfo { engine_class, flags: HAS_LOGICAL_INSTANCE, ..Default::default() }));
     }
     out
 }
@@ -140,6 +147,8 @@ fn memory_regions() -> Vec<u8> {
     out.extend(bytes_of(&MemoryRegionInfo {
         probed_size: size,
         unallocated_size: size,
+        probed_cpu_visible_size: size,
+        unallocated_cpu_visible_size: size,
         ..Default::default()
     }));
     out

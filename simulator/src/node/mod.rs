@@ -3,8 +3,9 @@
 mod buffers;
 mod context;
 mod exec;
+mod fence;
 mod info;
-mod timeline;
+mod vm;
 
 use std::collections::HashMap;
 use std::os::fd::OwnedFd;
@@ -20,6 +21,12 @@ use parking_lot::Mutex;
 
 use buffers::Buffers;
 use context::Context;
+use exec::OwnRelocations;
+
+pub use buffers::Buffer;
+pub use exec::{Relocations, Submission};
+pub use fence::Fence;
+pub use vm::Vm;
 
 use crate::clock;
 use crate::device::Device;
@@ -58,7 +65,6 @@ struct Contexts {
     all: HashMap<u32, Arc<Context>>,
     /// Closed ones whose threads may still work on their last batches.
     closed: Vec<Arc<Context>>,
-    last: u32,
 }
 
 /// There is no device of that name.
@@ -98,7 +104,7 @@ impl Simulator {
         };
         // Context 0 is there from the beginning.
         let all = HashMap::from([(0, Arc::new(Context::new()))]);
-        let contexts = Mutex::new(Contexts { all, closed: Vec::new(), last: 0 });
+        let contexts = Mutex::new(Contexts { all, closed: Vec::new() });
         Ok(Simulator {
             core: Arc::new(core),
             buffers: Buffers::default(),
@@ -118,6 +124,54 @@ impl Simulator {
         self.core.gpu.launches.take()
     }
 
+    /// The buffer of a handle. `ENOENT`.
+    pub fn buffer(&self, handle: GemHandle) -> Result<Arc<Buffer>> {
+        self.buffers.get(handle)
+    }
+
+    /// A handle for a buffer, perhaps of another device.
+    pub fn insert_buffer(&self, buffer: Arc<Buffer>) -> GemHandle {
+        self.buffers.insert(buffer)
+    }
+
+    /// All buffers that have handles.
+    pub fn all_buffers(&self) -> Vec<Arc<Buffer>> {
+        self.buffers.all()
+    }
+
+    /// The address space of a context. `ENOENT`.
+    pub fn context_vm(&self, context: ContextId) -> Result<Arc<Vm>> {
+        Ok(self.context(context)?.vm())
+    }
+
+    /// Gives a context another address space. `ENOENT`.
+    pub fn set_context_vm(&self, context: ContextId, vm: Arc<Vm>) -> Result<()> {
+        self.context(context)?.set_vm(vm);
+        Ok(())
+    }
+
+    /// `DRM_IOCTL_I915_GEM_EXECBUFFER2` with fences: queues a batch and gives the fence that tells its end.
+    pub fn submit(&self, exec: &mut ExecBuffer<'_>, mut submission: Submission<'_>) -> Result<Fence> {
+        let context = self.context(exec.context)?;
+        let prepared = exec::prepare(self.core.gpu.device, &self.buffers, &context, exec, &mut submission)?;
+        let Submission { mut after, beside, .. } = submission;
+        let _order = self.submission.lock();
+        let order = |fence: &Fence| {
+            after.extend(prepared.uses.order(fence));
+            after
+        };
+        context.submit(exec.context, &self.core, prepared.job, order, beside)
+    }
+
+    /// Waits until all batches have ended that run or wait now.
+    pub fn finish(&self) {
+        let every: Vec<_> = {
+            let contexts = self.contexts.lock();
+            contexts.all.values().chain(&contexts.closed).cloned().collect()
+        };
+        every.iter().for_each(|context| context.finish());
+    }
+
     fn context(&self, id: ContextId) -> Result<Arc<Context>> {
         self.contexts.lock().all.get(&id.0).cloned().ok_or(Errno(libc::ENOENT))
     }
@@ -134,6 +188,9 @@ impl Drop for Simulator {
         every.iter().for_each(|context| context.join());
     }
 }
+
+/// Pages of the largest buffer (`i915_gem_object_size_2big`).
+const MAX_PAGES: u64 = i32::MAX as u64;
 
 /// Whole pages.
 fn round_up(size: u64) -> Option<u64> {
@@ -162,8 +219,9 @@ impl RenderNode for Simulator {
 
     fn context_create(&self) -> Result<ContextId> {
         let mut contexts = self.contexts.lock();
-        let id = contexts.last.checked_add(1).ok_or(Errno(libc::ENOMEM))?;
-        contexts.last = id;
+        // The smallest that is free, as the kernel does.
+        let free = (1..).find(|id| !contexts.all.contains_key(id));
+        let id = free.ok_or(Errno(libc::ENOMEM))?;
         contexts.all.insert(id, Arc::new(Context::new()));
         Ok(ContextId(id))
     }
@@ -174,7 +232,7 @@ impl RenderNode for Simulator {
             return Err(Errno(libc::ENOENT));
         }
         let removed = contexts.all.remove(&context.0).ok_or(Errno(libc::ENOENT))?;
-        removed.close();
+        removed.destroy();
         contexts.closed.retain(|context| !context.is_finished());
         contexts.closed.push(removed);
         Ok(())
@@ -193,32 +251,35 @@ impl RenderNode for Simulator {
     }
 
     fn gem_create(&self, size: u64) -> Result<GemHandle> {
-        if size == 0 {
-            return Err(Errno(libc::EINVAL));
+        // A size that wraps around to 0 is one, too.
+        let size = round_up(size).filter(|size| *size != 0).ok_or(Errno(libc::EINVAL))?;
+        if size / PAGE_SIZE > MAX_PAGES {
+            return Err(Errno(libc::E2BIG));
         }
-        let size = round_up(size).ok_or(Errno(libc::E2BIG))?;
+        // The kernel would find out when the pages are used.
         if size > info::host_memory() {
             return Err(Errno(libc::ENOMEM));
         }
         let object = Object::create(size).map_err(|e| Errno(e.raw_os_error().unwrap_or(libc::ENOMEM)))?;
-        Ok(self.buffers.insert(object))
+        Ok(self.buffers.insert(Buffer::new(object)))
     }
 
     unsafe fn gem_userptr(&self, address: *mut u8, length: usize) -> Result<GemHandle> {
+        if length as u64 / PAGE_SIZE > MAX_PAGES {
+            return Err(Errno(libc::E2BIG));
+        }
         let unaligned = (address as u64 | length as u64) & (PAGE_SIZE - 1) != 0;
         if length == 0 || unaligned {
             return Err(Errno(libc::EINVAL));
         }
         // SAFETY: the caller keeps the memory until the handle is closed and no batch uses it; the object lives
         // in the handle and in batches only.
-        Ok(self.buffers.insert(unsafe { Object::userptr(address, length as u64) }))
+        Ok(self.buffers.insert(Buffer::new(unsafe { Object::userptr(address, length as u64) })))
     }
 
     fn gem_export(&self, handle: GemHandle) -> Result<(OwnedFd, u64)> {
         let buffer = self.buffers.get(handle)?;
-        let file = buffer.object.file().ok_or(Errno(libc::ENODEV))?;
-        let file = file.map_err(|e| Errno(e.raw_os_error().unwrap_or(libc::EMFILE)))?;
-        Ok((file, buffer.object.size()))
+        Ok((buffer.file()?, buffer.size()))
     }
 
     fn gem_close(&self, handle: GemHandle) -> Result<()> {
@@ -226,17 +287,15 @@ impl RenderNode for Simulator {
     }
 
     fn gem_map(&self, handle: GemHandle) -> Result<MmapRaw> {
-        let buffer = self.buffers.get(handle)?;
-        let map = buffer.object.map().ok_or(Errno(libc::ENODEV))?;
-        map.map_err(|e| Errno(e.raw_os_error().unwrap_or(libc::ENOMEM)))
+        self.buffers.get(handle)?.map()
     }
 
     fn gem_busy(&self, handle: GemHandle) -> Result<bool> {
-        Ok(!self.buffers.get(handle)?.users.lock().pending().is_empty())
+        Ok(!self.buffers.get(handle)?.fences(false).is_empty())
     }
 
     fn gem_wait(&self, handle: GemHandle, timeout_ns: i64) -> Result<()> {
-        let pending = self.buffers.get(handle)?.users.lock().pending();
+        let pending = self.buffers.get(handle)?.fences(false);
         let timeout = u64::try_from(timeout_ns).ok().map(Duration::from_nanos);
         // Beyond what the clock can hold is for ever.
         let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
@@ -247,10 +306,19 @@ impl RenderNode for Simulator {
     }
 
     fn exec_buffer(&self, exec: &mut ExecBuffer<'_>) -> Result<()> {
-        let context = self.context(exec.context)?;
-        let prepared = exec::prepare(self.core.gpu.device, &self.buffers, &context, exec)?;
-        let _order = self.submission.lock();
-        context.submit(exec.context, &self.core, prepared.job, |fence| prepared.uses.order(fence))
+        let relocations = exec.objects.iter_mut().map(|o| std::mem::take(&mut o.relocations)).collect();
+        let mut relocations = OwnRelocations(relocations);
+        let submission = Submission {
+            pad_to_size: &[],
+            relocations: &mut relocations,
+            after: Vec::new(),
+            beside: Vec::new(),
+        };
+        let result = self.submit(exec, submission);
+        for (object, relocations) in exec.objects.iter_mut().zip(relocations.0) {
+            object.relocations = relocations;
+        }
+        result.map(|_| ())
     }
 
     fn error_state(&self, context: ContextId) -> Option<String> {
