@@ -169,9 +169,13 @@ fn logic(op: &Op, value: i128) -> Output {
     Value::from_bits(bits, op.dst.ty, FloatMode::default()).into()
 }
 
-/// Shifts take the low five bits of the count, six with 64-bit operands.
+/// Are six bits of a shift's count used, not five? "QWord mode" of Volume 2a, "shl": the type of the count does not matter.
+pub fn shifts_qwords(op: &Op) -> bool {
+    op.src[0].ty.size() == 8 || op.dst.ty.size() == 8
+}
+
 fn shift(op: &Op, a: Value, b: Value) -> Output {
-    let count_bits = if op.execution_type.size() == 8 { 63 } else { 31 };
+    let count_bits = if shifts_qwords(op) { 63 } else { 31 };
     let count = (b.integer() & count_bits) as u32;
     let value = a.integer();
     integer(match op.opcode {
@@ -190,6 +194,9 @@ fn arithmetic(op: &Op, inputs: &Inputs<'_>) -> Output {
         return Value::Float(float_arithmetic(op, inputs)).into();
     }
     integer(match op.opcode {
+        // The adder has one bit more than a dword, so that the sign of its results is that of the exact sum; not one more
+        // than a qword: IGC's saturating addition asks for the sign of what is left of the sum.
+        Opcode::Add if op.execution_type == Type::Q => i128::from((a.integer() + b.integer()) as i64),
         Opcode::Add => a.integer() + b.integer(),
         Opcode::Mad => a.integer() + b.integer() * c.integer(),
         Opcode::Mac => inputs.accumulator.integer() + a.integer() * b.integer(),

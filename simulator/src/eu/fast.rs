@@ -6,6 +6,7 @@
 
 use gencl_isa::{Condition, MathFunction, Opcode, Type};
 
+use super::compute::shifts_qwords;
 use super::float::flush_32;
 use super::general;
 use super::op::{Execute, Op, Trap};
@@ -139,8 +140,7 @@ fn select_integer(op: &Op) -> Option<Execute> {
         O::Or => by_width!(lanes, integer_64<Or>),
         O::Xor => by_width!(lanes, integer_64<Xor>),
         O::Not => by_width!(lanes, integer_64<Not>),
-        // The shift count has six bits only when an operand is 64 bits wide.
-        O::Shl if op.execution_type.size() == 8 => by_width!(lanes, integer_64<ShiftLeft>),
+        O::Shl if shifts_qwords(op) => by_width!(lanes, integer_64<ShiftLeft>),
         O::Shr if wide && !op.src[0].modified() => by_width!(lanes, integer_64<ShiftRight>),
         O::Asr if wide && unsigned => by_width!(lanes, integer_64<ShiftRight>),
         O::Asr if wide && !op.src[0].modified() => by_width!(lanes, integer_64<ShiftRightSigned>),

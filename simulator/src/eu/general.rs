@@ -218,11 +218,14 @@ fn scatter(
     Ok(())
 }
 
-/// Byte offset of a channel's element in the accumulators that an instruction uses implicitly: `acc0` for the
-/// first eight dword channels, `acc1` for the next ("Accumulator Registers").
+/// Byte offset of a channel's element in the accumulators that an instruction uses implicitly ("Accumulator Registers").
+/// Floats of the second eight (`HF`: sixteen) channels of the thread are in `acc1`. Integers have no `acc1`:
+/// whatever the instruction's first channel, its elements begin in `acc0` (Mesa, `lower_mulh_inst`; IGC multiplies the upper
+/// channels so).
 fn implicit_accumulator(op: &Op, lane: usize) -> usize {
     let size = op.execution_type.size().clamp(2, 8) as usize;
-    ACCUMULATOR + (usize::from(op.channel) + lane) * size % (2 * GRF_SIZE)
+    let first = if op.execution_type.is_float() { usize::from(op.channel) } else { 0 };
+    ACCUMULATOR + (first + lane) * size % (2 * GRF_SIZE)
 }
 
 /// The accumulator's value for a channel.

@@ -158,3 +158,29 @@ shr(8) g12<1>UD g2<8,8,1>UD g3<8,8,1>UD { align1 1Q };
 ; is g10 D: -16 -8 -1 -1 -16 -8 -1 -1
 ; is g11 D: -16 -32 -256 0 -16 -32 -256 0
 ; is g12 UD: 0xfffffff0 0x7ffffff8 0x0fffffff 1 0xfffffff0 0x7ffffff8 0x0fffffff 1
+---
+; # The accumulator of integers is acc0 for the upper channels too.
+; set g2 UD: 1*8 4294967295 65536 5 0x12345678 4*4
+; set g4 UD: 1*8 4294967295 65536 7 0x9abcdef0 0x80000000*4
+mul(8) acc0<1>UD g3<8,8,1>UD g5<16,8,2>UW { align1 WE_all 1Q };
+mach(8) g11<1>UD g3<8,8,1>UD g5<8,8,1>UD { align1 2Q AccWrEnable };
+; is g11 UD: 0xfffffffe 1 0 0x0b00ea4e 2*4
+---
+; # Shift counts have six bits when source 0 or the destination has 64, whatever the type of the count.
+; set g2 UD: 1 0 0x80000001 0 3 0 5 0
+; set g4 UQ: 33 40 63 64
+shl(4) g10<1>UQ g2<8,4,2>UD 32UD { align1 1N };
+shr(4) g12<1>UQ g10<4,4,1>UQ g4<4,4,1>UQ { align1 1N };
+shl(4) g14<2>UD g2<8,4,2>UD g4<4,4,1>UQ { align1 1N };
+asr(4) g16<1>Q g2<8,4,2>D 32UD { align1 1N };
+; is g10 UQ: 0x100000000 0x8000000100000000 0x300000000 0x500000000
+; is g12 UQ: 0 0x800000 0 0x500000000
+; is g14 UQ: 2 0x100 0x80000000 5
+; is g16 Q: 0 -1 0 0
+---
+; # The sign of a sum of 64 bits is that of the wrapped sum.
+; set g2 Q: 0x7fffffffffffffff -9223372036854775807 5 -5
+; set g4 Q: 1 -2 -7 5
+add.g.f0.0(4) g10<1>Q g2<4,4,1>Q g4<4,4,1>Q { align1 1N };
+; is g10 Q: -9223372036854775808 9223372036854775807 -2 0
+; is f0 UD: 2
