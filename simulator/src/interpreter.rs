@@ -6,6 +6,7 @@ use parking_lot::Mutex;
 
 use crate::device::Device;
 use crate::dispatch::{GroupStatistics, Launch};
+use crate::eu::profile::{Profile, Recorder};
 use crate::eu::{self, Kernel, Worker};
 use crate::fault::Fault;
 use crate::gpu::Executor;
@@ -13,6 +14,7 @@ use crate::memory::{Access, AddressSpace, Cursor};
 use crate::pool::Pool;
 use crate::running::Running;
 use crate::settings::Settings;
+use crate::statistics::Collector;
 
 /// The interpreter of one GPU.
 pub struct Interpreter {
@@ -21,6 +23,7 @@ pub struct Interpreter {
     pool: Pool,
     kernels: Mutex<Vec<Arc<Cached>>>,
     workers: Arc<Workers>,
+    statistics: Option<Arc<Collector>>,
 }
 
 /// Workers that have nothing to do, each with its first thread slot.
@@ -56,6 +59,7 @@ impl Interpreter {
             pool: Pool::new(settings.workers),
             kernels: Mutex::default(),
             workers: Arc::new(Workers { device, limit: 2 * settings.workers, idle: Mutex::default() }),
+            statistics: settings.statistics.clone(),
         }
     }
 
@@ -147,12 +151,24 @@ struct Participant {
     first_slot: u32,
     worker: Worker,
     own: GroupStatistics,
-    sum: Arc<Mutex<GroupStatistics>>,
+    recorder: Option<Recorder>,
+    sum: Arc<Mutex<Sum>>,
+}
+
+/// What all participants have counted.
+#[derive(Default)]
+struct Sum {
+    groups: GroupStatistics,
+    profile: Profile,
 }
 
 impl Drop for Participant {
     fn drop(&mut self) {
-        *self.sum.lock() += self.own;
+        let profile = self.recorder.take().map(Recorder::finish);
+        let mut sum = self.sum.lock();
+        sum.groups += self.own;
+        profile.into_iter().for_each(|profile| sum.profile.merge(profile));
+        drop(sum);
         let empty = Worker::new(self.workers.device, self.first_slot);
         self.workers.give_back(self.first_slot, std::mem::replace(&mut self.worker, empty));
     }
@@ -173,30 +189,42 @@ impl Executor for Interpreter {
         running: &Arc<Running>,
     ) -> Result<GroupStatistics, Fault> {
         let cached = self.kernel(launch.kernel, memory)?;
-        let sum = Arc::new(Mutex::new(GroupStatistics::default()));
+        let sum = Arc::new(Mutex::new(Sum::default()));
         // Saturated, a count of groups is more than could ever be executed.
         let total = launch.groups().iter().fold(1u64, |product, n| product.saturating_mul(*n));
         let participants = self.participants(&launch);
         let launch = Arc::new(launch);
         let participant = {
             let (workers, launch, sum) = (Arc::clone(&self.workers), Arc::clone(&launch), Arc::clone(&sum));
+            let (cached, recorded) = (Arc::clone(&cached), self.statistics.is_some());
             move |number| {
                 let first_slot = first_slot(workers.device, &launch, number);
                 let worker = workers.take(first_slot);
                 let (workers, sum) = (Arc::clone(&workers), Arc::clone(&sum));
-                Participant { workers, first_slot, worker, own: GroupStatistics::default(), sum }
+                let recorder = recorded.then(|| Recorder::new(&cached.kernel));
+                Participant { workers, first_slot, worker, own: GroupStatistics::default(), recorder, sum }
             }
         };
         let execute = {
             let (memory, running) = (Arc::clone(memory), Arc::clone(running));
+            let (launch, cached) = (Arc::clone(&launch), Arc::clone(&cached));
             move |own: &mut Participant, index| {
                 let (group, worker, cancel) = (group_of(&launch, index), &mut own.worker, &running.cancel);
-                own.own += eu::run_group(&cached.kernel, &launch, group, &memory, worker, cancel)?;
+                let kernel = &cached.kernel;
+                own.own += match &mut own.recorder {
+                    None => eu::run_group(kernel, &launch, group, &memory, worker, cancel)?,
+                    Some(recorder) => {
+                        eu::run_group_with(kernel, &launch, group, &memory, worker, cancel, recorder)?
+                    }
+                };
                 Ok(())
             }
         };
         self.pool.run(total, participants, running, participant, execute)?;
-        let sum = *sum.lock();
-        Ok(sum)
+        let sum = sum.lock();
+        if let Some(statistics) = &self.statistics {
+            statistics.add(self.device, &launch, &cached.kernel, &cached.code, &sum.profile);
+        }
+        Ok(sum.groups)
     }
 }

@@ -12,6 +12,7 @@ mod node;
 pub mod pool;
 pub mod running;
 pub mod settings;
+pub mod statistics;
 pub mod streamer;
 pub mod watchdog;
 

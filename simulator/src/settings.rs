@@ -1,6 +1,9 @@
 //! How a simulator is to behave.
 
+use std::sync::Arc;
 use std::time::Duration;
+
+use crate::statistics::Collector;
 
 /// Options of a [`crate::Simulator`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,12 +15,14 @@ pub struct Settings {
     pub strict: bool,
     /// Host threads that execute work-groups.
     pub workers: usize,
+    /// Count what each instruction of each kernel is executed for, which takes several times as long as executing it.
+    pub statistics: Option<Arc<Collector>>,
 }
 
 impl Default for Settings {
-    /// Ten seconds, strict, all cores of the host.
+    /// Ten seconds, strict, all cores of the host, no statistics.
     fn default() -> Settings {
         let workers = std::thread::available_parallelism().map_or(1, |n| n.get());
-        Settings { hang_limit: Duration::from_secs(10), strict: true, workers }
+        Settings { hang_limit: Duration::from_secs(10), strict: true, workers, statistics: None }
     }
 }

@@ -1,65 +1,250 @@
-//! The cycle model: how long an instruction occupies its thread, in EU clocks.
+//! The cycle model's tables: how long instructions occupy a pipe, and after how long their results are there.
 //!
-//! First version: no overlap between threads and no waiting for operands; a thread's instructions are simply added up.
-//! Figures from "The Compute Architecture of Intel Processor Graphics Gen9" (two four-wide FPUs, of which one
-//! does integers and the other extended math) and Mesa's `brw_ir_performance.cpp` (issue and message latency).
+//! All figures are EU clocks. Each row has a column for each generation, in the order of [`Generation::ALL`]: Gen7, Gen7.5,
+//! Gen8, Gen9. `docs/statistics.md` explains the model; sources:
+//! - \[Mesa\]: `brw_ir_performance.cpp` (`instruction_desc`), measured on hardware where it does not say otherwise;
+//! - \[IGC\]: `visa/LocalScheduler/LatencyTable.cpp` and `.h`;
+//! - \[Gen9\]: Intel, "The Compute Architecture of Intel Processor Graphics Gen9", "EU Architecture"; \[Gen8\] likewise.
 
-use gencl_isa::{MathFunction, Opcode, SharedFunction, Type};
+use gencl_isa::{Generation, MathFunction, Opcode, Type};
 
-/// Channels of 32 bits that issue in one clock.
-const FPU_WIDTH: u32 = 4;
-/// Clocks that a taken branch costs.
-const BRANCH: u32 = 8;
+use super::lower::is_branch;
+use super::op::Op;
+use super::operand::Place;
 
-/// Clocks of an instruction that is no message.
-pub fn instruction(opcode: Opcode, function: Option<MathFunction>, ty: Type, lanes: u32) -> u32 {
-    let width_factor = match ty.size() {
-        8 => 4,
-        _ => 1,
+/// A figure for each generation.
+type Row = [u32; Generation::ALL.len()];
+
+// Clocks for which eight channels occupy a pipe.
+
+/// 32-bit types: four lanes for each clock. [Gen9], [Mesa], [IGC].
+const SINGLE: Row = [2, 2, 2, 2];
+/// Packed 16-bit types. [Gen8] and [Gen9]: eight lanes for each clock; [IGC] `isFastHFInstruction`.
+const HALF: Row = [2, 2, 1, 1];
+/// `DF`: a quarter of the rate that both pipes have for `F`, on one of them [Gen9].
+const DOUBLE: Row = [4, 4, 4, 4];
+/// 64-bit integers and moves. [Mesa].
+const QUAD: Row = [8, 8, 8, 8];
+/// Multiplication of two 32-bit integers: half rate. [Mesa].
+const MULTIPLY: Row = [4, 4, 4, 4];
+/// The instructions of [`is_half_rate`]. [IGC].
+const HALF_RATE: Row = [4, 4, 4, 4];
+/// A source with an address for each channel: one lane for each clock. [IGC] (`isVxHIndirect`).
+const INDIRECT: Row = [8, 8, 8, 8];
+/// Extended math. [Mesa], [IGC].
+const MATH: Row = [2, 2, 4, 4];
+/// `math` `pow` and `fdiv`. [Mesa], [IGC].
+const POWER: Row = [4, 4, 8, 8];
+/// `math` integer division. [Mesa].
+const DIVIDE: Row = [26, 26, 26, 26];
+
+/// No instruction occupies a pipe for less. [Mesa], [IGC]: a whole register at least.
+const LEAST: u32 = 2;
+
+// Clocks from the end of that until the result can be read.
+
+/// A general or address register. [Mesa]; [IGC] has 14 from the beginning, for all generations.
+const RESULT: Row = [14, 12, 8, 8];
+/// The same for 64-bit types. [Mesa].
+const WIDE_RESULT: Row = [14, 12, 12, 12];
+/// A flag. [Mesa].
+const FLAG: Row = [20, 18, 12, 12];
+/// An accumulator. [Mesa].
+const ACCUMULATOR: Row = [10, 8, 4, 4];
+/// Extended math. [Mesa]; [IGC] has 22 from the beginning.
+const MATH_RESULT: Row = [14, 12, 16, 16];
+/// `pow` and `fdiv`. [Mesa]; [IGC] has 30.
+const POWER_RESULT: Row = [22, 20, 24, 24];
+/// Integer division. [Mesa].
+const DIVIDE_RESULT: Row = [28, 28, 28, 28];
+
+/// A branch holds its thread. [Mesa].
+const BRANCH: Row = [2, 6, 8, 8];
+
+/// Pipes that have integer arithmetic: until Gen7.5 the first only. [Gen8], [Gen9].
+const INTEGER_PIPES: Row = [1, 1, 2, 2];
+
+/// Clocks in which a thread gives a message away. [Mesa].
+pub const SEND: u32 = 2;
+/// Clocks after that in which the payload's first register is read; each further one takes one more. Until then nothing may
+/// write them. [Mesa] (`ls`); [IGC] `getSendSrcReadLatency` has 8 on later generations.
+pub const PAYLOAD_READ: u32 = 10;
+/// `nop`, `wait`.
+const IDLE: u32 = 1;
+
+/// What answers a message, by how long it takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// Shared local memory.
+    Slm,
+    /// Memory that the data port reaches through the L3 cache.
+    Memory,
+    /// Atomic operations in shared local memory.
+    SlmAtomic,
+    /// Atomic operations in memory, which the L3 cache performs.
+    Atomic,
+    /// Fences.
+    Fence,
+    /// The barrier message.
+    Barrier,
+    /// The end of the thread.
+    End,
+}
+
+impl Class {
+    /// All classes.
+    pub const ALL: [Class; 7] = [
+        Class::Slm,
+        Class::Memory,
+        Class::SlmAtomic,
+        Class::Atomic,
+        Class::Fence,
+        Class::Barrier,
+        Class::End,
+    ];
+
+    /// Its name in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Class::Slm => "slm",
+            Class::Memory => "memory",
+            Class::SlmAtomic => "slm atomic",
+            Class::Atomic => "atomic",
+            Class::Fence => "fence",
+            Class::Barrier => "barrier",
+            Class::End => "end",
+        }
+    }
+
+    /// Clocks from a message's service to its response when it misses no cache.
+    pub const fn latency(self) -> u32 {
+        match self {
+            // [Mesa]: messages of the data cache. Until Gen10 shared local memory is a part of the L3 cache [Gen9].
+            Class::Slm | Class::SlmAtomic | Class::Fence => 100,
+            // [IGC] `DP_L3`, of the next generation with the same data port.
+            Class::Memory | Class::Atomic => 146,
+            // [IGC] `BARRIER`, from the arrival of the last thread on.
+            Class::Barrier => 30,
+            Class::End => 0,
+        }
+    }
+}
+
+/// Clocks of a message of which a line is not in the L3 cache. [IGC], all data port messages of Gen9.
+pub const MISS: u32 = 400;
+
+/// Which of an EU's two pipes can execute an instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pipe {
+    /// Any.
+    Either,
+    /// The one with all integer instructions (until Gen7.5).
+    First,
+    /// The one with extended math and `DF` [Gen9].
+    Second,
+}
+
+/// What an instruction that is no message costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cost {
+    /// The pipe that it occupies.
+    pub pipe: Option<Pipe>,
+    /// For how long, and for how long its thread issues nothing else.
+    pub issue: u32,
+    /// How much later its general or address registers can be read.
+    pub result: u32,
+    /// How much later its flags can be read.
+    pub flag: u32,
+    /// How much later its accumulators can be read.
+    pub accumulator: u32,
+}
+
+impl Cost {
+    /// What holds the thread only.
+    const fn of_thread(issue: u32) -> Cost {
+        Cost { pipe: None, issue, result: 0, flag: 0, accumulator: 0 }
+    }
+}
+
+/// The cost of an instruction, of which only the action may be missing. A message costs what its thread notices.
+pub fn cost(generation: Generation, op: &Op) -> Cost {
+    let column = Generation::ALL.iter().position(|g| *g == generation).unwrap_or(0);
+    if is_branch(op.opcode) {
+        return Cost::of_thread(BRANCH[column]);
+    }
+    match op.opcode {
+        Opcode::Send | Opcode::Sendc | Opcode::Sends | Opcode::Sendsc => return Cost::of_thread(SEND),
+        Opcode::Nop | Opcode::Wait => return Cost::of_thread(IDLE),
+        _ => {}
+    }
+    let (rate, result) = rate(op);
+    let float = op.execution_type.is_float() || op.dst.ty.is_float();
+    let pipe = match op.opcode {
+        Opcode::Math => Pipe::Second,
+        _ if op.execution_type == Type::DF || op.dst.ty == Type::DF => Pipe::Second,
+        _ if !float && INTEGER_PIPES[column] == 1 => Pipe::First,
+        _ => Pipe::Either,
     };
-    let base = (lanes * width_factor).div_ceil(FPU_WIDTH).max(1);
-    match opcode {
-        Opcode::Math => base * math_factor(function),
-        // A 32x32 multiplication takes the multiplier twice.
-        Opcode::Mul | Opcode::Mach if !ty.is_float() && ty.size() == 4 => base * 2,
-        Opcode::Jmpi
-        | Opcode::If
-        | Opcode::Else
-        | Opcode::Endif
-        | Opcode::While
-        | Opcode::Break
-        | Opcode::Cont
-        | Opcode::Halt
-        | Opcode::Goto
-        | Opcode::Join
-        | Opcode::Brd
-        | Opcode::Brc
-        | Opcode::Call
-        | Opcode::Calla
-        | Opcode::Ret => BRANCH,
-        Opcode::Nop => 1,
-        _ => base,
+    Cost {
+        pipe: Some(pipe),
+        issue: (u32::from(op.lanes) * rate[column]).div_ceil(8).max(LEAST),
+        result: result[column],
+        flag: FLAG[column],
+        accumulator: ACCUMULATOR[column],
     }
 }
 
-/// How often a function passes the extended math unit.
-fn math_factor(function: Option<MathFunction>) -> u32 {
+/// The rows for an instruction's rate and the latency of its result.
+fn rate(op: &Op) -> (&'static Row, &'static Row) {
     use MathFunction as M;
-    match function {
-        Some(M::Pow | M::Fdiv) => 8,
-        Some(M::IntDivQuotient | M::IntDivRemainder) => 16,
-        Some(M::IntDivQuotientRemainder) => 26,
-        _ => 4,
+    if op.opcode == Opcode::Math {
+        return match op.function {
+            Some(M::Pow | M::Fdiv) => (&POWER, &POWER_RESULT),
+            Some(M::IntDivQuotient | M::IntDivRemainder | M::IntDivQuotientRemainder) => {
+                (&DIVIDE, &DIVIDE_RESULT)
+            }
+            _ => (&MATH, &MATH_RESULT),
+        };
+    }
+    let widest = op.execution_type.size().max(op.dst.ty.size());
+    let float = op.execution_type == Type::DF || op.dst.ty == Type::DF;
+    let lanes = usize::from(op.lanes);
+    let gathers = op
+        .src
+        .iter()
+        .any(|s| matches!(&s.place, Place::Indirect { rows, .. } if rows[..lanes].iter().any(|r| *r > 0)));
+    let dwords = op.src.iter().filter(|s| s.is_some() && !s.ty.is_float() && s.ty.size() >= 4).count();
+    let multiplies = matches!(op.opcode, Opcode::Mul | Opcode::Mad | Opcode::Mac | Opcode::Mach);
+    match widest {
+        8 if float => (&DOUBLE, &WIDE_RESULT),
+        8 => (&QUAD, &WIDE_RESULT),
+        _ if gathers => (&INDIRECT, &RESULT),
+        _ if multiplies && dwords >= 2 => (&MULTIPLY, &RESULT),
+        _ if is_half_rate(op.opcode) => (&HALF_RATE, &RESULT),
+        2 | 1 => (&HALF, &RESULT),
+        _ => (&SINGLE, &RESULT),
     }
 }
 
-/// Clocks of a message: until its response is there.
-pub fn message(target: SharedFunction, local: bool, response: bool) -> u32 {
-    match target {
-        SharedFunction::ThreadSpawner => 2,
-        SharedFunction::Gateway => 10,
-        _ if !response => 20,
-        _ if local => 60,
-        _ => 200,
-    }
+/// The instructions that pass a pipe twice. [IGC] `getOccupancy`.
+fn is_half_rate(opcode: Opcode) -> bool {
+    use Opcode as O;
+    matches!(
+        opcode,
+        O::Bfe
+            | O::Bfi1
+            | O::Bfi2
+            | O::Bfrev
+            | O::Cbit
+            | O::Dp2
+            | O::Dp3
+            | O::Dp4
+            | O::Dph
+            | O::Fbh
+            | O::Fbl
+            | O::Lrp
+            | O::Mac
+            | O::Mach
+            | O::Pln
+    )
 }

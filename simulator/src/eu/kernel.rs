@@ -119,6 +119,14 @@ impl Kernel {
         self.generation
     }
 
+    /// An instruction as assembly, by its index.
+    pub fn text(&self, index: usize) -> String {
+        match self.instructions.get(index) {
+            Some(Some(instruction)) => gencl_isa::print(self.generation, instruction),
+            _ => "not an instruction".into(),
+        }
+    }
+
     /// Adds to a fault where it happened.
     pub fn place(&self, mut fault: Fault, index: usize) -> Fault {
         if let Some(op) = self.ops.get(index) {

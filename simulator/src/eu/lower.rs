@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use gencl_isa::{
     AccessMode, Descriptor, Extra, Format, Generation, Instruction, MathFunction, Opcode, Operand, Register,
-    Send, SharedFunction, Type,
+    Type,
 };
 
 use super::kernel::{Found, targets};
@@ -65,7 +65,10 @@ impl Lowering<'_> {
             }
         }
         match self.instruction(offset, size, instruction) {
-            Ok(op) => Ok(op),
+            Ok(mut op) => {
+                op.cycles = cycles::cost(self.generation, &op).issue;
+                Ok(op)
+            }
             Err(fault) if self.strict && !matches!(fault.reason, crate::fault::Reason::Unsupported(_)) => {
                 Err(fault)
             }
@@ -123,7 +126,6 @@ impl Lowering<'_> {
         {
             return Err(Fault::unsupported("a write to ip"));
         }
-        op.cycles = cycles::instruction(op.opcode, op.function, op.execution_type, u32::from(op.lanes));
         op.action = Action::Execute(fast::select(&op));
         Ok(op)
     }
@@ -144,7 +146,6 @@ impl Lowering<'_> {
 
     fn branch(&self, op: &mut Op, instruction: &Instruction, offset: u32, size: u8) -> Result<Action, Fault> {
         use Opcode as O;
-        op.cycles = cycles::instruction(op.opcode, None, Type::UD, u32::from(op.lanes));
         op.predicate_is_operand = true;
         let (jip, uip) = targets(instruction, offset, size);
         let index = |offset: Option<u32>| {
@@ -253,16 +254,8 @@ impl Lowering<'_> {
             op.reads = message.reads(read);
             op.writes = message.writes(shape);
         }
-        op.cycles =
-            cycles::message(send.target, is_local(&send), response.is_some() && shape.response_length > 0);
         Ok(Action::Message(Box::new(message)))
     }
-}
-
-/// Is it certain that a message is for shared local memory?
-fn is_local(send: &Send) -> bool {
-    let data = matches!(send.target, SharedFunction::DataCache | SharedFunction::DataCache1);
-    data && matches!(send.descriptor, Descriptor::Immediate(d) if d & 0xff == 254)
 }
 
 fn wait(instruction: &Instruction) -> Result<Action, Fault> {
@@ -279,7 +272,8 @@ fn wait(instruction: &Instruction) -> Result<Action, Fault> {
     Ok(Action::Wait(number))
 }
 
-fn is_branch(opcode: Opcode) -> bool {
+/// Does an instruction decide where its thread goes on?
+pub fn is_branch(opcode: Opcode) -> bool {
     use Opcode as O;
     matches!(
         opcode,

@@ -4,7 +4,7 @@
 //! Functions"). `docs/eu.md` tells how it works and what it does not do.
 
 mod compute;
-mod cycles;
+pub mod cycles;
 mod fast;
 mod fast_compare;
 mod fast_float;
@@ -19,6 +19,8 @@ mod math;
 mod message;
 mod op;
 mod operand;
+mod probe;
+pub mod profile;
 mod run;
 mod thread;
 mod value;
@@ -27,4 +29,4 @@ mod value;
 mod tests;
 
 pub use kernel::Kernel;
-pub use run::{Worker, run_group};
+pub use run::{Worker, run_group, run_group_with};

@@ -6,6 +6,7 @@ use super::general::unwritten_indirect;
 use super::kernel::Kernel;
 use super::message;
 use super::op::{Action, Op, Trap};
+use super::probe::{NoProbe, Probe};
 use super::thread::{FloatMode, Status, Thread};
 use crate::device::Device;
 use crate::dispatch::{CancelFlag, GroupStatistics, HardwareThread, Launch};
@@ -73,17 +74,35 @@ pub fn run_group(
     worker: &mut Worker,
     cancel: &CancelFlag,
 ) -> Result<GroupStatistics, Fault> {
-    run_group_from(kernel, launch, group, memory, worker, cancel, |_| ())
+    run_group_from(kernel, launch, group, memory, worker, cancel, &mut NoProbe, |_| ())
 }
 
-/// As [`run_group`]; `prepare` is called for each thread before its first instruction.
-pub(super) fn run_group_from(
+/// As [`run_group`], and shows `probe` every instruction.
+///
+/// # Errors
+/// As [`run_group`].
+pub fn run_group_with<P: Probe>(
     kernel: &Kernel,
     launch: &Launch,
     group: [u32; 3],
     memory: &AddressSpace,
     worker: &mut Worker,
     cancel: &CancelFlag,
+    probe: &mut P,
+) -> Result<GroupStatistics, Fault> {
+    run_group_from(kernel, launch, group, memory, worker, cancel, probe, |_| ())
+}
+
+/// As [`run_group_with`]; `prepare` is called for each thread before its first instruction.
+#[expect(clippy::too_many_arguments, reason = "those of run_group")]
+pub(super) fn run_group_from<P: Probe>(
+    kernel: &Kernel,
+    launch: &Launch,
+    group: [u32; 3],
+    memory: &AddressSpace,
+    worker: &mut Worker,
+    cancel: &CancelFlag,
+    probe: &mut P,
     mut prepare: impl FnMut(&mut Thread),
 ) -> Result<GroupStatistics, Fault> {
     if launch.alternate_float {
@@ -104,6 +123,7 @@ pub(super) fn run_group_from(
         cancel,
     };
     let count = launch.threads_per_group();
+    probe.group(count);
     let mut total = GroupStatistics::default();
     // Threads that wait stay in `threads[..waiting]`; the next one to start takes the place after them.
     let mut waiting = 0;
@@ -118,13 +138,13 @@ pub(super) fn run_group_from(
         }
         thread.start(launch, group, number, slot);
         prepare(thread);
-        run_thread(kernel, &mut context, thread, group)?;
+        run_thread(kernel, &mut context, thread, group, probe)?;
         if thread.status == Status::Ended {
             total += thread.statistics;
         } else {
             waiting += 1;
         }
-        open_barrier(&mut context, &mut worker.threads[..waiting], count);
+        open_barrier(&mut context, &mut worker.threads[..waiting], count, probe);
     }
     let mut left = waiting;
     while left > 0 {
@@ -138,12 +158,12 @@ pub(super) fn run_group_from(
                 continue;
             }
             progress = true;
-            run_thread(kernel, &mut context, thread, group)?;
+            run_thread(kernel, &mut context, thread, group, probe)?;
             if thread.status == Status::Ended {
                 total += thread.statistics;
                 left -= 1;
             }
-            open_barrier(&mut context, &mut worker.threads[..waiting], count);
+            open_barrier(&mut context, &mut worker.threads[..waiting], count, probe);
         }
         if !progress {
             let thread = worker.threads[..waiting].iter().find(|t| t.status == Status::Waiting);
@@ -162,10 +182,11 @@ pub(super) fn run_group_from(
 }
 
 /// Opens the barrier when all threads have arrived: notification counter 0 of each is incremented.
-fn open_barrier(context: &mut Context<'_>, threads: &mut [Thread], count: u32) {
+fn open_barrier<P: Probe>(context: &mut Context<'_>, threads: &mut [Thread], count: u32, probe: &mut P) {
     if context.barrier.arrived < count {
         return;
     }
+    probe.barrier_opens();
     context.barrier.arrived = 0;
     for thread in threads.iter_mut().filter(|t| t.status != Status::Ended) {
         let notified = dword(&thread.file, NOTIFICATION);
@@ -178,20 +199,26 @@ fn notified(thread: &Thread) -> bool {
 }
 
 /// Executes a thread until it ends or has to wait.
-fn run_thread(
+fn run_thread<P: Probe>(
     kernel: &Kernel,
     context: &mut Context<'_>,
     thread: &mut Thread,
     group: [u32; 3],
+    probe: &mut P,
 ) -> Result<(), Fault> {
-    execute(kernel, context, thread).map_err(|mut trap| {
+    execute(kernel, context, thread, probe).map_err(|mut trap| {
         trap.thread = Some(thread.number);
         trap.group = Some(group);
         kernel.place(*trap, thread.ip)
     })
 }
 
-fn execute(kernel: &Kernel, context: &mut Context<'_>, thread: &mut Thread) -> Result<(), Trap> {
+fn execute<P: Probe>(
+    kernel: &Kernel,
+    context: &mut Context<'_>,
+    thread: &mut Thread,
+    probe: &mut P,
+) -> Result<(), Trap> {
     let ops = kernel.ops();
     let mut budget = CANCEL_INTERVAL;
     while thread.status == Status::Ready {
@@ -206,6 +233,7 @@ fn execute(kernel: &Kernel, context: &mut Context<'_>, thread: &mut Thread) -> R
         thread.statistics.instructions += 1;
         thread.statistics.lane_instructions += u64::from(mask.count_ones());
         thread.statistics.cycles += u64::from(op.cycles);
+        probe.instruction(context, thread, op, mask);
         step(kernel, context, thread, op, mask)?;
         thread.ip = thread.next;
         budget -= 1;

@@ -7,6 +7,7 @@
 mod atomic;
 mod block;
 mod descriptor;
+mod footprint;
 mod port;
 mod scattered;
 
@@ -20,6 +21,7 @@ use crate::dispatch::GRF_SIZE;
 use crate::fault::Fault;
 pub use atomic::{Atomic, AtomicOperation};
 pub use block::{Block, BlockAddress, Scratch};
+pub use footprint::Footprint;
 pub use port::Space;
 pub use scattered::{Element, Scattered, Untyped};
 

@@ -37,7 +37,7 @@ pub enum Element {
 
 impl Element {
     /// Bytes in memory.
-    fn size(self) -> usize {
+    pub fn size(self) -> usize {
         match self {
             Element::Byte => 1,
             Element::Word => 2,

@@ -5,4 +5,4 @@ mod files;
 mod flow;
 mod intel;
 mod paths;
-mod script;
+pub mod script;

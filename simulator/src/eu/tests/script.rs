@@ -16,6 +16,8 @@
 use gencl_isa::{Generation, Type, parse_program};
 
 use super::super::file::{ACCUMULATOR, ADDRESS, FLAG, File, GRF_BYTES, grf_mask};
+use super::super::probe::{NoProbe, Probe};
+use super::super::profile::{Profile, Recorder};
 use super::super::run::Worker;
 use super::super::{Kernel, run};
 use crate::device::Device;
@@ -188,8 +190,8 @@ impl Script {
 
     /// Runs the script and checks what it says. `Err` is what went wrong.
     pub fn run(&self) -> Result<(), String> {
-        let (result, file, memory) = self.execute();
-        match (&self.fault, result) {
+        let (result, file, memory) = self.execute(|_| NoProbe);
+        match (&self.fault, result.map(|_| ())) {
             (Some(text), Err(fault)) if fault.to_string().contains(text.as_str()) => return Ok(()),
             (Some(text), result) => return Err(format!("expected fault {text:?}, got {result:?}")),
             (None, Err(fault)) => return Err(fault.to_string()),
@@ -217,7 +219,15 @@ impl Script {
         Ok(())
     }
 
-    fn execute(&self) -> (Result<(), Fault>, Box<File>, AddressSpace) {
+    /// Runs the script and gives what was counted. Panics when the run fails.
+    pub fn profile(&self) -> Profile {
+        self.execute(Recorder::new).0.unwrap_or_else(|fault| panic!("{fault}\n{}", self.code)).finish()
+    }
+
+    fn execute<P: Probe>(
+        &self,
+        probe: impl FnOnce(&Kernel) -> P,
+    ) -> (Result<P, Fault>, Box<File>, AddressSpace) {
         let device = Device::named("skl").unwrap();
         assert_eq!(MEMORY_SIZE % PAGE_SIZE, 0);
         let memory = AddressSpace::new([(MEMORY, Object::create(MEMORY_SIZE).unwrap())]).unwrap();
@@ -261,8 +271,9 @@ impl Script {
                     }
                 }
             }
-            let cancel = CancelFlag::default();
-            run::run_group_from(&kernel, &launch, [0; 3], &memory, &mut worker, &cancel, setup).map(|_| ())
+            let (cancel, mut probe) = (CancelFlag::default(), probe(&kernel));
+            run::run_group_from(&kernel, &launch, [0; 3], &memory, &mut worker, &cancel, &mut probe, setup)?;
+            Ok(probe)
         });
         if let Some(thread) = worker.threads.first() {
             file.copy_from_slice(&thread.file[..]);

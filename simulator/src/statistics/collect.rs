@@ -1,0 +1,167 @@
+//! Collecting launches.
+
+use std::collections::BTreeMap;
+
+use parking_lot::Mutex;
+
+use super::bounds::{Bound, Bounds, Machine};
+use super::report::{self, Report};
+use crate::device::Device;
+use crate::dispatch::Launch;
+use crate::eu;
+use crate::eu::cycles::Class;
+use crate::eu::profile::{Counter, Profile};
+
+/// Where simulators leave what their launches took. Several may share one.
+#[derive(Debug, Default)]
+pub struct Collector(Mutex<Collected>);
+
+#[derive(Debug, Default)]
+struct Collected {
+    device: String,
+    kernels: Vec<Kernel>,
+    launches: Vec<report::Launch>,
+}
+
+/// The sums over a kernel's launches.
+#[derive(Debug)]
+struct Kernel {
+    /// Without what is summed up below.
+    head: report::Kernel,
+    counters: Vec<Counter>,
+    messages: [u64; Class::ALL.len()],
+    bounds: [u64; Bound::ALL.len()],
+}
+
+impl PartialEq for Collector {
+    /// Is it the same one?
+    fn eq(&self, other: &Collector) -> bool {
+        std::ptr::eq(self, other)
+    }
+}
+
+impl Eq for Collector {}
+
+/// FNV-1a.
+fn hash(bytes: &[u8]) -> u64 {
+    bytes
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3))
+}
+
+impl Kernel {
+    fn new(hash: String, launch: &Launch, kernel: &eu::Kernel, code: &[u8]) -> Kernel {
+        let instructions = kernel.ops().iter().enumerate().map(|(index, op)| report::Instruction {
+            offset: op.offset,
+            text: kernel.text(index),
+            width: u32::from(op.lanes),
+            ..report::Instruction::default()
+        });
+        let head = report::Kernel {
+            hash,
+            simd_width: launch.simd_width,
+            code_bytes: code.len() as u64,
+            instructions: instructions.collect(),
+            ..report::Kernel::default()
+        };
+        Kernel {
+            counters: vec![Counter::default(); head.instructions.len()],
+            head,
+            messages: [0; Class::ALL.len()],
+            bounds: [0; Bound::ALL.len()],
+        }
+    }
+
+    fn add(&mut self, profile: &Profile, full: Machine, cycles: u64) {
+        let (total, bounds, head) = (profile.total(), Bounds::of(profile, full, false), &mut self.head);
+        head.launches += 1;
+        head.groups += profile.groups;
+        head.threads += profile.threads;
+        head.executed += total.executions;
+        head.lanes += total.lanes;
+        head.lines += total.lines;
+        head.distinct_lines += profile.distinct_lines();
+        head.cycles += cycles;
+        head.full_cycles += bounds.largest().1;
+        head.thread_cycles += profile.latency;
+        head.wait_cycles += total.wait;
+        head.occupancy = full.resident as f64 / full.eus as f64;
+        for (own, counter) in self.counters.iter_mut().zip(&profile.counters) {
+            own.add(counter);
+        }
+        for (own, count) in self.messages.iter_mut().zip(profile.messages) {
+            *own += count;
+        }
+        for (own, bound) in self.bounds.iter_mut().zip(Bound::ALL) {
+            *own += bounds.get(bound);
+        }
+    }
+
+    fn report(&self) -> report::Kernel {
+        let mut kernel = self.head.clone();
+        let messages = Class::ALL.into_iter().zip(self.messages).filter(|(_, count)| *count > 0);
+        kernel.messages = messages.map(|(class, count)| (class.name().to_owned(), count)).collect();
+        let bounds = Bound::ALL.into_iter().zip(self.bounds);
+        kernel.bounds =
+            bounds.map(|(bound, clocks)| (bound.name().to_owned(), clocks)).collect::<BTreeMap<_, _>>();
+        let most = self.bounds.into_iter().max().unwrap_or(0);
+        let limit = Bound::ALL.into_iter().find(|bound| self.bounds[*bound as usize] == most);
+        kernel.limit = limit.map(|bound| bound.name().to_owned()).unwrap_or_default();
+        for (instruction, counter) in kernel.instructions.iter_mut().zip(&self.counters) {
+            instruction.executed = counter.executions;
+            instruction.lanes = counter.lanes;
+            instruction.issue = counter.issue;
+            instruction.wait = counter.wait;
+            instruction.awaited = counter.awaited;
+            instruction.lines = counter.lines;
+            instruction.port = counter.port;
+        }
+        kernel
+    }
+}
+
+impl Collector {
+    /// Adds a launch. `code` is the kernel's; kernels with the same code are one.
+    pub fn add(&self, device: &Device, launch: &Launch, kernel: &eu::Kernel, code: &[u8], profile: &Profile) {
+        let full = Machine::full(device, launch);
+        let bounds = Bounds::of(profile, full.used_by(launch, profile.groups, profile.threads), true);
+        let (limit, cycles) = bounds.largest();
+        let hash = format!("{:016x}", hash(code));
+        let mut collected = self.0.lock();
+        device.name.clone_into(&mut collected.device);
+        let same = |k: &Kernel| k.head.hash == hash && k.head.simd_width == launch.simd_width;
+        let index = collected.kernels.iter().position(same).unwrap_or(collected.kernels.len());
+        if index == collected.kernels.len() {
+            collected.kernels.push(Kernel::new(hash, launch, kernel, code));
+        }
+        collected.kernels[index].add(profile, full, cycles);
+        collected.launches.push(report::Launch {
+            kernel: index,
+            groups: launch.groups(),
+            threads_per_group: launch.threads_per_group(),
+            executed: profile.total().executions,
+            cycles,
+            limit: limit.name().to_owned(),
+        });
+    }
+
+    /// All that was collected until now.
+    pub fn report(&self) -> Report {
+        let collected = self.0.lock();
+        let program = std::env::current_exe()
+            .ok()
+            .and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
+        Report {
+            version: report::VERSION,
+            device: collected.device.clone(),
+            program: program.unwrap_or_default(),
+            kernels: collected.kernels.iter().map(Kernel::report).collect(),
+            launches: collected.launches.clone(),
+        }
+    }
+
+    /// Has nothing been launched?
+    pub fn is_empty(&self) -> bool {
+        self.0.lock().launches.is_empty()
+    }
+}

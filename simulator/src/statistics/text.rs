@@ -1,0 +1,70 @@
+//! A report as text for people.
+
+use std::fmt::Write;
+
+use super::report::{Instruction, Kernel, Report};
+
+/// A table with a line for each kernel.
+pub fn table(report: &Report) -> String {
+    let mut text = format!("{} on {}\n", report.program, report.device);
+    text.push_str(
+        "kernel            SIMD  static  launches  threads   executed  lanes   sends  thread cycles  waits  \
+         occupancy     cycles  full cycles  limit\n",
+    );
+    for kernel in &report.kernels {
+        let waits = 100.0 * kernel.wait_cycles as f64 / kernel.thread_cycles.max(1) as f64;
+        let _ = writeln!(
+            text,
+            "{}  {:>4} {:>7} {:>9} {:>8} {:>10} {:>6.1} {:>7} {:>14} {waits:>5.0}% {:>10.1} {:>10} {:>12}  {}",
+            kernel.hash,
+            kernel.simd_width,
+            kernel.instructions.len(),
+            kernel.launches,
+            kernel.threads,
+            kernel.executed,
+            kernel.lanes_per_instruction(),
+            kernel.sends(),
+            kernel.thread_cycles,
+            kernel.occupancy,
+            kernel.cycles,
+            kernel.full_cycles,
+            kernel.limit,
+        );
+    }
+    text
+}
+
+/// A kernel's instructions with what they took, for an average thread.
+pub fn listing(kernel: &Kernel) -> String {
+    let mut text = format!("kernel {} SIMD{}, {} threads\n", kernel.hash, kernel.simd_width, kernel.threads);
+    for (bound, clocks) in &kernel.bounds {
+        let _ = writeln!(text, "  {bound:<10} {clocks:>10} clocks of the full device");
+    }
+    for (class, count) in &kernel.messages {
+        let _ = writeln!(text, "  {class:<10} {count:>10} messages");
+    }
+    text.push_str("executions, issue, waiting before it and for it in clocks: for each thread; lines: for each execution\n");
+    text.push_str(" executed  lanes    issue     wait  awaited  lines  offset  instruction\n");
+    for instruction in &kernel.instructions {
+        let _ = writeln!(text, "{}", line(instruction, kernel.threads.max(1) as f64));
+    }
+    text
+}
+
+fn line(instruction: &Instruction, threads: f64) -> String {
+    let each = |sum: u64| sum as f64 / threads;
+    let dash = |value: f64| if value == 0.0 { "-".to_owned() } else { format!("{value:.1}") };
+    let executed = instruction.executed as f64;
+    let enabled = 100.0 * instruction.lanes as f64 / (executed * f64::from(instruction.width)).max(1.0);
+    let lines = if instruction.executed == 0 { 0.0 } else { instruction.lines as f64 / executed };
+    format!(
+        "{:>9.2} {enabled:>5.0}% {:>8.1} {:>8} {:>8} {:>6} {:>#7x}  {}",
+        each(instruction.executed),
+        each(instruction.issue),
+        dash(each(instruction.wait)),
+        dash(each(instruction.awaited)),
+        dash(lines),
+        instruction.offset,
+        instruction.text.trim(),
+    )
+}
