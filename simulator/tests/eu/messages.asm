@@ -116,3 +116,25 @@ nop;
 ; set g20 UD: 0*8
 send(8) g30<1>UD g20<8,8,1>UD 0x02415001 dp data 1 MsgDesc: mlen 1 rlen 4 { align1 1Q };
 ; fault: not simulated: message to DataCache1: type 0x5
+---
+; # Byte scattered messages of words and dwords, at any address.
+; simd 8
+; set g20 UD: 0x10001 0x10005 0x10009 0x1000d 0x10011 0x10015 0x10019 0x1001d
+; set g21 UD: 0x04030201 0x08070605 0x0c0b0a09 0x100f0e0d 0x14131211 0x18171615 0x1c1b1a19 0x201f1e1d
+; set 10000 UD: 0*16
+send(8) null<1>UD g20<8,8,1>UD 0x040308ff data MsgDesc: mlen 2 rlen 0 { align1 1Q };
+send(8) g30<1>UD g20<8,8,1>UD 0x021108ff data MsgDesc: mlen 1 rlen 1 { align1 1Q };
+send(8) g31<1>UD g20<8,8,1>UD 0x021104ff data MsgDesc: mlen 1 rlen 1 { align1 1Q };
+; is 10000 UD: 0x03020100 0x07060504 0x0b0a0908 0x0f0e0d0c
+; is g30 UD: 0x04030201 0x08070605 0x0c0b0a09 0x100f0e0d 0x14131211 0x18171615 0x1c1b1a19 0x201f1e1d
+; is g31 UD: 0x0201 0x0605 0x0a09 0x0e0d 0x1211 0x1615 0x1a19 0x1e1d
+---
+; # The highest bits of an address in shared local memory do not matter.
+; simd 8
+; local 1024
+; set g20 UD: 0x10000000 0x10000004 0x10000008 0x1000000c 0x20000010 0x30000014 0x80000018 0xf000001c
+; set g21 UD: 1 2 3 4 5 6 7 8
+; set g22 UD: 0 4 8 12 16 20 24 28
+send(8) null<1>UD g20<8,8,1>UD 0x04026efe dp data 1 MsgDesc: mlen 2 rlen 0 { align1 1Q };
+send(8) g30<1>UD g22<8,8,1>UD 0x02106efe dp data 1 MsgDesc: mlen 1 rlen 1 { align1 1Q };
+; is g30 UD: 1 2 3 4 5 6 7 8

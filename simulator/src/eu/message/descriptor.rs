@@ -109,6 +109,7 @@ fn data_port_0(fields: Fields) -> Option<Kind> {
                 count: 1,
                 simd: fields.simd(8),
                 address_unit: 1,
+                alignment: 1,
             }))
         }
         0x7 => Some(Kind::Fence),
@@ -125,6 +126,7 @@ fn dword_scattered(fields: Fields, write: bool) -> Option<Kind> {
         count: 1,
         simd: fields.simd(8),
         address_unit: 4,
+        alignment: 4,
     }))
 }
 
@@ -175,7 +177,16 @@ fn a64_scattered(fields: Fields, write: bool) -> Option<Kind> {
         _ => return None,
     };
     let simd = fields.simd(12);
-    Some(Kind::Scattered(Scattered { space: Space::Global, write, element, count, simd, address_unit: 1 }))
+    let alignment = if fields.bits(8, 2) == 0 { 1 } else { 4 };
+    Some(Kind::Scattered(Scattered {
+        space: Space::Global,
+        write,
+        element,
+        count,
+        simd,
+        address_unit: 1,
+        alignment,
+    }))
 }
 
 /// Bits 12:11: 0 aligned OWords, 1 unaligned OWords, 3 HWords.

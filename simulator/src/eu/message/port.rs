@@ -3,6 +3,10 @@
 use super::Call;
 use crate::fault::Fault;
 
+/// The bits of an address in shared local memory that the hardware looks at. IGC sets one of the others in pointers that are not
+/// null (`VALID_LOCAL_HIGH_BITS`).
+const LOCAL_OFFSET_BITS: u64 = 0x0fff_ffff;
+
 /// Which memory a message accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Space {
@@ -86,7 +90,7 @@ impl Call<'_, '_> {
     fn local(&mut self, offset: u64, size: usize) -> Result<Option<&mut [u8]>, Fault> {
         let strict = self.context.strict;
         let available = self.context.local.len();
-        let at = offset as usize;
+        let at = (offset & LOCAL_OFFSET_BITS) as usize;
         match self.context.local.get_mut(at..at.saturating_add(size)) {
             Some(bytes) => Ok(Some(bytes)),
             None if strict => Err(Fault::illegal(format!(

@@ -67,6 +67,8 @@ pub struct Scattered {
     pub simd: usize,
     /// Bytes that one step of an address stands for.
     pub address_unit: u64,
+    /// What addresses must be a multiple of: 1 for byte scattered messages, whatever the size of the element.
+    pub alignment: u64,
 }
 
 /// Most channels of a message.
@@ -151,7 +153,7 @@ pub fn untyped(call: &mut Call<'_, '_>, message: &Untyped) -> Result<(), Fault> 
 
 /// Byte, dword and qword scattered read and write.
 pub fn scattered(call: &mut Call<'_, '_>, message: &Scattered) -> Result<(), Fault> {
-    let Scattered { space, write, element, count, simd, address_unit } = *message;
+    let Scattered { space, write, element, count, simd, address_unit, alignment } = *message;
     let region = call.region(space)?;
     let addresses = call.addresses(space, simd)?;
     let mask = call.channels(simd)?;
@@ -170,8 +172,6 @@ pub fn scattered(call: &mut Call<'_, '_>, message: &Scattered) -> Result<(), Fau
     {
         return Ok(());
     }
-    // Byte scattered messages take any address.
-    let alignment = if count == 1 && address_unit == 1 && size < 4 { 1 } else { 4 };
     for lane in lanes(mask) {
         let address = call.aligned(addresses[lane].wrapping_mul(address_unit), alignment);
         let address = address.map_err(|f| f.in_lane(lane as u32))?;
