@@ -141,6 +141,9 @@ impl Lowering<'_> {
         op.indirect_source = op.src.iter().any(|s| matches!(s.place, Place::Indirect { .. }));
         op.dst = Dst::resolve(&instruction.destination, lanes).map_err(Fault::illegal)?;
         op.writes = op.dst.writes;
+        let destination = &instruction.destination;
+        let step = destination.ty.size() as usize * usize::from(destination.hstride.max(1));
+        op.src.iter_mut().for_each(|src| src.spread(step));
         Ok(())
     }
 

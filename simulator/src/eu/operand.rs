@@ -105,6 +105,16 @@ impl Src {
         }
     }
 
+    /// Spreads a vector immediate for a destination whose elements are `step` bytes apart: its elements lie side by side in 16
+    /// bytes, and a channel takes the one at its byte of the destination.
+    pub fn spread(&mut self, step: usize) {
+        if let Place::Constants(elements) = &mut self.place {
+            let apart = (step / self.ty.size() as usize).max(1);
+            let packed = elements.clone();
+            **elements = std::array::from_fn(|n| packed[n * apart % packed.len()]);
+        }
+    }
+
     fn constant(bits: u64, ty: Type) -> Src {
         let (place, ty) = match ty {
             Type::V => (Place::Constants(Box::new(std::array::from_fn(|n| packed_signed(bits, n)))), Type::W),

@@ -184,3 +184,13 @@ asr(4) g16<1>Q g2<8,4,2>D 32UD { align1 1N };
 add.g.f0.0(4) g10<1>Q g2<4,4,1>Q g4<4,4,1>Q { align1 1N };
 ; is g10 Q: -9223372036854775808 9223372036854775807 -2 0
 ; is f0 UD: 2
+---
+; # Vector immediates of words for destinations that are a dword apart: every other element.
+; set g2 UW: 12*16
+add(4) g10<1>UD g2<0,1,0>UW 0x0c080400UV { align1 WE_all 1N };
+mov(4) g11<2>UW 0x0c080400UV { align1 WE_all 1N };
+; is g10 UD: 12 16 20 24
+; is g11.0 UW: 0
+; is g11.2 UW: 4
+; is g11.4 UW: 8
+; is g11.6 UW: 12
