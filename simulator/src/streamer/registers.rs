@@ -62,6 +62,7 @@ const REGISTERS: &[Row] = &[
     Row { name: "GT_MODE",                    offset: 0x7008, count: 1,  kind: Kind::Masked },
     Row { name: "L3CNTLREG",                  offset: 0x7034, count: 1,  kind: Kind::Plain },
     Row { name: "HDC_CHICKEN1",               offset: 0x7304, count: 1,  kind: Kind::Masked },
+    Row { name: "L3SQCREG4",                  offset: 0xb118, count: 1,  kind: Kind::Plain },
     // Arbitration between the threads of an EU; the name is ours. Intel's driver writes it (`DebugControlReg2`),
     // though i915 does not allow it on Gen9.
     Row { name: "EU_ARBITRATION",             offset: 0xe404, count: 1,  kind: Kind::Privileged },
