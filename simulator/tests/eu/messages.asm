@@ -114,8 +114,8 @@ nop;
 ; # Messages that are not simulated are named.
 ; simd 8
 ; set g20 UD: 0*8
-send(8) g30<1>UD g20<8,8,1>UD 0x02415001 dp data 1 MsgDesc: mlen 1 rlen 4 { align1 1Q };
-; fault: not simulated: message to DataCache1: type 0x5
+send(8) g30<1>UD g20<8,8,1>UD 0x04428001 sampler MsgDesc: mlen 2 rlen 4 { align1 1Q };
+; fault: not simulated: message to the sampler: type 0x8
 ---
 ; # Byte scattered messages of words and dwords, at any address.
 ; simd 8

@@ -85,7 +85,7 @@ impl AtomicOperation {
     }
 
     /// Sources in the payload.
-    fn sources(self) -> usize {
+    pub fn sources(self) -> usize {
         use AtomicOperation as A;
         match self {
             A::Increment | A::Decrement | A::PreDecrement => 0,
@@ -94,8 +94,17 @@ impl AtomicOperation {
         }
     }
 
+    /// What is returned when the operand of `size` bytes was `old`.
+    pub fn answer(self, old: u64, size: usize) -> u64 {
+        match self {
+            AtomicOperation::PreDecrement if size == 8 => old.wrapping_sub(1),
+            AtomicOperation::PreDecrement => u64::from((old as u32).wrapping_sub(1)),
+            _ => old,
+        }
+    }
+
     /// The new value of an operand of `size` bytes; `None` leaves it.
-    fn apply(self, old: u64, a: u64, b: u64, size: usize) -> Option<u64> {
+    pub fn apply(self, old: u64, a: u64, b: u64, size: usize) -> Option<u64> {
         use AtomicOperation as A;
         let signed = |v: u64| if size == 8 { v as i64 } else { i64::from(v as i32) };
         let float = |v: u64| f32::from_bits(v as u32);
@@ -152,8 +161,7 @@ pub fn perform(call: &mut Call<'_, '_>, message: &Atomic) -> Result<(), Fault> {
             .update(region, address, size, |old| operation.apply(old, a, b, size).map(cut))
             .map_err(place)?;
         if let Some(response) = response {
-            let value =
-                if operation == AtomicOperation::PreDecrement { cut(old.wrapping_sub(1)) } else { old };
+            let value = operation.answer(old, size);
             let at = response + lane * size;
             call.thread.file[at..at + size].copy_from_slice(&value.to_le_bytes()[..size]);
         }

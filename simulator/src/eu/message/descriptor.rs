@@ -2,6 +2,7 @@
 
 use gencl_isa::SharedFunction;
 
+use super::image::{MediaBlock, RowOverride, Sample, SampleKind, Slots, Typed, TypedAtomic};
 use super::{
     Atomic, AtomicOperation, Block, BlockAddress, Element, Kind, Scattered, Scratch, Space, Untyped,
 };
@@ -15,6 +16,8 @@ pub fn decode(target: SharedFunction, descriptor: u32, end_of_thread: bool) -> R
         SharedFunction::DataCache => data_port_0(fields),
         SharedFunction::DataCache1 => data_port_1(fields),
         SharedFunction::ConstantCache => constant_cache(fields),
+        SharedFunction::SamplerCache => sampler_cache(fields),
+        SharedFunction::Sampler => sample(fields),
         SharedFunction::Gateway => (fields.bits(0, 3) == 4).then_some(Kind::Barrier),
         SharedFunction::ThreadSpawner if end_of_thread => Some(Kind::End),
         _ => None,
@@ -24,6 +27,14 @@ pub fn decode(target: SharedFunction, descriptor: u32, end_of_thread: bool) -> R
 
 /// A message that is not simulated, with what is needed to find it in the manual.
 fn describe(target: SharedFunction, fields: Fields) -> String {
+    if target == SharedFunction::Sampler {
+        return format!(
+            "message to the sampler: type {:#x}, SIMD mode {}, descriptor {:#010x}",
+            fields.bits(12, 5),
+            fields.bits(17, 2) | fields.bits(29, 1) << 2,
+            fields.0
+        );
+    }
     format!(
         "message to {target:?}: type {:#x}, control {:#x}, surface {}, descriptor {:#010x}",
         fields.message_type(),
@@ -150,8 +161,73 @@ fn data_port_1(fields: Fields) -> Option<Kind> {
         0x12 => atomic(fields, Space::Global, false),
         0x1b => atomic(fields, fields.surface(), true),
         0x1d => atomic(fields, Space::Global, true),
+        0x05 | 0x0d => typed(fields, message_type == 0x0d),
+        0x06 => typed_atomic(fields),
+        0x04 | 0x0a => Some(media_block(fields, message_type == 0x0a)),
         _ => None,
     }
+}
+
+fn sampler_cache(fields: Fields) -> Option<Kind> {
+    match fields.message_type() {
+        0x1 => oword_block(fields, false, BlockAddress::Bytes(fields.surface())),
+        0x4 => Some(media_block(fields, false)),
+        _ => None,
+    }
+}
+
+/// The binding table index of a message that takes no other.
+fn binding(fields: Fields) -> u8 {
+    fields.bits(0, 8) as u8
+}
+
+/// `MDC_SG3`: 1 is the low, 2 the high half of the sample mask, 0 SIMD4x2; `MDC_CMASK`: a set bit disables a channel.
+fn typed(fields: Fields, write: bool) -> Option<Kind> {
+    let slots = match fields.bits(12, 2) {
+        1 => Slots::Low,
+        2 => Slots::High,
+        _ => return None,
+    };
+    let components = (!fields.bits(8, 4) & 0xf) as u8;
+    (components != 0).then_some(Kind::Typed(Typed { surface: binding(fields), write, components, slots }))
+}
+
+/// `MDC_SG2` in bit 12, `MDC_AOP` in bits 11:8.
+fn typed_atomic(fields: Fields) -> Option<Kind> {
+    let slots = if fields.bit(12) { Slots::High } else { Slots::Low };
+    let operation = AtomicOperation::integer(fields.bits(8, 4))?;
+    Some(Kind::TypedAtomic(TypedAtomic {
+        surface: binding(fields),
+        operation,
+        returns: fields.bit(13),
+        slots,
+    }))
+}
+
+/// `MDC_VLSO` in bits 10:8: bit 10 overrides the surface's "Vertical Line Stride" by bit 9.
+fn media_block(fields: Fields, write: bool) -> Kind {
+    let rows = match (fields.bit(10), fields.bit(9)) {
+        (false, _) => RowOverride::None,
+        (true, false) => RowOverride::Frames,
+        (true, true) => RowOverride::Fields,
+    };
+    Kind::MediaBlock(MediaBlock { surface: binding(fields), write, rows })
+}
+
+/// Bits 18:17 and 29 are the SIMD mode, bit 30 the return format (`MSD_SAMPLER`).
+fn sample(fields: Fields) -> Option<Kind> {
+    let simd = match (fields.bits(17, 2), fields.bit(29)) {
+        (1, false) => 8,
+        (2, false) => 16,
+        _ => return None,
+    };
+    Some(Kind::Sample(Sample {
+        surface: binding(fields),
+        sampler: fields.bits(8, 4) as u8,
+        kind: SampleKind::of_type(fields.bits(12, 5))?,
+        simd,
+        half: fields.bit(30),
+    }))
 }
 
 /// `MDC_SM3`: 1 is SIMD16, 2 is SIMD8; `MDC_CMASK`: a set bit disables a channel.

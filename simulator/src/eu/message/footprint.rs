@@ -125,6 +125,10 @@ impl Footprint {
                 let access = Access { offset: u64::from(m.offset), bytes: (m.registers * GRF_SIZE) as u64 };
                 self.accesses(call, Space::Stateless, &[access], m.write);
             }
+            // Their lines are not counted: the sampler and the typed port have caches of their own.
+            Kind::Typed(_) | Kind::TypedAtomic(_) | Kind::MediaBlock(_) | Kind::Sample(_) => {
+                self.class = Some(Class::Memory);
+            }
             Kind::Fence => self.class = Some(Class::Fence),
             Kind::Barrier => self.class = Some(Class::Barrier),
             Kind::End => self.class = Some(Class::End),

@@ -8,6 +8,7 @@ mod atomic;
 mod block;
 mod descriptor;
 mod footprint;
+mod image;
 mod port;
 mod scattered;
 
@@ -20,8 +21,9 @@ use super::thread::{Status, Thread};
 use crate::dispatch::GRF_SIZE;
 use crate::fault::Fault;
 pub use atomic::{Atomic, AtomicOperation};
-pub use block::{Block, BlockAddress, Scratch};
 pub use footprint::Footprint;
+pub use block::{Block, BlockAddress, Scratch};
+pub use image::{MediaBlock, Sample, Typed, TypedAtomic};
 pub use port::Space;
 pub use scattered::{Element, Scattered, Untyped};
 
@@ -38,6 +40,14 @@ pub enum Kind {
     Block(Block),
     /// Scratch blocks.
     Scratch(Scratch),
+    /// Typed surface read or write.
+    Typed(Typed),
+    /// Atomic operations on texels.
+    TypedAtomic(TypedAtomic),
+    /// Media blocks.
+    MediaBlock(MediaBlock),
+    /// Messages to the sampler.
+    Sample(Sample),
     /// Memory fence.
     Fence,
     /// The work-group barrier.
@@ -246,6 +256,10 @@ fn perform(mut call: Call<'_, '_>, kind: &Kind) -> Result<(), Trap> {
         Kind::Atomic(message) => atomic::perform(&mut call, message)?,
         Kind::Block(message) => block::block(&mut call, message)?,
         Kind::Scratch(message) => block::scratch(&mut call, message)?,
+        Kind::Typed(message) => image::typed(&mut call, message)?,
+        Kind::TypedAtomic(message) => image::typed_atomic(&mut call, message)?,
+        Kind::MediaBlock(message) => image::media_block(&mut call, message)?,
+        Kind::Sample(message) => image::sample(&mut call, message)?,
         // All accesses of a thread are performed in order, at once.
         Kind::Fence => {
             if let Some(at) = call.message.response {

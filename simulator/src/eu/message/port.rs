@@ -65,15 +65,9 @@ impl Call<'_, '_> {
     }
 
     fn surface(&mut self, index: u8) -> Result<Region, Fault> {
-        let (bases, table) = (&self.context.launch.bases, self.context.launch.binding_table);
-        let mut state_dword =
-            |address: u64| self.context.memory.read_u32(&mut self.context.state_cursor, address);
-        let entry = bases.surface + u64::from(table) + u64::from(index) * 4;
-        let state = bases.surface + u64::from(state_dword(entry)? & !0x3f);
-        let kind = state_dword(state)? >> 29;
-        let dimensions = state_dword(state + 8)?;
-        let depth = state_dword(state + 12)? >> 21;
-        let base = u64::from(state_dword(state + 32)?) | u64::from(state_dword(state + 36)?) << 32;
+        let state = self.surface_state(index)?;
+        let (kind, dimensions, depth) = (state[0] >> 29, state[2], state[3] >> 21);
+        let base = u64::from(state[8]) | u64::from(state[9]) << 32;
         match kind {
             SURFACE_TYPE_BUFFER => {
                 let last = dimensions & 0x7f | (dimensions >> 16 & 0x3fff) << 7 | depth << 21;

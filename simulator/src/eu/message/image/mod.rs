@@ -1,0 +1,69 @@
+//! Images: surfaces with a format and a tiling, and the messages that access them.
+//!
+//! | file | |
+//! | --- | --- |
+//! | `surface.rs` | RENDER_SURFACE_STATE, and where a texel is |
+//! | `tiling.rs` | the order of bytes in a tiled surface |
+//! | `format.rs`, `convert.rs` | surface formats, and their values in registers |
+//! | `typed.rs` | typed reads, writes and atomics of the data port |
+//! | `media_block.rs` | media block reads and writes |
+//! | `sampler.rs` | messages to the sampler |
+//! | `sampler_state.rs` | SAMPLER_STATE and border colours |
+//! | `filter.rs` | coordinates, address modes, filters |
+
+mod convert;
+mod filter;
+mod format;
+mod media_block;
+mod rules;
+mod sampler;
+mod sampler_state;
+mod surface;
+mod tiling;
+mod typed;
+
+pub use media_block::{MediaBlock, RowOverride, transfer as media_block};
+pub use sampler::{Sample, SampleKind, sample};
+pub use typed::{Slots, Typed, TypedAtomic, access as typed, atomic as typed_atomic};
+
+use super::Call;
+use crate::fault::Fault;
+
+/// The four channels of a texel as the registers hold them: red, green, blue, alpha, each the bits of a float or an integer.
+pub type Texel = [u32; 4];
+
+/// `RENDER_SURFACE_STATE`: dwords.
+const SURFACE_STATE_DWORDS: usize = 16;
+
+impl Call<'_, '_> {
+    /// The surface state that a binding table index means.
+    pub(super) fn surface_state(&mut self, index: u8) -> Result<[u32; SURFACE_STATE_DWORDS], Fault> {
+        let (bases, table) = (&self.context.launch.bases, self.context.launch.binding_table);
+        let (memory, cursor) = (self.context.memory, &mut self.context.state_cursor);
+        let entry = bases.surface + u64::from(table) + u64::from(index) * 4;
+        let state = bases.surface + u64::from(memory.read_u32(cursor, entry)? & !0x3f);
+        let mut bytes = [0; SURFACE_STATE_DWORDS * 4];
+        memory.read(cursor, state, &mut bytes)?;
+        Ok(bytemuck::cast(bytes))
+    }
+
+    /// Reads the bytes of a texel at a GPU address.
+    fn read_texel(&mut self, address: u64, size: usize) -> Result<u128, Fault> {
+        let mut bytes = [0; 16];
+        let cursor = &mut self.context.cursors[self.thread.ip];
+        self.context.memory.read(cursor, address, &mut bytes[..size])?;
+        Ok(u128::from_le_bytes(bytes))
+    }
+
+    /// Writes the bytes of a texel at a GPU address.
+    fn write_texel(&mut self, address: u64, size: usize, bits: u128) -> Result<(), Fault> {
+        let cursor = &mut self.context.cursors[self.thread.ip];
+        Ok(self.context.memory.write(cursor, address, &bits.to_le_bytes()[..size])?)
+    }
+}
+
+/// The bits `first` to `last` of a state structure, within one dword.
+fn bits(dwords: &[u32], first: u32, last: u32) -> u32 {
+    let width = last - first + 1;
+    dwords[(first / 32) as usize] >> (first % 32) & (u32::MAX >> (32 - width))
+}

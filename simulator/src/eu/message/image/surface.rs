@@ -1,0 +1,268 @@
+//! `RENDER_SURFACE_STATE`, and where a texel is in memory.
+//!
+//! Fields: Skylake manual, Volume 2d "Command Reference: Structures"; the same bits in Mesa's `gen8.xml` and `gen9.xml`.
+//! Layout of levels and slices: Volume 5 "Memory Views", "Surface Layout and Tiling", and Mesa's `isl.c`.
+
+use super::bits;
+use super::format::Format;
+use super::rules::Rules;
+use super::tiling::Tiling;
+use super::{SURFACE_STATE_DWORDS, Texel};
+use crate::fault::Fault;
+
+/// Type of a surface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// One dimension.
+    One,
+    /// Two dimensions.
+    Two,
+    /// Three dimensions.
+    Three,
+    /// Texels one after the other.
+    Buffer,
+    /// Reads 0, writes nowhere.
+    Null,
+}
+
+/// How levels and slices are arranged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Arrangement {
+    /// All levels in a row, slices at a distance of QPitch texels.
+    Row,
+    /// Level 1 below level 0, the others right of level 1; slices at a distance of QPitch rows.
+    Plane,
+    /// Each level has its slices, twice as many in a row as the level before.
+    Stack,
+}
+
+/// A surface, as far as accesses to its texels need it.
+#[derive(Debug)]
+pub struct Surface {
+    /// Type.
+    pub shape: Shape,
+    /// Is it an array?
+    pub array: bool,
+    /// Format.
+    pub format: &'static Format,
+    /// Texels of level 0: width, height, depth or slices of an array.
+    pub size: [u32; 3],
+    /// Levels of detail behind `first_level` that the sampler may access.
+    pub last_level: u32,
+    /// The level that the sampler takes for its level 0.
+    pub first_level: u32,
+    /// Smallest level of detail, in units of 1/256.
+    pub minimum_level: u32,
+    /// Where the shader's channels come from: 0 and 1 for constants, 4 to 7 for red to alpha.
+    select: [u32; 4],
+    tiling: Tiling,
+    arrangement: Arrangement,
+    pitch: u64,
+    qpitch: u64,
+    base: u64,
+    /// Texels that everything is moved by.
+    offset: [u64; 2],
+    first_slice: u32,
+    /// Alignment of levels, in texels.
+    alignment: [u64; 2],
+}
+
+/// Alignment in texels that a field of two bits means.
+fn alignment(code: u32) -> u64 {
+    match code {
+        2 => 8,
+        3 => 16,
+        _ => 4,
+    }
+}
+
+/// Size of a level.
+fn minify(size: u32, level: u32) -> u32 {
+    size.checked_shr(level).unwrap_or(0).max(1)
+}
+
+impl Surface {
+    /// What a surface state says.
+    ///
+    /// # Errors
+    /// Types, formats and tilings that are not simulated; in strict mode what the manual forbids.
+    pub fn decode(
+        state: &[u32; SURFACE_STATE_DWORDS],
+        rules: &Rules,
+        strict: bool,
+    ) -> Result<Surface, Fault> {
+        let number = bits(state, 18, 27);
+        let (width, height, depth) = (bits(state, 64, 77), bits(state, 80, 93), bits(state, 117, 127));
+        let array = bits(state, 28, 28) != 0;
+        let shape = match bits(state, 29, 31) {
+            0 => Shape::One,
+            1 => Shape::Two,
+            2 => Shape::Three,
+            4 => Shape::Buffer,
+            7 => Shape::Null,
+            other => return Err(Fault::unsupported(format!("typed access to a surface of type {other}"))),
+        };
+        let tiling = match bits(state, 12, 13) {
+            0 => Tiling::Linear,
+            2 => Tiling::X,
+            3 => Tiling::Y,
+            _ => return Err(Fault::unsupported("a surface with W tiling")),
+        };
+        if bits(state, 178, 179) != 0 {
+            return Err(Fault::unsupported("a surface with Yf or Ys tiling"));
+        }
+        if shape != Shape::Null && bits(state, 131, 133) != 0 {
+            return Err(Fault::unsupported("a multisampled surface"));
+        }
+        if shape != Shape::Null && bits(state, 192, 194) != 0 {
+            return Err(Fault::unsupported("a surface with an auxiliary surface"));
+        }
+        let Some(format) = Format::numbered(number) else {
+            return Err(Fault::unsupported(format!("surface format {number:#x}")));
+        };
+        let size = match shape {
+            // Width has 7 bits of the number of entries, Height 14, Depth 6.
+            Shape::Buffer => [(width & 0x7f | height << 7 | depth << 21) + 1, 1, 1],
+            Shape::Null => [0; 3],
+            _ => [width + 1, height + 1, depth + 1],
+        };
+        let arrangement = match shape {
+            Shape::Buffer => Arrangement::Row,
+            Shape::One if rules.one_dimensional_rows => Arrangement::Row,
+            Shape::Three if !rules.slices_at_qpitch => Arrangement::Stack,
+            _ => Arrangement::Plane,
+        };
+        let surface = Surface {
+            shape,
+            array,
+            format,
+            size,
+            last_level: bits(state, 160, 163),
+            first_level: bits(state, 164, 167),
+            minimum_level: bits(state, 224, 235),
+            select: [249, 246, 243, 240].map(|first| bits(state, first, first + 2)),
+            tiling,
+            arrangement,
+            pitch: u64::from(bits(state, 96, 113)) + 1,
+            qpitch: u64::from(bits(state, 32, 46)) * 4,
+            base: u64::from(state[8]) | u64::from(state[9]) << 32,
+            offset: [u64::from(bits(state, 185, 191)) * 4, u64::from(bits(state, 181, 183)) * 4],
+            first_slice: bits(state, 146, 156),
+            alignment: [alignment(bits(state, 14, 15)), alignment(bits(state, 16, 17))],
+        };
+        if strict {
+            surface.check()?;
+        }
+        Ok(surface)
+    }
+
+    /// Restrictions of the manual.
+    fn check(&self) -> Result<(), Fault> {
+        let bytes = self.format.bytes() as u64;
+        if self.shape == Shape::Buffer {
+            if self.tiling != Tiling::Linear || self.pitch < bytes {
+                return Err(Fault::illegal(
+                    "a buffer surface that is tiled, or whose pitch is less than an entry",
+                ));
+            }
+            return Ok(());
+        }
+        if self.shape == Shape::Null {
+            return Ok(());
+        }
+        if !self.pitch.is_multiple_of(self.tiling.width()) {
+            return Err(Fault::illegal(format!("pitch {} is not whole tiles", self.pitch)));
+        }
+        if self.arrangement != Arrangement::Row && self.pitch < u64::from(self.size[0]) * bytes {
+            return Err(Fault::illegal(format!("pitch {} is less than a row", self.pitch)));
+        }
+        if self.tiling != Tiling::Linear && (bytes == 12 || !self.base.is_multiple_of(4096)) {
+            return Err(Fault::illegal(
+                "a tiled surface with texels of 12 bytes or not at a page's beginning",
+            ));
+        }
+        if self.arrangement == Arrangement::Row && self.tiling != Tiling::Linear {
+            return Err(Fault::illegal("a tiled one-dimensional surface"));
+        }
+        if self.last_level > 14 || self.size.iter().any(|s| *s > 16384) {
+            return Err(Fault::illegal("a surface beyond the largest size"));
+        }
+        Ok(())
+    }
+
+    /// Dimensions of a texel's place within a slice.
+    pub fn dimensions(&self) -> usize {
+        match self.shape {
+            Shape::One | Shape::Buffer | Shape::Null => 1,
+            Shape::Two => 2,
+            Shape::Three => 3,
+        }
+    }
+
+    /// Texels of a level: width, height, depth; slices of an array.
+    pub fn level_size(&self, level: u32) -> [u32; 3] {
+        let [width, height, depth] = self.size;
+        match self.shape {
+            Shape::Buffer | Shape::Null => self.size,
+            Shape::One => [minify(width, level), 1, depth],
+            Shape::Two => [minify(width, level), minify(height, level), depth],
+            Shape::Three => self.size.map(|size| minify(size, level)),
+        }
+    }
+
+    /// The GPU address of texel (x, y) of a slice (array) or plane (three dimensions) of a level, which must be inside.
+    pub fn address(&self, level: u32, [x, y, z]: [u32; 3]) -> u64 {
+        let bytes = self.format.bytes() as u64;
+        if self.shape == Shape::Buffer {
+            return self.base.wrapping_add(u64::from(x) * self.pitch);
+        }
+        let [first_x, first_y] = self.slice_origin(level, z + self.first_slice);
+        let x = first_x + u64::from(x) + self.offset[0];
+        let y = first_y + u64::from(y) + self.offset[1];
+        self.base.wrapping_add(self.tiling.offset(self.pitch, x * bytes, y))
+    }
+
+    /// The GPU address of byte `x` of row `y` of level 0.
+    pub fn byte_address(&self, x: u32, y: u32) -> u64 {
+        let bytes = self.format.bytes() as u64;
+        let [first_x, first_y] = self.slice_origin(0, self.first_slice);
+        let x = (first_x + self.offset[0]) * bytes + u64::from(x);
+        let y = first_y + self.offset[1] + u64::from(y);
+        self.base.wrapping_add(self.tiling.offset(self.pitch, x, y))
+    }
+
+    /// The first texel of a slice of a level.
+    fn slice_origin(&self, level: u32, slice: u32) -> [u64; 2] {
+        let slice = u64::from(slice);
+        let aligned = |level: u32, axis: usize| {
+            u64::from(minify(self.size[axis], level)).next_multiple_of(self.alignment[axis])
+        };
+        match self.arrangement {
+            Arrangement::Row => [slice * self.qpitch + (0..level).map(|l| aligned(l, 0)).sum::<u64>(), 0],
+            Arrangement::Plane => {
+                let x = if level >= 2 { aligned(1, 0) } else { 0 };
+                // Level 1 lies below level 0, level 2 right of level 1, the next below it.
+                let y = (0..level).filter(|l| *l != 1).map(|l| aligned(l, 1)).sum::<u64>();
+                [x, slice * self.qpitch + y]
+            }
+            Arrangement::Stack => {
+                let rows = |level: u32| {
+                    u64::from(minify(self.size[2], level)).div_ceil(1 << level) * aligned(level, 1)
+                };
+                let above = (0..level).map(rows).sum::<u64>();
+                let (column, row) = (slice % (1 << level), slice >> level);
+                [column * aligned(level, 0), above + row * aligned(level, 1)]
+            }
+        }
+    }
+
+    /// The shader's channels of a texel ("Shader Channel Select").
+    pub fn select(&self, texel: Texel) -> Texel {
+        self.select.map(|select| match select {
+            0 => 0,
+            1 => self.format.one(),
+            4.. => texel[select as usize - 4],
+            _ => 0,
+        })
+    }
+}

@@ -1,0 +1,35 @@
+//! Where the bytes of a tiled surface are.
+//!
+//! Skylake manual, Volume 5 "Memory Views", "Tiling"; cross-checked with Mesa's `isl_tiled_memcpy.c`. Since Broadwell no
+//! address bits are swizzled.
+
+/// The order of bytes in a surface (RENDER_SURFACE_STATE, "Tile Mode").
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tiling {
+    /// Row after row.
+    Linear,
+    /// Tiles of 512 bytes x 8 rows, row after row in a tile.
+    X,
+    /// Tiles of 128 bytes x 32 rows, in a tile columns of 16 bytes.
+    Y,
+}
+
+impl Tiling {
+    /// The byte offset of byte `x` of row `y`, for rows of `pitch` bytes (a multiple of the tile's width).
+    pub fn offset(self, pitch: u64, x: u64, y: u64) -> u64 {
+        match self {
+            Tiling::Linear => y * pitch + x,
+            Tiling::X => y / 8 * 8 * pitch + x / 512 * 4096 + y % 8 * 512 + x % 512,
+            Tiling::Y => y / 32 * 32 * pitch + x / 128 * 4096 + x % 128 / 16 * 512 + y % 32 * 16 + x % 16,
+        }
+    }
+
+    /// Bytes of a row of a tile, which the pitch is a multiple of.
+    pub fn width(self) -> u64 {
+        match self {
+            Tiling::Linear => 1,
+            Tiling::X => 512,
+            Tiling::Y => 128,
+        }
+    }
+}

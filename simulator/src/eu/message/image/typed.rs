@@ -1,0 +1,234 @@
+//! Typed surface reads, writes and atomics of the data port.
+//!
+//! Skylake manual, Volume 7 "3D-Media-GPGPU", "Typed Surface Read/Write", "Typed Atomic Operation"; descriptors: Volume 2d,
+//! `MSD1R_TS`, `MSD1W_TS`, `MSD1A_TAI`; cross-checked with Mesa's `brw_eu.h` and `brw_lower_logical_sends.cpp`.
+//!
+//! Payload: header if there is one, up to four registers of coordinates (U, V, R, level of detail; those that are
+//! missing are 0), then the data, a register for each channel. All serve eight channels.
+
+use super::super::Call;
+use super::super::atomic::AtomicOperation;
+use super::super::port::Region;
+use super::super::scattered::lanes;
+use super::Texel;
+use super::rules::{self, Rules};
+use super::surface::{Shape, Surface};
+use crate::dispatch::GRF_SIZE;
+use crate::eu::file;
+use crate::fault::Fault;
+
+/// Which half of a header's sample mask counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Slots {
+    /// Samples 7:0.
+    Low,
+    /// Samples 15:8.
+    High,
+}
+
+/// A typed surface read or write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Typed {
+    /// Binding table index.
+    pub surface: u8,
+    /// Direction.
+    pub write: bool,
+    /// Channels of the texels that are moved, red in bit 0.
+    pub components: u8,
+    /// See [`Slots`].
+    pub slots: Slots,
+}
+
+/// A typed atomic operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TypedAtomic {
+    /// Binding table index.
+    pub surface: u8,
+    /// Operation.
+    pub operation: AtomicOperation,
+    /// Is the old value returned?
+    pub returns: bool,
+    /// See [`Slots`].
+    pub slots: Slots,
+}
+
+/// Channels of a typed message.
+const SIMD: usize = 8;
+/// Most coordinates.
+const COORDINATES: usize = 4;
+
+impl Call<'_, '_> {
+    /// How surfaces and messages of the generation are.
+    pub(super) fn rules(&self) -> Result<&'static Rules, Fault> {
+        let generation = self.context.device.generation;
+        rules::of(generation).ok_or_else(|| Fault::unsupported(format!("images of {generation:?}")))
+    }
+
+    /// The surface that a typed message or the sampler accesses.
+    pub(super) fn image(&mut self, index: u8) -> Result<Surface, Fault> {
+        if matches!(index, 253..=255) {
+            return Err(Fault::illegal(format!("typed access through binding table index {index}")));
+        }
+        let state = self.surface_state(index)?;
+        Surface::decode(&state, self.rules()?, self.context.strict)
+    }
+
+    /// The channels that take part: those of the instruction that the header's sample mask has too.
+    fn samples(&self, slots: Slots) -> Result<u32, Fault> {
+        let mask = self.channels(SIMD)?;
+        if !self.shape.header {
+            return Ok(mask);
+        }
+        let samples = self.header(7)?;
+        Ok(mask
+            & match slots {
+                Slots::Low => samples & 0xff,
+                Slots::High => samples >> 8 & 0xff,
+            })
+    }
+
+    /// Registers of coordinates, when `data` registers of data come after them.
+    fn coordinates(&self, data: usize) -> Result<usize, Fault> {
+        let registers = self.shape.length + self.shape.second_length;
+        match registers.checked_sub(self.first() + data) {
+            Some(count @ 1..=COORDINATES) => Ok(count),
+            _ => Err(Fault::illegal("a typed message needs one to four registers of coordinates")),
+        }
+    }
+
+    /// The coordinates of all lanes: U, V, R, level of detail.
+    fn places(&self, count: usize) -> Result<[[u32; COORDINATES]; SIMD], Fault> {
+        let mut places = [[0; COORDINATES]; SIMD];
+        for index in 0..count {
+            let at = self.payload(self.first() + index)?;
+            for (lane, place) in places.iter_mut().enumerate() {
+                place[index] = file::dword(&self.thread.file, at + lane * 4);
+            }
+        }
+        Ok(places)
+    }
+
+    /// An operand of all lanes.
+    fn operand(&self, index: usize) -> Result<[u32; SIMD], Fault> {
+        let at = self.payload(index)?;
+        Ok(std::array::from_fn(|lane| file::dword(&self.thread.file, at + lane * 4)))
+    }
+}
+
+impl Surface {
+    /// The address of the texel that coordinates (U, V, R) of integers mean in a level: after the dimensions comes the slice of an
+    /// array; further coordinates do not count. `None` outside.
+    pub(super) fn texel(&self, level: u32, coordinates: [u32; 3]) -> Option<u64> {
+        if self.shape == Shape::Null {
+            return None;
+        }
+        let dimensions = self.dimensions();
+        let size = self.level_size(level);
+        let mut place = [0; 3];
+        place[..dimensions].copy_from_slice(&coordinates[..dimensions]);
+        if self.array && dimensions < 3 {
+            place[2] = coordinates[dimensions];
+        }
+        let inside = place.iter().zip(size).all(|(place, size)| *place < size);
+        inside.then(|| self.address(level, place))
+    }
+
+    /// As [`Surface::texel`] for a message of the data port.
+    fn port_texel(&self, place: [u32; COORDINATES]) -> Result<Option<u64>, Fault> {
+        if self.shape != Shape::Buffer && (place[3] != 0 || self.first_level != 0 || self.last_level != 0) {
+            return Err(Fault::unsupported("a typed access to a surface with levels of detail"));
+        }
+        Ok(self.texel(0, [place[0], place[1], place[2]]))
+    }
+}
+
+/// Typed read and write. Outside of the surface reads are 0 and writes are dropped.
+pub fn access(call: &mut Call<'_, '_>, message: &Typed) -> Result<(), Fault> {
+    let Typed { surface, write, components, slots } = *message;
+    let image = call.image(surface)?;
+    let generation = call.context.device.generation;
+    let converts =
+        if write { image.format.typed_write } else { image.format.typed_read.contains(&generation) };
+    if image.shape != Shape::Null && !converts {
+        let direction = if write { "write" } else { "read" };
+        return Err(Fault::illegal(format!("a typed {direction} of format {}", image.format.name)));
+    }
+    let moved = components.count_ones() as usize;
+    let missing = image.format.components() & !components;
+    if write && missing != 0 && call.context.strict {
+        return Err(Fault::illegal("a typed write without all channels of the surface's format"));
+    }
+    let mask = call.samples(slots)?;
+    let count = call.coordinates(if write { moved } else { 0 })?;
+    let data = call.first() + count;
+    let response = if write { 0 } else { call.response(moved)? };
+    let size = image.format.bytes();
+    // The response may lie in the payload's registers.
+    let places = call.places(count)?;
+    for lane in lanes(mask) {
+        let place = |fault: Fault| fault.in_lane(lane as u32);
+        let address = image.port_texel(places[lane]).map_err(place)?;
+        let channels = (0..4).filter(|channel| components >> channel & 1 != 0);
+        if write {
+            let Some(address) = address else { continue };
+            let mut texel: Texel = [0; 4];
+            for (index, channel) in channels.enumerate() {
+                let at = call.payload(data + index)?;
+                texel[channel] = file::dword(&call.thread.file, at + lane * 4);
+            }
+            let old = if missing != 0 { call.read_texel(address, size).map_err(place)? } else { 0 };
+            let bits = image.format.encode(&texel, components, old);
+            call.write_texel(address, size, bits).map_err(place)?;
+        } else {
+            let texel = match address {
+                Some(address) => image.format.decode(call.read_texel(address, size).map_err(place)?),
+                None => [0; 4],
+            };
+            for (index, channel) in channels.enumerate() {
+                let at = response + index * GRF_SIZE + lane * 4;
+                file::set_dword(&mut call.thread.file, at, texel[channel]);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Typed atomic operations, on texels of one channel of 32 bits, in the order of the channels.
+pub fn atomic(call: &mut Call<'_, '_>, message: &TypedAtomic) -> Result<(), Fault> {
+    let TypedAtomic { surface, operation, returns, slots } = *message;
+    let image = call.image(surface)?;
+    if image.shape != Shape::Null && !matches!(image.format.name, "R32_UINT" | "R32_SINT") {
+        return Err(Fault::illegal(format!("a typed atomic operation on format {}", image.format.name)));
+    }
+    let mask = call.samples(slots)?;
+    let sources = operation.sources();
+    let count = call.coordinates(sources)?;
+    let data = call.first() + count;
+    let response = if returns { Some(call.response(1)?) } else { None };
+    // Addresses are global.
+    let memory = Region::Memory { base: 0, size: u64::MAX };
+    let places = call.places(count)?;
+    let mut operands = [[0; SIMD]; 2];
+    for (index, operand) in operands[..sources].iter_mut().enumerate() {
+        *operand = call.operand(data + index)?;
+    }
+    for lane in lanes(mask) {
+        let place = |fault: Fault| fault.in_lane(lane as u32);
+        let [a, b] = operands.map(|operand| u64::from(operand[lane]));
+        let value = match image.port_texel(places[lane]).map_err(place)? {
+            Some(address) => {
+                let old = call
+                    .update(memory, address, 4, |old| {
+                        operation.apply(old, a, b, 4).map(|new| new & 0xffff_ffff)
+                    })
+                    .map_err(place)?;
+                operation.answer(old, 4) as u32
+            }
+            None => 0,
+        };
+        if let Some(response) = response {
+            file::set_dword(&mut call.thread.file, response + lane * 4, value);
+        }
+    }
+    Ok(())
+}
