@@ -223,6 +223,8 @@ layouts! {
         LRI_POST_SYNC "LRI Post Sync Operation" all(55, 55),
         GLOBAL "Destination Address Type" all(56, 56),
         FLUSH_LLC "Flush LLC" from9(58, 58),
+        // i915 (`PIPE_CONTROL_FLUSH_L3`, where contexts are switched) and Intel's driver on Broadwell set it.
+        FLUSH_L3 "Flush L3" from8(59, 59),
         ADDRESS "Address" from7(66, 95).from8(66, 111),
         DATA "Immediate Data" from7(96, 159).from8(128, 191),
     }

@@ -4,55 +4,118 @@
 //! change nothing here; what the manual demands of them is checked all the same.
 
 use super::command::Flow;
-use super::field::{Field, Packet};
+use super::field::{COLUMNS, Field, Packet};
 use super::layouts::pipe_control as pc;
 use super::state::Pipeline;
-use super::{Streamer, not_global, traits};
+use super::{Streamer, not_global};
 use crate::clock;
 use crate::fault::Fault;
 use crate::memory::canonical;
 
-/// What a bit needs: the bit, what must be there with it, and the name of that.
-type Need = (Field, fn(Packet<'_>) -> bool, &'static str);
-
-fn stalls(packet: Packet<'_>) -> bool {
-    packet.is_set(pc::CS_STALL)
+/// A rule about a field that is not 0.
+struct Rule {
+    field: Field,
+    /// Only while the GPGPU pipeline is selected.
+    gpgpu: bool,
+    /// Generations that have it.
+    generations: [bool; COLUMNS],
+    needs: Need,
 }
 
-fn writes(packet: Packet<'_>) -> bool {
-    packet.get(pc::POST_SYNC) != 0
+/// What a field needs.
+#[derive(Clone, Copy)]
+enum Need {
+    /// Command Streamer Stall Enable in the same command.
+    Stall,
+    /// The same, or one in a command after the last walker.
+    StallBefore,
+    /// A Post Sync Operation.
+    Write,
+    /// The Post Sync Operation Write Immediate Data.
+    WriteImmediate,
+    /// "One of the following must also be set": another flush or stall, or a Post Sync Operation.
+    Company,
+    /// It must not be used.
+    Never,
 }
 
-/// Rules for all pipelines (Volume 2a, PIPE_CONTROL, and Volume 7, "Programming restrictions for PIPE_CONTROL").
-const NEEDS: &[Need] = &[
-    (pc::TLB_INVALIDATE, stalls, "Command Streamer Stall Enable"),
-    (pc::MEDIA_CLEAR, stalls, "Command Streamer Stall Enable"),
-    (pc::INDIRECT_DISABLE, stalls, "Command Streamer Stall Enable"),
-    (pc::STORE_DATA_INDEX, writes, "a Post Sync Operation"),
-    (pc::VF_INVALIDATE, writes, "a Post Sync Operation"),
-    (pc::FLUSH_LLC, |packet| packet.get(pc::POST_SYNC) == 1, "Post Sync Operation Write Immediate Data"),
-    (pc::SNAPSHOT_RESET, |_| false, "nothing: it must not be used"),
-];
-
-/// Of these, a stall needs one with it where [`traits::Traits::stall_needs_company`] says so: "One of the following must
-/// also be set", Volume 2a, PIPE_CONTROL, Command Streamer Stall Enable.
 const COMPANY: &[Field] =
     &[pc::TARGET_FLUSH, pc::DEPTH_FLUSH, pc::SCOREBOARD_STALL, pc::DEPTH_STALL, pc::POST_SYNC, pc::DC_FLUSH];
 
-/// Further rules for the GPGPU pipeline.
-const GPGPU_NEEDS: &[Need] = &[(pc::TEXTURE_INVALIDATE, stalls, "Command Streamer Stall Enable")];
+impl Need {
+    fn is_met(self, packet: Packet<'_>, threads_active: bool) -> bool {
+        match self {
+            Need::Stall => packet.is_set(pc::CS_STALL),
+            Need::StallBefore => packet.is_set(pc::CS_STALL) || !threads_active,
+            Need::Write => packet.get(pc::POST_SYNC) != 0,
+            Need::WriteImmediate => packet.get(pc::POST_SYNC) == 1,
+            Need::Company => COMPANY.iter().any(|field| packet.is_set(*field)),
+            Need::Never => false,
+        }
+    }
+
+    fn text(self) -> &'static str {
+        match self {
+            Need::Stall => "needs Command Streamer Stall Enable",
+            Need::StallBefore => {
+                "needs Command Streamer Stall Enable, in this command or between GPGPU_WALKER and it"
+            }
+            Need::Write => "needs a Post Sync Operation",
+            Need::WriteImmediate => "needs Post Sync Operation Write Immediate Data",
+            Need::Company => "needs a flush, another stall or a Post Sync Operation with it",
+            Need::Never => "must not be used",
+        }
+    }
+}
+
+const ALL: [bool; COLUMNS] = [true; COLUMNS];
+const UNTIL_8: [bool; COLUMNS] = [true, true, true, false];
+const FROM_8: [bool; COLUMNS] = [false, false, true, true];
+const ONLY_8: [bool; COLUMNS] = [false, false, true, false];
+const ONLY_9: [bool; COLUMNS] = [false, false, false, true];
+
+/// A rule for all pipelines.
+const fn rule(field: Field, generations: [bool; COLUMNS], needs: Need) -> Rule {
+    Rule { field, gpgpu: false, generations, needs }
+}
+
+/// A rule for the GPGPU pipeline.
+const fn gpgpu(field: Field, generations: [bool; COLUMNS], needs: Need) -> Rule {
+    Rule { field, gpgpu: true, generations, needs }
+}
+
+/// Source: Volume 2a, PIPE_CONTROL, and Volume 7, "Programming restrictions for PIPE_CONTROL", as far as they are about
+/// single commands; which generations a rule is for, as Mesa's `iris_emit_raw_pipe_control` quotes it.
+#[rustfmt::skip]
+const RULES: &[Rule] = &[
+    rule(pc::TLB_INVALIDATE, ALL, Need::Stall),
+    rule(pc::MEDIA_CLEAR, ALL, Need::Stall),
+    rule(pc::INDIRECT_DISABLE, ALL, Need::Stall),
+    rule(pc::STORE_DATA_INDEX, ALL, Need::Write),
+    rule(pc::VF_INVALIDATE, FROM_8, Need::Write),
+    rule(pc::FLUSH_LLC, ALL, Need::WriteImmediate),
+    rule(pc::SNAPSHOT_RESET, ALL, Need::Never),
+    rule(pc::CS_STALL, UNTIL_8, Need::Company),
+    rule(pc::STATE_INVALIDATE, UNTIL_8, Need::StallBefore),
+    gpgpu(pc::POST_SYNC, ONLY_8, Need::Stall),
+    gpgpu(pc::NOTIFY, ONLY_8, Need::Stall),
+    gpgpu(pc::DEPTH_STALL, ONLY_8, Need::Stall),
+    gpgpu(pc::TARGET_FLUSH, ONLY_8, Need::Stall),
+    gpgpu(pc::DEPTH_FLUSH, ONLY_8, Need::Stall),
+    gpgpu(pc::DC_FLUSH, ONLY_8, Need::Stall),
+    gpgpu(pc::TEXTURE_INVALIDATE, ONLY_9, Need::Stall),
+    gpgpu(pc::POST_SYNC, ONLY_9, Need::StallBefore),
+];
 
 pub fn pipe_control(streamer: &mut Streamer<'_>, packet: Packet<'_>) -> Result<Flow, Fault> {
     let gpgpu = streamer.state.pipeline == Pipeline::Gpgpu;
-    for (bit, has, what) in NEEDS.iter().chain(if gpgpu { GPGPU_NEEDS } else { &[] }) {
-        streamer.rule(!packet.is_set(*bit) || has(packet), || {
-            format!("PIPE_CONTROL: {} needs {what}", bit.name)
-        })?;
-    }
-    if stalls(packet) && traits::of(packet.generation).stall_needs_company {
-        streamer.rule(COMPANY.iter().any(|field| packet.is_set(*field)), || {
-            "PIPE_CONTROL: Command Streamer Stall Enable needs a flush, another stall or a Post Sync Operation with it"
-                .into()
+    for rule in RULES {
+        let applies = rule.generations[packet.generation.column()] && (gpgpu || !rule.gpgpu);
+        let broken =
+            applies && packet.is_set(rule.field) && !rule.needs.is_met(packet, streamer.state.threads_active);
+        streamer.rule(!broken, || {
+            let pipeline = if rule.gpgpu { " in GPGPU mode" } else { "" };
+            format!("PIPE_CONTROL: {} {}{pipeline}", rule.field.name, rule.needs.text())
         })?;
     }
     if packet.is_set(pc::LRI_POST_SYNC) {
@@ -60,24 +123,16 @@ pub fn pipe_control(streamer: &mut Streamer<'_>, packet: Packet<'_>) -> Result<F
     }
     let operation = packet.get(pc::POST_SYNC);
     if operation != 0 {
-        post_sync(streamer, packet, operation, gpgpu)?;
+        post_sync(streamer, packet, operation)?;
     }
-    if stalls(packet) {
+    if packet.is_set(pc::CS_STALL) {
         streamer.state.threads_active = false;
         streamer.state.descriptors_in_use = false;
     }
     Ok(Flow::Next)
 }
 
-fn post_sync(
-    streamer: &mut Streamer<'_>,
-    packet: Packet<'_>,
-    operation: u64,
-    gpgpu: bool,
-) -> Result<(), Fault> {
-    if gpgpu {
-        streamer.rule_stalled("in GPGPU mode, a PIPE_CONTROL with a Post Sync Operation")?;
-    }
+fn post_sync(streamer: &mut Streamer<'_>, packet: Packet<'_>, operation: u64) -> Result<(), Fault> {
     not_global(packet.is_set(pc::GLOBAL))?;
     if packet.is_set(pc::STORE_DATA_INDEX) {
         return Err(Fault::illegal("the hardware status page is not accessible to user batches"));

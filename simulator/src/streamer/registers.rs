@@ -1,7 +1,9 @@
 //! Registers that batches may read and write, and the commands that do.
 
+use gencl_isa::Generation::{self, Gen8, Gen9, Gen75};
+
 use super::command::Flow;
-use super::field::Packet;
+use super::field::{COLUMNS, Packet};
 use super::layouts::{
     mi_load_register_imm as load_imm_fields, mi_load_register_mem as load_mem_fields,
     mi_load_register_reg as load_reg_fields, mi_predicate as predicate_fields,
@@ -31,41 +33,72 @@ struct Row {
     name: &'static str,
     offset: u32,
     count: u32,
-    kind: Kind,
+    /// By generation; `None` where there is no such register.
+    kinds: [Option<Kind>; COLUMNS],
+}
+
+const fn row(name: &'static str, offset: u32, count: u32, kinds: [Option<Kind>; COLUMNS]) -> Row {
+    Row { name, offset, count, kinds }
+}
+
+/// A register of all generations.
+const fn all(kind: Kind) -> [Option<Kind>; COLUMNS] {
+    [Some(kind); COLUMNS]
+}
+
+/// A register of a generation and those after it.
+const fn from(generation: Generation, kind: Kind) -> [Option<Kind>; COLUMNS] {
+    let mut kinds = [None; COLUMNS];
+    let mut column = generation.column();
+    while column < COLUMNS {
+        kinds[column] = Some(kind);
+        column += 1;
+    }
+    kinds
+}
+
+/// A register of one generation.
+const fn only(generation: Generation, kind: Kind) -> [Option<Kind>; COLUMNS] {
+    let mut kinds = [None; COLUMNS];
+    kinds[generation.column()] = Some(kind);
+    kinds
 }
 
 /// The engine's registers: offsets on the render engine; the blitter has those below 0x2800 at 0x20000 more.
 ///
-/// Offsets: Skylake manual, Volume 2c "Command Reference: Registers", and Mesa's `gen9.xml`. Those that can
+/// Offsets: the manuals' Volume 2c "Command Reference: Registers", and Mesa's `gen7.xml` to `gen9.xml`. Those that can
 /// be written are the ones that unprivileged batches may write: the list in Volume 2a,
-/// MI_LOAD_REGISTER_IMM, and the white list of i915 (`intel_workarounds.c`).
+/// MI_LOAD_REGISTER_IMM, and the white list of i915 (`intel_workarounds.c`), which has registers for Gen9 only.
 #[rustfmt::skip]
 const REGISTERS: &[Row] = &[
-    Row { name: "CS_DEBUG_MODE2",             offset: 0x20d8, count: 1,  kind: Kind::Masked },
-    Row { name: "MI_PREDICATE_RESULT_2",      offset: 0x2214, count: 1,  kind: Kind::ReadOnly },
-    Row { name: "CS_INVOCATION_COUNT",        offset: 0x2290, count: 2,  kind: Kind::Plain },
-    Row { name: "TIMESTAMP",                  offset: 0x2358, count: 2,  kind: Kind::ReadOnly },
+    row("CS_DEBUG_MODE2",             0x20d8, 1,  from(Gen9, Kind::Masked)),
+    row("MI_PREDICATE_RESULT_2",      0x2214, 1,  from(Gen75, Kind::ReadOnly)),
+    // Where preemption is allowed; the name is ours. Intel's driver writes it (`preemption_gen8.cpp`); no source says that
+    // a user's batch may.
+    row("GPGPU_PREEMPTION",           0x2248, 1,  only(Gen8, Kind::Privileged)),
+    row("CS_INVOCATION_COUNT",        0x2290, 2,  all(Kind::Plain)),
+    row("TIMESTAMP",                  0x2358, 2,  all(Kind::ReadOnly)),
     // Offset: Mesa's `gfx8_context.h`, Intel's driver (`register_offsets.h`).
-    Row { name: "CTX_TIMESTAMP",              offset: 0x23a8, count: 1,  kind: Kind::ReadOnly },
-    Row { name: "MI_PREDICATE_SRC0",          offset: 0x2400, count: 2,  kind: Kind::Plain },
-    Row { name: "MI_PREDICATE_SRC1",          offset: 0x2408, count: 2,  kind: Kind::Plain },
-    Row { name: "MI_PREDICATE_DATA",          offset: 0x2410, count: 2,  kind: Kind::Plain },
-    Row { name: "MI_PREDICATE_RESULT",        offset: 0x2418, count: 1,  kind: Kind::Plain },
-    Row { name: "MI_PREDICATE_RESULT_1",      offset: 0x241c, count: 1,  kind: Kind::Plain },
-    Row { name: "GPGPU_DISPATCHDIMX",         offset: 0x2500, count: 1,  kind: Kind::Plain },
-    Row { name: "GPGPU_DISPATCHDIMY",         offset: 0x2504, count: 1,  kind: Kind::Plain },
-    Row { name: "GPGPU_DISPATCHDIMZ",         offset: 0x2508, count: 1,  kind: Kind::Plain },
-    Row { name: "CS_CHICKEN1",                offset: 0x2580, count: 1,  kind: Kind::Masked },
-    Row { name: "CS_GPR",                     offset: 0x2600, count: 32, kind: Kind::Plain },
-    Row { name: "CACHE_MODE_0",               offset: 0x7000, count: 1,  kind: Kind::Masked },
-    Row { name: "CACHE_MODE_1",               offset: 0x7004, count: 1,  kind: Kind::Masked },
-    Row { name: "GT_MODE",                    offset: 0x7008, count: 1,  kind: Kind::Masked },
-    Row { name: "L3CNTLREG",                  offset: 0x7034, count: 1,  kind: Kind::Plain },
-    Row { name: "HDC_CHICKEN1",               offset: 0x7304, count: 1,  kind: Kind::Masked },
-    Row { name: "L3SQCREG4",                  offset: 0xb118, count: 1,  kind: Kind::Plain },
+    row("CTX_TIMESTAMP",              0x23a8, 1,  from(Gen8, Kind::ReadOnly)),
+    row("MI_PREDICATE_SRC0",          0x2400, 2,  all(Kind::Plain)),
+    row("MI_PREDICATE_SRC1",          0x2408, 2,  all(Kind::Plain)),
+    row("MI_PREDICATE_DATA",          0x2410, 2,  all(Kind::Plain)),
+    row("MI_PREDICATE_RESULT",        0x2418, 1,  all(Kind::Plain)),
+    row("MI_PREDICATE_RESULT_1",      0x241c, 1,  from(Gen75, Kind::Plain)),
+    row("GPGPU_DISPATCHDIMX",         0x2500, 1,  all(Kind::Plain)),
+    row("GPGPU_DISPATCHDIMY",         0x2504, 1,  all(Kind::Plain)),
+    row("GPGPU_DISPATCHDIMZ",         0x2508, 1,  all(Kind::Plain)),
+    row("CS_CHICKEN1",                0x2580, 1,  from(Gen9, Kind::Masked)),
+    row("CS_GPR",                     0x2600, 32, from(Gen75, Kind::Plain)),
+    row("CACHE_MODE_0",               0x7000, 1,  all(Kind::Masked)),
+    row("CACHE_MODE_1",               0x7004, 1,  all(Kind::Masked)),
+    row("GT_MODE",                    0x7008, 1,  all(Kind::Masked)),
+    row("L3CNTLREG",                  0x7034, 1,  from(Gen8, Kind::Plain)),
+    row("HDC_CHICKEN1",               0x7304, 1,  from(Gen9, Kind::Masked)),
+    row("L3SQCREG4",                  0xb118, 1,  from(Gen8, Kind::Plain)),
     // Arbitration between the threads of an EU; the name is ours. Intel's driver writes it (`DebugControlReg2`),
-    // though i915 does not allow it on Gen9.
-    Row { name: "EU_ARBITRATION",             offset: 0xe404, count: 1,  kind: Kind::Privileged },
+    // though i915 does not allow it.
+    row("EU_ARBITRATION",             0xe404, 1,  from(Gen8, Kind::Privileged)),
 ];
 
 /// Offsets from here on belong to the whole render engine, not to a command streamer.
@@ -114,6 +147,13 @@ fn find(offset: u32) -> Option<(&'static Row, usize)> {
         first += row.count;
     }
     None
+}
+
+/// As [`find`], if the device has the register.
+fn find_on(device: &Device, offset: u32) -> Result<(&'static Row, Kind, usize), Fault> {
+    let (row, index) = find(offset).ok_or_else(|| unknown(offset))?;
+    let kind = row.kinds[device.generation.column()].ok_or_else(|| unknown(offset))?;
+    Ok((row, kind, index))
 }
 
 impl Registers {
@@ -185,7 +225,7 @@ impl Registers {
 
     /// Reads as a command does. The offset is the render engine's.
     fn read(&self, device: &Device, offset: u32) -> Result<u32, Fault> {
-        let (_, index) = find(offset).ok_or_else(|| unknown(offset))?;
+        let (_, _, index) = find_on(device, offset)?;
         Ok(match offset {
             TIMESTAMP => clock::timestamp(device) as u32,
             CTX_TIMESTAMP => self.context_time(device),
@@ -195,9 +235,9 @@ impl Registers {
     }
 
     /// Writes as a command does.
-    fn write(&mut self, offset: u32, value: u32) -> Result<(), Fault> {
-        let (row, index) = find(offset).ok_or_else(|| unknown(offset))?;
-        match row.kind {
+    fn write(&mut self, device: &Device, offset: u32, value: u32) -> Result<(), Fault> {
+        let (row, kind, index) = find_on(device, offset)?;
+        match kind {
             Kind::Plain => self.values[index] = value,
             Kind::Masked => {
                 let mask = value >> 16;
@@ -235,7 +275,7 @@ impl Streamer<'_> {
 
     fn write_register(&mut self, offset: u64, value: u32) -> Result<(), Fault> {
         let offset = self.register(offset)?;
-        self.state.registers.write(offset, value)
+        self.state.registers.write(self.gpu.device, offset, value)
     }
 }
 

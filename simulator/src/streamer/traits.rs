@@ -1,4 +1,4 @@
-//! What codes of commands and structures mean where generations differ, and rules that only some have.
+//! What codes of commands and structures mean where generations differ.
 
 use gencl_isa::Generation;
 
@@ -11,8 +11,6 @@ pub struct Traits {
     pub slm_sizes: &'static [(u32, u32)],
     /// Scratch bytes of a thread for code 0 of MEDIA_VFE_STATE's "Per Thread Scratch Space", and how they grow.
     pub scratch: ScratchCode,
-    /// PIPE_CONTROL's Command Streamer Stall Enable needs one of the flushes or stalls besides.
-    pub stall_needs_company: bool,
 }
 
 /// How "Per Thread Scratch Space" counts.
@@ -31,13 +29,12 @@ const BLOCKS_OF_4K: &[(u32, u32)] = &[(0, 0), (1, 4), (2, 8), (4, 16), (8, 32), 
 const EXPONENTS: &[(u32, u32)] = &[(0, 0), (1, 1), (2, 2), (3, 4), (4, 8), (5, 16), (6, 32), (7, 64)];
 
 /// One row per generation. Scratch codes: MEDIA_VFE_STATE of the manuals' Volume 2a, and what Mesa's `iris_state.c` and
-/// `crocus_state.c` write (`iris_upload_compute_walker`, `crocus_upload_compute_state`). The stall's company: Volume 2a,
-/// PIPE_CONTROL, "Command Streamer Stall Enable" up to Broadwell's.
+/// `crocus_state.c` write (`iris_upload_compute_walker`, `crocus_upload_compute_state`).
 static TRAITS: [Traits; COLUMNS] = [
-    Traits { slm_sizes: BLOCKS_OF_4K, scratch: ScratchCode::Linear, stall_needs_company: true },
-    Traits { slm_sizes: BLOCKS_OF_4K, scratch: ScratchCode::Doubled(2), stall_needs_company: true },
-    Traits { slm_sizes: BLOCKS_OF_4K, scratch: ScratchCode::Doubled(1), stall_needs_company: true },
-    Traits { slm_sizes: EXPONENTS, scratch: ScratchCode::Doubled(1), stall_needs_company: false },
+    Traits { slm_sizes: BLOCKS_OF_4K, scratch: ScratchCode::Linear },
+    Traits { slm_sizes: BLOCKS_OF_4K, scratch: ScratchCode::Doubled(2) },
+    Traits { slm_sizes: BLOCKS_OF_4K, scratch: ScratchCode::Doubled(1) },
+    Traits { slm_sizes: EXPONENTS, scratch: ScratchCode::Doubled(1) },
 ];
 
 /// The row of a generation.

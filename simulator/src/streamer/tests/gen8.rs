@@ -84,6 +84,21 @@ fn gen9_refuses_what_only_gen8_has() {
 }
 
 #[test]
+fn registers_are_the_generations() {
+    let write = |register: u32| [0x1100_0001, register, 0x0001_0001];
+    let read = |register: u32| [0x1200_0002, register, DATA as u32, 0];
+    // CS_CHICKEN1 came with Gen9.
+    refused(&[&write(0x2580)], "not simulated: register 0x2580");
+    refused(&[&read(0x2580)], "not simulated: register 0x2580");
+    Bench::new().run(&[&write(0x2580)]).unwrap();
+    // What Intel's driver writes for preemption is dropped, and is gone on Gen9.
+    let mut bench = broadwell();
+    bench.run(&[&write(0x2248), &read(0x2248)]).unwrap();
+    assert_eq!(bench.dword(DATA), 0);
+    assert!(Bench::new().refused(&[&write(0x2248)]).contains("register 0x2248"));
+}
+
+#[test]
 fn a_stall_needs_company() {
     let control = |flags: u32| [0x7a00_0004, 1 << 20 | flags, DATA as u32, 0, 1, 0];
     refused(&[&control(0)], "Command Streamer Stall Enable needs a flush, another stall or");
@@ -92,6 +107,27 @@ fn a_stall_needs_company() {
         broadwell().run(&[&control(company)]).unwrap();
     }
     Bench::new().run(&[&control(0)]).unwrap();
+}
+
+#[test]
+fn flushes_and_writes_of_gpgpu_work_stall() {
+    let control = |flags: u32| [0x7a00_0004, flags, DATA as u32, 0, 1, 0];
+    for bit in [14, 8, 13, 12, 0, 5] {
+        refused(&[&GPGPU, &control(1 << bit)], "needs Command Streamer Stall Enable in GPGPU mode");
+        broadwell().run(&[&control(1 << bit)]).unwrap();
+        broadwell().run(&[&GPGPU, &control(1 << bit | 1 << 20 | 1 << 1)]).unwrap();
+        Bench::new().run(&[&super::GPGPU, &control(1 << bit)]).unwrap();
+    }
+    // The texture cache may be invalidated without, as it may not on Gen9.
+    broadwell().run(&[&GPGPU, &control(1 << 10)]).unwrap();
+    // State is invalidated after a stall, or with one, when threads may be running.
+    let mut bench = broadwell();
+    Descriptor::default().with(5, 0).with(6, 2).with(7, 0).write(&bench, 0);
+    bench.run(&[&control(1 << 2), &GPGPU, &SHORT_BASES, &SLM, &VFE, &LOAD, &WALKER]).unwrap();
+    let fault = bench.refused(&[&control(1 << 2)]);
+    assert!(fault.contains("State Cache Invalidation Enable needs Command Streamer Stall"), "{fault}");
+    bench.run(&[&control(1 << 2 | 1 << 20 | 1 << 1)]).unwrap();
+    bench.run(&[&control(1 << 2)]).unwrap();
 }
 
 #[test]

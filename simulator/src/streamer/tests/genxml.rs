@@ -62,6 +62,9 @@ fn descriptions() -> impl Iterator<Item = (Generation, Description)> {
     Generation::ALL.into_iter().filter_map(|generation| Some((generation, describe(generation)?)))
 }
 
+/// Fields of ours that the descriptions do not have. Where they are known from stands in `layouts.rs`.
+const NOT_DESCRIBED: &[(&str, Field)] = &[("PIPE_CONTROL", layouts::pipe_control::FLUSH_L3)];
+
 /// Where a description has a field of ours.
 fn place(described: &Described, field: &Field) -> Option<(u32, u32)> {
     let (start, end, _) = *described.fields.get(field.name)?;
@@ -76,7 +79,7 @@ fn fields_are_those_of_the_description() {
     for (generation, description) in descriptions() {
         for (name, fields) in COMMANDS.iter().map(|c| (c.name, c.fields)).chain([descriptor]) {
             let described = description.get(name);
-            for field in fields {
+            for field in fields.iter().filter(|field| !NOT_DESCRIBED.contains(&(name, **field))) {
                 let theirs = described.and_then(|described| place(described, field));
                 assert_eq!(field.places.of(generation), theirs, "{generation:?} {name}: {}", field.name);
             }

@@ -139,7 +139,10 @@ fn state_changes_wait_for_threads() {
     bench.state = Default::default();
     bench.run(&[&start[..], &[&STATE_FLUSH, &load]].concat()).unwrap();
     let fault = bench.refused(&[&[0x7a00_0004, 1 << 14, DATA as u32, 0, 1, 0]]);
-    assert!(fault.contains("in GPGPU mode, a PIPE_CONTROL with a Post Sync Operation"), "{fault}");
+    assert!(
+        fault.contains("Post Sync Operation needs Command Streamer Stall Enable, in this command"),
+        "{fault}"
+    );
 }
 
 #[test]
