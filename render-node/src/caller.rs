@@ -56,13 +56,22 @@ pub fn write<T: Pod>(address: u64, value: &T) -> Result<()> {
     write_bytes(address, bytemuck::bytes_of(value))
 }
 
-/// Reads an array. `EINVAL` when it is unreasonably long.
+/// Elements that are read at once.
+const PIECE: usize = 1 << 12;
+
+/// Reads an array. `ENOMEM` when it is unreasonably long.
 pub fn read_array<T: Pod>(address: u64, count: usize) -> Result<Vec<T>> {
     if count > MAX_ELEMENTS {
-        return Err(Errno(libc::EINVAL));
+        return Err(Errno(libc::ENOMEM));
     }
-    let mut values = vec![T::zeroed(); count];
-    read_bytes(address, bytemuck::cast_slice_mut(&mut values))?;
+    // In pieces: with a wrong count the end of the caller's memory comes long before that of ours.
+    let mut values = Vec::new();
+    while values.len() < count {
+        let begin = values.len();
+        values.resize((begin + PIECE).min(count), T::zeroed());
+        let offset = (begin * size_of::<T>()) as u64;
+        read_bytes(address.wrapping_add(offset), bytemuck::cast_slice_mut(&mut values[begin..]))?;
+    }
     Ok(values)
 }
 
@@ -99,6 +108,7 @@ mod tests {
         assert_eq!(read::<u32>(address + 4), Ok(7));
         assert_eq!(read::<u32>(16), Err(EFAULT));
         assert_eq!(write(u64::MAX - 3, &1u32), Err(EFAULT));
-        assert_eq!(read_array::<u32>(address, usize::MAX), Err(Errno(libc::EINVAL)));
+        assert_eq!(read_array::<u32>(address, usize::MAX), Err(Errno(libc::ENOMEM)));
+        assert_eq!(read_array::<u64>(address, 1 << 22), Err(EFAULT));
     }
 }

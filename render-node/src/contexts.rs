@@ -1,57 +1,76 @@
-//! Requests about hardware contexts and address spaces.
+//! Requests about hardware contexts and address spaces (`i915_gem_context.c`).
 //!
-//! A batch of the simulator sees the buffers that its request lists and nothing else, so an address space that contexts
-//! share is a name only: drivers that fix their buffers' addresses, as all do that make address spaces, see no difference.
+//! Until it is used first a context is a list of wishes ("proto context"): only then it takes an address space and an
+//! engine map.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use gencl_i915::uapi::{
     CONTEXT_CREATE_EXT_SETPARAM, CONTEXT_CREATE_SINGLE_TIMELINE, CONTEXT_CREATE_USE_EXTENSIONS,
-    ContextCreateExt, ContextCreateExtSetparam, ContextDestroy, ContextParam, ContextParamSseu,
-    EngineClassInstance, GemVmControl, context_param, engine_class,
+    ContextCreateExt, ContextCreateExtSetparam, ContextDestroy, ContextParam, ContextParamSseu, GemVmControl,
+    ResetStats, SSEU_ENGINE_INDEX, context_param, exec,
 };
 use gencl_i915::{ContextId, Engine, Errno, RenderNode, Result};
+use gencl_simulator::Vm;
 
 use crate::caller::{self, extensions};
+use crate::engines::{self, EngineMap};
 use crate::files::OpenFile;
 
 const EINVAL: Errno = Errno(libc::EINVAL);
 const ENOENT: Errno = Errno(libc::ENOENT);
-
-/// `I915_EXEC_RING_MASK + 1`: most engines of a context.
-const MAX_ENGINES: u32 = 64;
-/// `I915_ENGINE_CLASS_INVALID` with `..._INVALID_NONE`: a place in the map that is left free.
-const NO_ENGINE: (u16, u16) = (u16::MAX, u16::MAX);
+const ENODEV: Errno = Errno(libc::ENODEV);
 
 /// What an open file remembers of its contexts and address spaces.
 #[derive(Debug, Default)]
 pub struct Contexts {
-    /// The engine map of contexts that have one.
-    engines: HashMap<u32, Vec<Option<Engine>>>,
-    /// The address space of contexts that were given or asked for one.
-    spaces: HashMap<u32, u32>,
-    /// Names of address spaces.
-    names: HashSet<u32>,
-    last_name: u32,
+    /// Contexts that were made by request; context 0 is there from the beginning.
+    all: HashMap<u32, Remembered>,
+    /// Address spaces by name. A name is a reference: the same one may have several.
+    spaces: BTreeMap<u32, Arc<Vm>>,
+}
+
+#[derive(Debug, Default)]
+struct Remembered {
+    /// It has been used.
+    is_final: bool,
+    engines: Option<EngineMap>,
 }
 
 impl Contexts {
-    fn new_space(&mut self) -> u32 {
-        self.last_name += 1;
-        self.names.insert(self.last_name);
-        self.last_name
+    fn name(&mut self, space: Arc<Vm>) -> u32 {
+        let taken = (1..).zip(self.spaces.keys()).take_while(|(free, name)| free == *name).count();
+        let name = taken as u32 + 1;
+        self.spaces.insert(name, space);
+        name
     }
 
-    /// The engine that the low bits of a batch's flags stand for.
-    pub fn engine(&self, context: u32, selector: u32) -> Result<Engine> {
-        match self.engines.get(&context) {
-            Some(map) => map.get(selector as usize).copied().flatten().ok_or(EINVAL),
-            // I915_EXEC_DEFAULT is the render engine.
-            None => match selector {
-                0 | 1 => Ok(Engine::Render),
-                3 => Ok(Engine::Blit),
-                _ => Err(EINVAL),
-            },
+    /// A context is used for something that needs all of it (`i915_gem_context_lookup`).
+    pub fn use_context(&mut self, context: u32) {
+        if let Some(remembered) = self.all.get_mut(&context) {
+            remembered.is_final = true;
+        }
+    }
+
+    fn engines(&self, context: u32) -> Option<&EngineMap> {
+        self.all.get(&context)?.engines.as_ref()
+    }
+
+    /// The engine that a batch's flags stand for (`eb_select_engine`).
+    pub fn engine(&self, context: u32, flags: u64) -> Result<Engine> {
+        let selector = flags & gencl_i915::uapi::EXEC_RING_MASK;
+        if let Some(map) = self.engines(context) {
+            return map.get(selector as usize).copied().flatten().ok_or(EINVAL);
+        }
+        if selector != exec::BSD && flags & exec::BSD_MASK != 0 {
+            return Err(EINVAL);
+        }
+        match selector {
+            // I915_EXEC_DEFAULT is the render engine. There are no video engines.
+            0 | 1 => Ok(Engine::Render),
+            3 => Ok(Engine::Blit),
+            _ => Err(EINVAL),
         }
     }
 }
@@ -63,17 +82,18 @@ pub fn create(file: &OpenFile, args: &mut ContextCreateExt) -> Result<()> {
         return Err(EINVAL);
     }
     let context = file.simulator.context_create()?;
+    file.contexts.lock().all.insert(context.0, Remembered::default());
     let extended = args.flags & CONTEXT_CREATE_USE_EXTENSIONS != 0;
     if extended && let Err(error) = extend(file, context, args.extensions) {
-        file.simulator.context_destroy(context)?;
-        forget(file, context.0);
+        // Another thread may have guessed its number and destroyed it.
+        let _ = remove(file, context);
         return Err(error);
     }
     args.ctx_id = context.0;
     Ok(())
 }
 
-/// Extensions of a new context: parameters.
+/// Extensions of a new context: parameters. (Cloning, extension 1, went away with Linux 5.14.)
 fn extend(file: &OpenFile, context: ContextId, address: u64) -> Result<()> {
     extensions(address, |name, address| {
         if name != CONTEXT_CREATE_EXT_SETPARAM {
@@ -87,10 +107,11 @@ fn extend(file: &OpenFile, context: ContextId, address: u64) -> Result<()> {
     })
 }
 
-fn forget(file: &OpenFile, context: u32) {
+fn remove(file: &OpenFile, context: ContextId) -> Result<()> {
     let mut contexts = file.contexts.lock();
-    contexts.engines.remove(&context);
-    contexts.spaces.remove(&context);
+    file.simulator.context_destroy(context)?;
+    contexts.all.remove(&context.0);
+    Ok(())
 }
 
 /// `DRM_IOCTL_I915_GEM_CONTEXT_DESTROY`
@@ -98,9 +119,7 @@ pub fn destroy(file: &OpenFile, args: &mut ContextDestroy) -> Result<()> {
     if args.pad != 0 {
         return Err(EINVAL);
     }
-    file.simulator.context_destroy(ContextId(args.ctx_id))?;
-    forget(file, args.ctx_id);
-    Ok(())
+    remove(file, ContextId(args.ctx_id))
 }
 
 /// `DRM_IOCTL_I915_GEM_CONTEXT_SETPARAM`
@@ -111,126 +130,128 @@ pub fn set_param(file: &OpenFile, args: &mut ContextParam) -> Result<()> {
 fn set(file: &OpenFile, context: ContextId, args: &ContextParam) -> Result<()> {
     // ENOENT for an unknown context comes before all else.
     file.simulator.context_get_param(context, context_param::GTT_SIZE)?;
+    let mut contexts = file.contexts.lock();
+    let is_final = contexts.all.get(&context.0).is_none_or(|remembered| remembered.is_final);
     match args.param {
-        context_param::VM => {
-            let name = u32::try_from(args.value).map_err(|_| ENOENT)?;
-            let mut contexts = file.contexts.lock();
-            if args.size != 0 || !contexts.names.contains(&name) {
-                return Err(if args.size != 0 { EINVAL } else { ENOENT });
+        context_param::VM if !is_final => {
+            if args.size != 0 {
+                return Err(EINVAL);
             }
-            contexts.spaces.insert(context.0, name);
+            let name = u32::try_from(args.value).map_err(|_| ENOENT)?;
+            let space = contexts.spaces.get(&name).ok_or(ENOENT)?;
+            file.simulator.set_context_vm(context, Arc::clone(space))
+        }
+        context_param::ENGINES if !is_final => {
+            if contexts.engines(context.0).is_some() {
+                return Err(EINVAL);
+            }
+            let map = engines::read_map(args)?;
+            if let Some(remembered) = contexts.all.get_mut(&context.0) {
+                remembered.engines = Some(map);
+            }
             Ok(())
         }
-        context_param::ENGINES => {
-            let map = engine_map(args)?;
-            let mut contexts = file.contexts.lock();
-            match map {
-                Some(map) => contexts.engines.insert(context.0, map),
-                None => contexts.engines.remove(&context.0),
-            };
-            Ok(())
+        context_param::PROTECTED_CONTENT if !is_final => {
+            // There are no protected sessions (PXP).
+            if args.value == 0 { Ok(()) } else { Err(ENODEV) }
         }
-        context_param::SSEU => {
-            let asked: ContextParamSseu = sized(args)?;
-            // Only Gen11 can change it; others take what is there (`i915_gem_user_to_context_sseu`).
-            if asked == sseu(file)? { Ok(()) } else { Err(Errno(libc::ENODEV)) }
-        }
+        // Only Gen11 can change it.
+        context_param::SSEU if args.size as usize >= size_of::<ContextParamSseu>() => Err(ENODEV),
         _ if args.size != 0 => Err(EINVAL),
+        // To cancel what runs takes preemption (`proto_context_set_persistence`).
+        context_param::PERSISTENCE if args.value == 0 => Err(ENODEV),
         param => file.simulator.context_set_param(context, param, args.value),
     }
 }
 
-/// The structure that a parameter's value points to.
-fn sized<T: bytemuck::Pod>(args: &ContextParam) -> Result<T> {
-    if (args.size as usize) < size_of::<T>() {
-        return Err(EINVAL);
-    }
-    caller::read(args.value)
-}
-
-/// `i915_context_param_engines`: extensions, then engines to the end. `None` for an empty one, which restores the default.
-fn engine_map(args: &ContextParam) -> Result<Option<Vec<Option<Engine>>>> {
-    if args.size == 0 {
-        return Ok(None);
-    }
-    let head = size_of::<u64>() as u32;
-    let entry = size_of::<EngineClassInstance>() as u32;
-    if args.size < head || !args.size.is_multiple_of(entry) || (args.size - head) / entry > MAX_ENGINES {
-        return Err(EINVAL);
-    }
-    // Extensions make balanced and bonded engines, of which devices with one engine of a class have none.
-    if caller::read::<u64>(args.value)? != 0 {
-        return Err(Errno(libc::ENODEV));
-    }
-    let count = ((args.size - head) / entry) as usize;
-    let engines = caller::read_array::<EngineClassInstance>(args.value + u64::from(head), count)?;
-    let find = |engine: EngineClassInstance| match (engine.engine_class, engine.engine_instance) {
-        NO_ENGINE => Ok(None),
-        (engine_class::RENDER, 0) => Ok(Some(Engine::Render)),
-        (engine_class::COPY, 0) => Ok(Some(Engine::Blit)),
-        _ => Err(ENOENT),
-    };
-    engines.into_iter().map(find).collect::<Result<Vec<_>>>().map(Some)
-}
-
-/// All slices, subslices and EUs.
-fn sseu(file: &OpenFile) -> Result<ContextParamSseu> {
+/// What there is of slices, subslices and EUs for an engine; nothing for the blitter.
+fn sseu(file: &OpenFile, engine: Engine) -> Result<ContextParamSseu> {
     let device = file.simulator.device();
     let eus = u16::try_from(device.eus).map_err(|_| EINVAL)?;
-    Ok(ContextParamSseu {
-        slice_mask: (1 << device.slices) - 1,
-        subslice_mask: (1 << device.subslices) - 1,
-        min_eus_per_subslice: eus,
-        max_eus_per_subslice: eus,
-        ..Default::default()
+    Ok(match engine {
+        Engine::Render => ContextParamSseu {
+            slice_mask: (1 << device.slices) - 1,
+            subslice_mask: (1 << device.subslices) - 1,
+            min_eus_per_subslice: eus,
+            max_eus_per_subslice: eus,
+            ..Default::default()
+        },
+        Engine::Blit => ContextParamSseu::default(),
     })
+}
+
+/// `get_sseu`
+fn get_sseu(file: &OpenFile, args: &mut ContextParam) -> Result<()> {
+    const SIZE: u32 = size_of::<ContextParamSseu>() as u32;
+    if args.size != 0 {
+        if args.size < SIZE {
+            return Err(EINVAL);
+        }
+        let asked: ContextParamSseu = caller::read(args.value)?;
+        if asked.rsvd != 0 || asked.flags & !SSEU_ENGINE_INDEX != 0 {
+            return Err(EINVAL);
+        }
+        let by_index = asked.flags != 0;
+        let engine = match file.contexts.lock().engines(args.ctx_id) {
+            Some(map) if by_index => map.get(usize::from(asked.engine.engine_instance)).copied().flatten(),
+            None if !by_index => engines::look_up(asked.engine),
+            _ => None,
+        };
+        let found = sseu(file, engine.ok_or(EINVAL)?)?;
+        caller::write(args.value, &ContextParamSseu { engine: asked.engine, flags: asked.flags, ..found })?;
+    }
+    args.size = SIZE;
+    Ok(())
 }
 
 /// `DRM_IOCTL_I915_GEM_CONTEXT_GETPARAM`
 pub fn get_param(file: &OpenFile, args: &mut ContextParam) -> Result<()> {
     let context = ContextId(args.ctx_id);
     let size_of_space = file.simulator.context_get_param(context, context_param::GTT_SIZE)?;
+    file.contexts.lock().use_context(args.ctx_id);
     match args.param {
         context_param::GTT_SIZE => (args.size, args.value) = (0, size_of_space),
         context_param::VM => {
-            let mut contexts = file.contexts.lock();
-            let name = match contexts.spaces.get(&context.0) {
-                Some(name) if contexts.names.contains(name) => *name,
-                _ => {
-                    let name = contexts.new_space();
-                    contexts.spaces.insert(context.0, name);
-                    name
-                }
-            };
-            (args.size, args.value) = (0, name.into());
+            let space = file.simulator.context_vm(context)?;
+            (args.size, args.value) = (0, file.contexts.lock().name(space).into());
         }
-        context_param::SSEU => {
-            if args.size != 0 {
-                sized::<ContextParamSseu>(args)?;
-                caller::write(args.value, &sseu(file)?)?;
-            }
-            args.size = size_of::<ContextParamSseu>() as u32;
+        context_param::SSEU => get_sseu(file, args)?,
+        param => {
+            // Sizes of unknown parameters stay as they were.
+            let value = file.simulator.context_get_param(context, param)?;
+            (args.size, args.value) = (0, value);
         }
-        // Kernels since 5.14 do not tell it (`i915_gem_context_getparam_ioctl`).
-        context_param::ENGINES => return Err(EINVAL),
-        param => (args.size, args.value) = (0, file.simulator.context_get_param(context, param)?),
     }
+    Ok(())
+}
+
+/// `DRM_IOCTL_I915_GET_RESET_STATS`. How often the GPU was reset is told to administrators only.
+pub fn reset_stats(file: &OpenFile, args: &mut ResetStats) -> Result<()> {
+    if args.flags != 0 || args.pad != 0 {
+        return Err(EINVAL);
+    }
+    let stats = file.simulator.reset_stats(ContextId(args.ctx_id))?;
+    file.contexts.lock().use_context(args.ctx_id);
+    (args.batch_active, args.batch_pending) = (stats.batch_active, stats.batch_pending);
+    args.reset_count = 0;
     Ok(())
 }
 
 /// `DRM_IOCTL_I915_GEM_VM_CREATE`
 pub fn vm_create(file: &OpenFile, args: &mut GemVmControl) -> Result<()> {
-    if args.flags != 0 || args.extensions != 0 {
+    if args.flags != 0 {
         return Err(EINVAL);
     }
-    args.vm_id = file.contexts.lock().new_space();
+    // There are no extensions.
+    extensions(args.extensions, |_, _| Err(EINVAL))?;
+    args.vm_id = file.contexts.lock().name(Vm::new());
     Ok(())
 }
 
-/// `DRM_IOCTL_I915_GEM_VM_DESTROY`
+/// `DRM_IOCTL_I915_GEM_VM_DESTROY`: the name goes, contexts keep the address space.
 pub fn vm_destroy(file: &OpenFile, args: &mut GemVmControl) -> Result<()> {
     if args.flags != 0 || args.extensions != 0 {
         return Err(EINVAL);
     }
-    if file.contexts.lock().names.remove(&args.vm_id) { Ok(()) } else { Err(ENOENT) }
+    file.contexts.lock().spaces.remove(&args.vm_id).map(|_| ()).ok_or(ENOENT)
 }

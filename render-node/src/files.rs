@@ -1,16 +1,19 @@
-//! Open files of the node: which descriptors are ours and what is behind them.
+//! Open files of the node.
 
-use std::collections::HashMap;
-use std::os::fd::{FromRawFd, IntoRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd, RawFd};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Once};
 
 use gencl_i915::{Errno, Result};
-use gencl_simulator::{Settings, Simulator};
-use parking_lot::{Mutex, RwLock};
+use gencl_simulator::Simulator;
+use parking_lot::Mutex;
 
 use crate::contexts::Contexts;
+use crate::descriptors::{self, Descriptor, Found};
 use crate::memory::BufferStates;
 use crate::options;
+use crate::prime::Shared;
+use crate::syncobj::SyncObjects;
 
 /// An open file description of the node, which several descriptors may share.
 pub struct OpenFile {
@@ -20,61 +23,145 @@ pub struct OpenFile {
     pub contexts: Mutex<Contexts>,
     /// Tiling and caching of buffers, as they were set.
     pub buffers: Mutex<BufferStates>,
+    /// Buffers that other files may have handles for, too.
+    pub shared: Mutex<Shared>,
+    /// Sync objects.
+    pub sync_objects: Mutex<SyncObjects>,
+    /// The mark of its descriptors.
+    mark: u64,
 }
 
-static FILES: RwLock<Option<HashMap<RawFd, Arc<OpenFile>>>> = RwLock::new(None);
-
-/// The file behind a descriptor, if it is ours.
-pub fn get(fd: RawFd) -> Option<Arc<OpenFile>> {
-    FILES.read().as_ref()?.get(&fd).cloned()
+/// What a program may do with a descriptor.
+pub enum Node {
+    /// It is not the node.
+    No,
+    /// The node, opened before a fork: requests fail with `EIO`.
+    Dead,
+    /// The node.
+    Is(Arc<OpenFile>),
 }
 
-/// Opens the node. `flags` are those of `open`, of which only `O_CLOEXEC` matters.
+impl OpenFile {
+    fn new(mark: u64) -> Result<Arc<OpenFile>> {
+        show_messages();
+        let options = options::get();
+        let simulator = Simulator::with_settings(&options.device, options.settings()).map_err(|error| {
+            tracing::warn!("{error}");
+            Errno(libc::ENODEV)
+        })?;
+        Ok(Arc::new(OpenFile {
+            simulator,
+            contexts: Mutex::default(),
+            buffers: Mutex::default(),
+            shared: Mutex::default(),
+            sync_objects: Mutex::default(),
+            mark,
+        }))
+    }
+
+    /// A descriptor has been closed. After the last one batches that are queued still run, as contexts are persistent;
+    /// but not if they use memory of the program, which may be gone at any time now.
+    pub fn close(file: Arc<OpenFile>) {
+        let Some(file) = Arc::into_inner(file) else { return };
+        let buffers = file.simulator.all_buffers();
+        let is_busy = buffers.iter().any(|buffer| !buffer.fences(false).is_empty());
+        if !is_busy || buffers.iter().any(|buffer| buffer.is_userptr()) {
+            return;
+        }
+        drop(buffers);
+        let rest = std::thread::Builder::new().name("gencl-closing".into());
+        // Without a thread for it, dropping the file stops its batches.
+        let _ = rest.spawn(move || file.simulator.finish());
+    }
+}
+
+/// Opens the node. `flags` are those of `open`, of which only `O_CLOEXEC` and `O_NONBLOCK` matter.
 pub fn open(flags: i32) -> Result<RawFd> {
-    show_messages();
-    let options = options::get();
-    let settings = Settings { strict: options.strict, ..Settings::default() };
-    let simulator = Simulator::with_settings(&options.device, settings).map_err(|error| {
-        tracing::warn!("{error}");
-        Errno(libc::ENODEV)
-    })?;
-    let file = OpenFile { simulator, contexts: Mutex::default(), buffers: Mutex::default() };
-    let fd = placeholder(flags)?.into_raw_fd();
-    FILES.write().get_or_insert_default().insert(fd, Arc::new(file));
+    let mark = new_mark();
+    let file = OpenFile::new(mark)?;
+    let fd = marked_descriptor(flags, mark)?.into_raw_fd();
+    descriptors::insert(fd, Descriptor::Node(file));
     Ok(fd)
 }
 
-/// A real descriptor for the program, so that no other file gets its number.
-fn placeholder(flags: i32) -> Result<OwnedFd> {
-    let cloexec = if flags & libc::O_CLOEXEC != 0 { libc::MFD_CLOEXEC } else { 0 };
-    // SAFETY: the name is a C string; the result is checked.
-    let fd = unsafe { libc::memfd_create(c"renderD128".as_ptr(), cloexec) };
+/// The open file behind a descriptor.
+pub fn get(fd: RawFd) -> Node {
+    match descriptors::get(fd) {
+        Found::Is(Descriptor::Node(file)) => Node::Is(file),
+        Found::Is(_) => Node::No,
+        Found::Dead => Node::Dead,
+        Found::Unknown => adopt(fd),
+    }
+}
+
+/// A descriptor with our mark that is not in the table is a duplicate that we did not see made, or comes from another
+/// program: then it is as if this one had just opened it.
+fn adopt(fd: RawFd) -> Node {
+    if options::get().root.is_none() {
+        return Node::No;
+    }
+    let Some(mark) = read_mark(fd) else { return Node::No };
+    let known = descriptors::nodes().into_iter().find(|file| file.mark == mark);
+    let Some(file) = known.or_else(|| OpenFile::new(mark).ok()) else { return Node::Dead };
+    descriptors::insert(fd, Descriptor::Node(Arc::clone(&file)));
+    Node::Is(file)
+}
+
+/// Is a descriptor one of the node, alive or dead?
+pub fn is_node(fd: RawFd) -> bool {
+    match descriptors::get(fd) {
+        Found::Is(Descriptor::Node(_)) | Found::Dead => true,
+        Found::Is(_) => false,
+        Found::Unknown => options::get().root.is_some() && read_mark(fd).is_some(),
+    }
+}
+
+/// Seconds of the period that says that a timer is the node.
+const MARK: i64 = 6_147_105_893;
+/// When the timer fires: in some 250 years.
+const NEVER: i64 = 8_000_000_000;
+/// Nanoseconds of the period are the mark of the open file.
+const MARKS: u64 = 1_000_000_000;
+
+/// A number that open files of other processes hardly have.
+fn new_mark() -> u64 {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    (u64::from(std::process::id()) * 65_537 + count) % MARKS
+}
+
+/// A descriptor for the program: a timer that does not fire. To `poll`, `read` and `fstat` it behaves as the node
+/// does, of which there are no events either; and its period, which other processes see too, tells that it is ours.
+fn marked_descriptor(flags: i32, mark: u64) -> Result<OwnedFd> {
+    let failed = || Errno(std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EMFILE));
+    let flags = flags & (libc::O_CLOEXEC | libc::O_NONBLOCK);
+    // SAFETY: no pointers; the flags are the same as those of `open` (`TFD_CLOEXEC`, `TFD_NONBLOCK`).
+    let fd = unsafe { libc::timerfd_create(libc::CLOCK_MONOTONIC, flags) };
     if fd < 0 {
-        return Err(Errno(std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EMFILE)));
+        return Err(failed());
     }
     // SAFETY: the descriptor is new and nobody else's.
-    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+    let fd = unsafe { OwnedFd::from_raw_fd(fd) };
+    let timer = libc::itimerspec {
+        it_interval: libc::timespec { tv_sec: MARK, tv_nsec: mark as i64 },
+        it_value: libc::timespec { tv_sec: NEVER, tv_nsec: 0 },
+    };
+    // SAFETY: a structure of our own; the former setting is not asked for.
+    if unsafe { libc::timerfd_settime(fd.as_raw_fd(), 0, &timer, std::ptr::null_mut()) } < 0 {
+        return Err(failed());
+    }
+    Ok(fd)
 }
 
-/// A descriptor has been closed, or is about to be another file.
-pub fn forget(fd: RawFd) {
-    let is_ours = FILES.read().as_ref().is_some_and(|files| files.contains_key(&fd));
-    if is_ours {
-        let file = FILES.write().as_mut().and_then(|files| files.remove(&fd));
-        // Without the lock: the simulator waits for its batches.
-        drop(file);
-    }
-}
-
-/// `copy` has become a duplicate of `fd`.
-pub fn duplicated(fd: RawFd, copy: RawFd) {
-    match get(fd) {
-        Some(file) => {
-            let before = FILES.write().get_or_insert_default().insert(copy, file);
-            drop(before);
-        }
-        None => forget(copy),
-    }
+fn read_mark(fd: RawFd) -> Option<u64> {
+    let zero = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    let mut timer = libc::itimerspec { it_interval: zero, it_value: zero };
+    let errno = std::io::Error::last_os_error();
+    // SAFETY: a structure of our own. Of what is no timer the kernel says EINVAL.
+    let result = unsafe { libc::timerfd_gettime(fd, &mut timer) };
+    // The program looks at `errno` of its own call, not of ours.
+    crate::real::set_errno(errno.raw_os_error().unwrap_or(0));
+    (result == 0 && timer.it_interval.tv_sec == MARK).then_some(timer.it_interval.tv_nsec as u64)
 }
 
 /// Faults of batches are said on standard error, as drivers do not tell them; commands too when they are traced.

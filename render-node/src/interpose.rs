@@ -1,57 +1,21 @@
-//! The functions of the C library that this library replaces.
+//! The functions of the C library that this library replaces: descriptors and memory. Those that take paths are in
+//! [`crate::interpose_paths`].
 //!
-//! `open`, `openat`, `fcntl` and `ioctl` are variadic in C. On x86-64 and AArch64 Linux a variadic
+//! `fcntl`, `ioctl` and `mremap` are variadic in C. On x86-64 and AArch64 Linux a variadic
 //! integer is passed as a named one is, so they are declared with the argument that they may have; where the
 //! caller gave none it is garbage that nobody looks at, as in the C library itself.
 
 #![allow(clippy::missing_safety_doc, reason = "the contracts are those of the C library's functions")]
 
-use std::ffi::{CStr, c_char, c_int, c_uint, c_ulong, c_void};
+use std::ffi::{c_int, c_uint, c_ulong, c_void};
 
-use crate::paths::{self, DEVICE_NUMBER, Lead};
-use crate::real::{self, Failure};
-use crate::{files, memory, requests};
+use gencl_i915::uapi::{DRM, ioctl};
+use gencl_i915::{Errno, Result};
 
-/// Where a path of the program leads, and a pointer to it.
-struct Path {
-    lead: Lead,
-    given: *const c_char,
-}
-
-impl Path {
-    /// # Safety
-    /// The path is a C string or null.
-    unsafe fn new(given: *const c_char) -> Path {
-        let lead = if given.is_null() {
-            Lead::Unchanged
-        } else {
-            // SAFETY: not null, so a C string.
-            paths::lead(unsafe { CStr::from_ptr(given) })
-        };
-        Path { lead, given }
-    }
-
-    fn as_ptr(&self) -> *const c_char {
-        match &self.lead {
-            Lead::Unchanged => self.given,
-            Lead::Elsewhere(path) => path.as_ptr(),
-        }
-    }
-
-    fn is_node(&self) -> bool {
-        matches!(&self.lead, Lead::Elsewhere(path) if paths::is_node(path))
-    }
-}
-
-unsafe fn open_at(directory: c_int, path: *const c_char, flags: c_int, mode: c_uint) -> c_int {
-    // SAFETY: `open`'s caller gives a C string.
-    let path = unsafe { Path::new(path) };
-    if path.is_node() {
-        return files::open(flags).unwrap_or_else(|error| Failure::with(error.0));
-    }
-    // SAFETY: the caller's own arguments, or a path of ours.
-    unsafe { real::openat(directory, path.as_ptr(), flags, mode) }
-}
+use crate::descriptors::{self, Descriptor, Found};
+use crate::files::{self, Node};
+use crate::real::{self, Failure, LOWEST_OWN};
+use crate::{memory, prime, requests};
 
 /// Declares exported functions.
 macro_rules! replace {
@@ -64,28 +28,21 @@ macro_rules! replace {
         }
     )*};
 }
+pub(crate) use replace;
 
 replace! {
-    fn open(path: *const c_char, flags: c_int, mode: c_uint) -> c_int { open_at(libc::AT_FDCWD, path, flags, mode) }
-    fn open64(path: *const c_char, flags: c_int, mode: c_uint) -> c_int { open_at(libc::AT_FDCWD, path, flags, mode) }
-    fn __open_2(path: *const c_char, flags: c_int) -> c_int { open_at(libc::AT_FDCWD, path, flags, 0) }
-    fn __open64_2(path: *const c_char, flags: c_int) -> c_int { open_at(libc::AT_FDCWD, path, flags, 0) }
-    fn openat(directory: c_int, path: *const c_char, flags: c_int, mode: c_uint) -> c_int {
-        open_at(directory, path, flags, mode)
-    }
-    fn openat64(directory: c_int, path: *const c_char, flags: c_int, mode: c_uint) -> c_int {
-        open_at(directory, path, flags, mode)
-    }
-    fn __openat_2(directory: c_int, path: *const c_char, flags: c_int) -> c_int {
-        open_at(directory, path, flags, 0)
-    }
-    fn __openat64_2(directory: c_int, path: *const c_char, flags: c_int) -> c_int {
-        open_at(directory, path, flags, 0)
-    }
-
     fn close(fd: c_int) -> c_int {
-        files::forget(fd);
+        descriptors::forget(fd);
         real::close(fd)
+    }
+    fn close_range(first: c_uint, last: c_uint, flags: c_int) -> c_int {
+        if flags & libc::CLOSE_RANGE_CLOEXEC as c_int != 0 {
+            return real::close_range(first, last, flags);
+        }
+        close_programs(first, last, flags)
+    }
+    fn closefrom(first: c_int) -> () {
+        close_programs(first.max(0) as c_uint, c_uint::MAX, 0);
     }
     fn dup(fd: c_int) -> c_int {
         duplicated(fd, real::dup(fd))
@@ -100,13 +57,11 @@ replace! {
     fn fcntl64(fd: c_int, command: c_int, argument: usize) -> c_int { control(fd, command, argument) }
 
     fn ioctl(fd: c_int, request: c_ulong, argument: *mut c_void) -> c_int {
-        match files::get(fd) {
+        // The request is 32 bits wide; what a caller's sign extension puts above does not count.
+        match answer(fd, request as u32, argument as u64) {
             None => real::ioctl(fd, request, argument),
-            // The request is 32 bits wide; what a caller's sign extension puts above does not count.
-            Some(file) => match requests::answer(&file, request as u32, argument as u64) {
-                Ok(()) => 0,
-                Err(error) => Failure::with(error.0),
-            },
+            Some(Ok(())) => 0,
+            Some(Err(error)) => Failure::with(error.0),
         }
     }
 
@@ -120,77 +75,75 @@ replace! {
     ) -> *mut c_void {
         map(address, length, protection, flags, fd, offset)
     }
-
-    fn access(path: *const c_char, mode: c_int) -> c_int { real::access(Path::new(path).as_ptr(), mode) }
-    fn faccessat(directory: c_int, path: *const c_char, mode: c_int, flags: c_int) -> c_int {
-        real::faccessat(directory, Path::new(path).as_ptr(), mode, flags)
+    fn munmap(address: *mut c_void, length: usize) -> c_int {
+        memory::before_unmapping(address, length);
+        real::munmap(address, length)
     }
-    fn readlink(path: *const c_char, out: *mut c_char, size: usize) -> isize {
-        real::readlink(Path::new(path).as_ptr(), out, size)
+    fn mprotect(address: *mut c_void, length: usize, protection: c_int) -> c_int {
+        memory::before_unmapping(address, length);
+        real::mprotect(address, length, protection)
     }
-    fn realpath(path: *const c_char, out: *mut c_char) -> *mut c_char {
-        real::realpath(Path::new(path).as_ptr(), out)
-    }
-    fn opendir(path: *const c_char) -> *mut libc::DIR { real::opendir(Path::new(path).as_ptr()) }
-    fn fopen(path: *const c_char, mode: *const c_char) -> *mut libc::FILE {
-        real::fopen(Path::new(path).as_ptr(), mode)
-    }
-    fn fopen64(path: *const c_char, mode: *const c_char) -> *mut libc::FILE {
-        real::fopen(Path::new(path).as_ptr(), mode)
-    }
-
-    fn stat(path: *const c_char, out: *mut libc::stat) -> c_int { status(libc::AT_FDCWD, path, out, 0) }
-    fn stat64(path: *const c_char, out: *mut libc::stat) -> c_int { status(libc::AT_FDCWD, path, out, 0) }
-    fn lstat(path: *const c_char, out: *mut libc::stat) -> c_int {
-        status(libc::AT_FDCWD, path, out, libc::AT_SYMLINK_NOFOLLOW)
-    }
-    fn lstat64(path: *const c_char, out: *mut libc::stat) -> c_int {
-        status(libc::AT_FDCWD, path, out, libc::AT_SYMLINK_NOFOLLOW)
-    }
-    fn fstat(fd: c_int, out: *mut libc::stat) -> c_int { status(fd, c"".as_ptr(), out, libc::AT_EMPTY_PATH) }
-    fn fstat64(fd: c_int, out: *mut libc::stat) -> c_int { status(fd, c"".as_ptr(), out, libc::AT_EMPTY_PATH) }
-    fn fstatat(directory: c_int, path: *const c_char, out: *mut libc::stat, flags: c_int) -> c_int {
-        status(directory, path, out, flags)
-    }
-    fn fstatat64(directory: c_int, path: *const c_char, out: *mut libc::stat, flags: c_int) -> c_int {
-        status(directory, path, out, flags)
-    }
-    // Programs that were linked to a C library before 2.33 call these.
-    fn __xstat(_version: c_int, path: *const c_char, out: *mut libc::stat) -> c_int {
-        status(libc::AT_FDCWD, path, out, 0)
-    }
-    fn __xstat64(_version: c_int, path: *const c_char, out: *mut libc::stat) -> c_int {
-        status(libc::AT_FDCWD, path, out, 0)
-    }
-    fn __lxstat(_version: c_int, path: *const c_char, out: *mut libc::stat) -> c_int {
-        status(libc::AT_FDCWD, path, out, libc::AT_SYMLINK_NOFOLLOW)
-    }
-    fn __lxstat64(_version: c_int, path: *const c_char, out: *mut libc::stat) -> c_int {
-        status(libc::AT_FDCWD, path, out, libc::AT_SYMLINK_NOFOLLOW)
-    }
-    fn __fxstat(_version: c_int, fd: c_int, out: *mut libc::stat) -> c_int {
-        status(fd, c"".as_ptr(), out, libc::AT_EMPTY_PATH)
-    }
-    fn __fxstat64(_version: c_int, fd: c_int, out: *mut libc::stat) -> c_int {
-        status(fd, c"".as_ptr(), out, libc::AT_EMPTY_PATH)
-    }
-    fn statx(directory: c_int, path: *const c_char, flags: c_int, mask: c_uint, out: *mut libc::statx) -> c_int {
-        let path = Path::new(path);
-        let result = real::statx(directory, path.as_ptr(), flags, mask, out);
-        if result == 0 && is_node(directory, &path, u32::from((*out).stx_mode), flags) {
-            (*out).stx_mode = NODE_MODE as u16;
-            ((*out).stx_rdev_major, (*out).stx_rdev_minor) = DEVICE_NUMBER;
+    fn mremap(
+        address: *mut c_void, length: usize, new_length: usize, flags: c_int, to: *mut c_void
+    ) -> *mut c_void {
+        memory::before_unmapping(address, length);
+        if flags & libc::MREMAP_FIXED != 0 {
+            memory::before_unmapping(to, new_length);
         }
-        result
+        real::mremap(address, length, new_length, flags, to)
     }
 }
 
-/// Of the node: a character device that everybody may use.
-const NODE_MODE: u32 = libc::S_IFCHR | 0o666;
+/// Answers a request if it is for us.
+fn answer(fd: c_int, request: u32, address: u64) -> Option<Result<()>> {
+    let kind = request >> 8 & 0xff;
+    if kind == u32::from(DRM) {
+        return match files::get(fd) {
+            Node::No => None,
+            Node::Dead => Some(requests::answer(None, request, address)),
+            Node::Is(file) => Some(requests::answer(Some(&file), request, address)),
+        };
+    }
+    match request {
+        ioctl::SYNC_MERGE | ioctl::SYNC_FILE_INFO => match descriptors::get(fd) {
+            Found::Is(Descriptor::SyncFile(file)) if request == ioctl::SYNC_MERGE => {
+                Some(file.merge(address))
+            }
+            Found::Is(Descriptor::SyncFile(file)) => Some(file.info(address)),
+            _ => None,
+        },
+        ioctl::DMA_BUF_SYNC => Some(prime::sync(&*prime::dma_buf(fd)?, address)),
+        ioctl::DMA_BUF_EXPORT_SYNC_FILE => Some(prime::export_sync_file(&*prime::dma_buf(fd)?, address)),
+        ioctl::DMA_BUF_IMPORT_SYNC_FILE => Some(prime::import_sync_file(&*prime::dma_buf(fd)?, address)),
+        // What every descriptor takes (FIOCLEX) the kernel answers; of the rest it says ENOTTY.
+        _ => None,
+    }
+}
+
+/// Closes the program's descriptors of a range and leaves those that this library holds.
+unsafe fn close_programs(first: c_uint, last: c_uint, flags: c_int) -> c_int {
+    let limit = LOWEST_OWN as c_uint - 1;
+    if !descriptors::is_used() || last <= limit {
+        descriptors::forget_range(first, last);
+        // SAFETY: the program's own arguments.
+        return unsafe { real::close_range(first, last, flags) };
+    }
+    for fd in descriptors::range(first.max(limit + 1), last) {
+        descriptors::forget(fd);
+        // SAFETY: the program has been given it.
+        unsafe { real::close(fd) };
+    }
+    if first > limit {
+        return 0;
+    }
+    descriptors::forget_range(first, limit);
+    // SAFETY: the program's own arguments, but for the end.
+    unsafe { real::close_range(first, limit, flags) }
+}
 
 fn duplicated(fd: c_int, copy: c_int) -> c_int {
     if copy >= 0 && copy != fd {
-        files::duplicated(fd, copy);
+        descriptors::duplicated(fd, copy);
     }
     copy
 }
@@ -209,35 +162,19 @@ unsafe fn map(
     fd: c_int,
     offset: i64,
 ) -> *mut c_void {
-    let file = if flags & libc::MAP_ANONYMOUS == 0 { files::get(fd) } else { None };
-    let Some(file) = file else {
+    if flags & libc::MAP_FIXED != 0 {
+        memory::before_unmapping(address, length);
+    }
+    let node = if flags & libc::MAP_ANONYMOUS == 0 { files::get(fd) } else { Node::No };
+    let file = match node {
+        Node::Is(file) => file,
+        Node::Dead => return Failure::with(libc::EIO),
         // SAFETY: the program's own arguments.
-        return unsafe { real::mmap(address, length, protection, flags, fd, offset) };
+        Node::No => return unsafe { real::mmap(address, length, protection, flags, fd, offset) },
     };
     match memory::at_offset(&file, offset as u64, length) {
         // SAFETY: the program asks for this mapping; only the file behind it is another.
-        Ok((buffer, offset)) => unsafe { memory::map(address, length, protection, flags, &buffer, offset) },
-        Err(error) => Failure::with(error.0),
-    }
-}
-
-/// Is what has been looked at the node? `flags` are those of `fstatat`.
-fn is_node(directory: c_int, path: &Path, mode: u32, flags: c_int) -> bool {
-    if mode & libc::S_IFMT != libc::S_IFREG {
-        return false;
-    }
-    path.is_node() || (flags & libc::AT_EMPTY_PATH != 0 && files::get(directory).is_some())
-}
-
-unsafe fn status(directory: c_int, path: *const c_char, out: *mut libc::stat, flags: c_int) -> c_int {
-    // SAFETY: the program gives a C string and room for the result.
-    unsafe {
-        let path = Path::new(path);
-        let result = real::fstatat(directory, path.as_ptr(), out, flags);
-        if result == 0 && is_node(directory, &path, (*out).st_mode, flags) {
-            (*out).st_mode = NODE_MODE;
-            (*out).st_rdev = libc::makedev(DEVICE_NUMBER.0, DEVICE_NUMBER.1);
-        }
-        result
+        Ok(buffer) => unsafe { memory::map(address, length, protection, flags, &buffer, 0) },
+        Err(Errno(error)) => Failure::with(error),
     }
 }

@@ -2,22 +2,28 @@
 
 use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
-use std::os::fd::{AsRawFd, IntoRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Instant;
 
 use gencl_i915::uapi::{
-    CACHING_CACHED, CACHING_MAX, GEM_CREATE_EXT_MEMORY_REGIONS, GemBusy, GemCaching, GemClose, GemCopy,
-    GemCreate, GemCreateExt, GemCreateExtMemoryRegions, GemGetAperture, GemGetTiling, GemMadvise, GemMmap,
-    GemMmapOffset, GemSetDomain, GemSetTiling, GemUserptr, GemWait, MADV_MAX, MMAP_OFFSET_UC, MMAP_WC,
-    MemoryClassInstance, PrimeHandle, TILING_MAX, USERPTR_PROBE, USERPTR_READ_ONLY,
+    CACHING_CACHED, CACHING_MAX, GEM_CREATE_EXT_MEMORY_REGIONS, GEM_CREATE_EXT_NEEDS_CPU_ACCESS,
+    GEM_CREATE_EXT_PROTECTED_CONTENT, GemBusy, GemCaching, GemClose, GemCopy, GemCreate, GemCreateExt,
+    GemCreateExtMemoryRegions, GemCreateExtProtectedContent, GemGetAperture, GemGetTiling, GemMadvise,
+    GemMmap, GemMmapOffset, GemSetDomain, GemSetTiling, GemUserptr, GemWait, MADV_MAX, MMAP_OFFSET_FIXED,
+    MMAP_OFFSET_UC, MMAP_WC, MemoryClassInstance, USERPTR_PROBE, USERPTR_READ_ONLY, USERPTR_UNSYNCHRONIZED,
+    engine_class,
 };
-use gencl_i915::{Errno, GemHandle, HostMemory, RenderNode, Result};
+use gencl_i915::{Engine, Errno, GemHandle, HostMemory, RenderNode, Result};
+use gencl_simulator::{Buffer, Fence};
 
 use crate::files::OpenFile;
 use crate::{caller, real};
 
 const EINVAL: Errno = Errno(libc::EINVAL);
-const ENOENT: Errno = Errno(libc::ENOENT);
+const ENXIO: Errno = Errno(libc::ENXIO);
+const ENODEV: Errno = Errno(libc::ENODEV);
 
 /// `I915_GEM_GPU_DOMAINS`: not for `DRM_IOCTL_I915_GEM_SET_DOMAIN`, which is about the processor.
 const GPU_DOMAINS: u32 = 0x3e;
@@ -44,9 +50,9 @@ impl BufferStates {
     }
 }
 
-/// `ENOENT` unless there is such a buffer.
-fn check(file: &OpenFile, handle: u32) -> Result<()> {
-    file.simulator.gem_busy(GemHandle(handle)).map(|_| ())
+/// The buffer of a handle. `ENOENT`.
+fn find(file: &OpenFile, handle: u32) -> Result<Arc<Buffer>> {
+    file.simulator.buffer(GemHandle(handle))
 }
 
 /// `DRM_IOCTL_I915_GEM_CREATE`
@@ -56,77 +62,163 @@ pub fn create(file: &OpenFile, args: &mut GemCreate) -> Result<()> {
     Ok(())
 }
 
-/// `DRM_IOCTL_I915_GEM_CREATE_EXT`: the only extension says that the buffer is to be in the only region, system memory.
+/// `DRM_IOCTL_I915_GEM_CREATE_EXT`: buffers are in the only region there is, system memory.
 pub fn create_ext(file: &OpenFile, args: &mut GemCreateExt) -> Result<()> {
-    if args.flags != 0 {
+    if args.flags & !GEM_CREATE_EXT_NEEDS_CPU_ACCESS != 0 {
         return Err(EINVAL);
     }
-    caller::extensions(args.extensions, |name, address| {
-        if name != GEM_CREATE_EXT_MEMORY_REGIONS {
-            return Err(EINVAL);
+    let mut is_placed = false;
+    caller::extensions(args.extensions, |name, address| match name {
+        GEM_CREATE_EXT_MEMORY_REGIONS => {
+            check_regions(&caller::read(address)?)?;
+            if std::mem::replace(&mut is_placed, true) { Err(EINVAL) } else { Ok(()) }
         }
-        let extension: GemCreateExtMemoryRegions = caller::read(address)?;
-        let system = MemoryClassInstance { memory_class: 0, memory_instance: 0 };
-        // One region there is, and none may be named twice.
-        if extension.pad != 0 || extension.num_regions != 1 {
-            return Err(EINVAL);
+        GEM_CREATE_EXT_PROTECTED_CONTENT => {
+            let extension: GemCreateExtProtectedContent = caller::read(address)?;
+            // There are no protected sessions (PXP).
+            Err(if extension.flags != 0 { EINVAL } else { ENODEV })
         }
-        let region: MemoryClassInstance = caller::read(extension.regions)?;
-        if region == system { Ok(()) } else { Err(EINVAL) }
+        _ => Err(EINVAL),
     })?;
+    if args.flags & GEM_CREATE_EXT_NEEDS_CPU_ACCESS != 0 {
+        // For buffers with several places.
+        return Err(EINVAL);
+    }
     args.handle = file.simulator.gem_create(args.size)?.0;
     args.size = args.size.next_multiple_of(4096);
     Ok(())
 }
 
+/// Most regions that a list may have (`INTEL_REGION_UNKNOWN` of Linux 6.1).
+const MAX_REGIONS: u32 = 4;
+
+/// `set_placements`: one region there is, and none may be named twice.
+fn check_regions(extension: &GemCreateExtMemoryRegions) -> Result<()> {
+    if extension.pad != 0 || extension.num_regions == 0 || extension.num_regions > MAX_REGIONS {
+        return Err(EINVAL);
+    }
+    let system = MemoryClassInstance { memory_class: 0, memory_instance: 0 };
+    for index in 0..extension.num_regions {
+        let address = extension.regions.wrapping_add(u64::from(index) * 4);
+        let region: MemoryClassInstance = caller::read(address)?;
+        if region != system || index > 0 {
+            return Err(EINVAL);
+        }
+    }
+    Ok(())
+}
+
 /// `DRM_IOCTL_GEM_CLOSE`
 pub fn close(file: &OpenFile, args: &mut GemClose) -> Result<()> {
+    file.shared.lock().forget(args.handle);
     file.buffers.lock().0.remove(&args.handle);
     file.simulator.gem_close(GemHandle(args.handle))
 }
 
-/// `DRM_IOCTL_I915_GEM_USERPTR`
+/// End of the addresses that a program may have (`access_ok`, `TASK_SIZE_MAX`).
+const USER_END: u64 = 0x7fff_ffff_f000;
+
+/// Could a range be memory of the program?
+fn is_users(address: u64, length: u64) -> bool {
+    address.checked_add(length).is_some_and(|end| end <= USER_END)
+}
+
+/// `DRM_IOCTL_I915_GEM_USERPTR`. Whether there is memory is seen when a batch uses it, unless it is asked for.
 pub fn userptr(file: &OpenFile, args: &mut GemUserptr) -> Result<()> {
-    if args.flags & !(USERPTR_READ_ONLY | USERPTR_PROBE) != 0 {
+    if args.flags & !(USERPTR_READ_ONLY | USERPTR_PROBE | USERPTR_UNSYNCHRONIZED) != 0 {
         return Err(EINVAL);
     }
-    if args.flags & USERPTR_READ_ONLY != 0 {
-        // As on real devices whose page tables cannot say so.
-        return Err(Errno(libc::ENODEV));
+    if args.user_size >> 12 > i32::MAX as u64 {
+        return Err(Errno(libc::E2BIG));
+    }
+    if args.user_size == 0 || (args.user_ptr | args.user_size) & 4095 != 0 {
+        return Err(EINVAL);
+    }
+    if !is_users(args.user_ptr, args.user_size) {
+        return Err(Errno(libc::EFAULT));
+    }
+    if args.flags & (USERPTR_UNSYNCHRONIZED | USERPTR_READ_ONLY) != 0 {
+        // As on real devices whose page tables cannot say that something is only to be read.
+        return Err(ENODEV);
     }
     let length = usize::try_from(args.user_size).map_err(|_| EINVAL)?;
-    // The kernel finds out when the pages are used; here they must be there from the beginning.
-    if length > 0 {
-        for address in [args.user_ptr, args.user_ptr.wrapping_add(args.user_size - 1)] {
-            caller::read::<u8>(address)?;
-        }
+    // SAFETY: the memory is looked at before a batch uses it; that it stays is the interface's contract, which the
+    // program takes on with this request.
+    let handle = unsafe { file.simulator.gem_userptr(args.user_ptr as *mut u8, length) }?;
+    let buffer = file.simulator.buffer(handle)?;
+    remember_userptr(&buffer);
+    if args.flags & USERPTR_PROBE != 0
+        && let Err(error) = buffer.check_memory()
+    {
+        // Nobody knows the handle yet but who guesses.
+        let _ = file.simulator.gem_close(handle);
+        return Err(error);
     }
-    // SAFETY: the interface's contract, which the program takes on with this request.
-    args.handle = unsafe { file.simulator.gem_userptr(args.user_ptr as *mut u8, length) }?.0;
+    args.handle = handle.0;
     Ok(())
+}
+
+/// Buffers that are memory of the program, of all open files.
+static USERPTRS: Mutex<Vec<Weak<Buffer>>> = Mutex::new(Vec::new());
+/// Have there been any, ever?
+static HAVE_USERPTRS: AtomicBool = AtomicBool::new(false);
+
+/// Memory of the program is going to be unmapped, moved or protected: batches that use it end first, and later
+/// ones look whether it is there (`i915_gem_userptr_invalidate`).
+pub fn before_unmapping(address: *const c_void, length: usize) {
+    if !HAVE_USERPTRS.load(Ordering::Acquire) {
+        return;
+    }
+    let (address, length) = (address as u64, length as u64);
+    // It may be the allocator of a thread that has the lock who asks.
+    let Ok(all) = USERPTRS.try_lock() else { return };
+    let concerned = all.iter().filter_map(Weak::upgrade).filter(|b| b.is_userptr_within(address, length));
+    let concerned: Vec<Arc<Buffer>> = concerned.collect();
+    drop(all);
+    for buffer in concerned {
+        wait_for(&buffer.fences(false));
+        buffer.memory_changed(address, length);
+    }
+}
+
+fn remember_userptr(buffer: &Arc<Buffer>) {
+    let mut all = USERPTRS.lock().unwrap_or_else(PoisonError::into_inner);
+    // Now and then those that are gone are let go.
+    if all.len() == all.capacity() {
+        all.retain(|buffer| buffer.strong_count() > 0);
+    }
+    all.push(Arc::downgrade(buffer));
+    HAVE_USERPTRS.store(true, Ordering::Release);
+}
+
+fn wait_for(fences: &[Fence]) {
+    fences.iter().for_each(|fence| {
+        fence.wait(None);
+    });
 }
 
 /// `DRM_IOCTL_I915_GEM_MMAP_OFFSET`
 pub fn mmap_offset(file: &OpenFile, args: &mut GemMmapOffset) -> Result<()> {
-    if args.extensions != 0 || args.flags > MMAP_OFFSET_UC {
+    caller::extensions(args.extensions, |_, _| Err(EINVAL))?;
+    if args.flags > MMAP_OFFSET_FIXED {
         return Err(EINVAL);
     }
-    // Fails for what cannot be mapped.
-    file.simulator.gem_export(GemHandle(args.handle))?;
+    if find(file, args.handle)?.is_userptr() || args.flags > MMAP_OFFSET_UC {
+        return Err(ENODEV);
+    }
     args.offset = u64::from(args.handle) << OFFSET_BITS;
     Ok(())
 }
 
-/// The buffer, and the place within it, that an offset of [`mmap_offset`] stands for.
-pub fn at_offset(file: &OpenFile, offset: u64, length: usize) -> Result<(OwnedFd, i64)> {
+/// The buffer that an offset of [`mmap_offset`] stands for. A mapping begins where the buffer does
+/// (`drm_vma_offset_exact_lookup_locked`), and does not go beyond its end.
+pub fn at_offset(file: &OpenFile, offset: u64, length: usize) -> Result<OwnedFd> {
     let handle = u32::try_from(offset >> OFFSET_BITS).map_err(|_| EINVAL)?;
-    let within = offset & ((1 << OFFSET_BITS) - 1);
     let (buffer, size) = file.simulator.gem_export(GemHandle(handle)).map_err(|_| EINVAL)?;
-    let end = within.checked_add(length as u64).ok_or(EINVAL)?;
-    if end > size.next_multiple_of(4096) {
+    if offset & ((1 << OFFSET_BITS) - 1) != 0 || length as u64 > size {
         return Err(EINVAL);
     }
-    Ok((buffer, within as i64))
+    Ok(buffer)
 }
 
 /// Maps a buffer's file as the program asks for.
@@ -150,14 +242,12 @@ pub fn mmap(file: &OpenFile, args: &mut GemMmap) -> Result<()> {
     if args.flags & !MMAP_WC != 0 {
         return Err(EINVAL);
     }
-    let (buffer, size) = file.simulator.gem_export(GemHandle(args.handle)).map_err(|error| match error {
-        Errno(libc::ENODEV) => Errno(libc::ENXIO),
-        other => other,
-    })?;
-    let end = args.offset.checked_add(args.size).ok_or(EINVAL)?;
-    if end > size {
-        return Err(EINVAL);
+    let buffer = find(file, args.handle)?;
+    if buffer.is_userptr() {
+        return Err(ENXIO);
     }
+    check_range(&buffer, args.offset, args.size)?;
+    let buffer = buffer.file()?;
     let protection = libc::PROT_READ | libc::PROT_WRITE;
     let length = usize::try_from(args.size).map_err(|_| EINVAL)?;
     // SAFETY: a new mapping at an address of the kernel's choice.
@@ -171,35 +261,60 @@ pub fn mmap(file: &OpenFile, args: &mut GemMmap) -> Result<()> {
     Ok(())
 }
 
-/// The range of `pread` and `pwrite`, mapped; `None` when nothing is to be copied.
-fn copied(file: &OpenFile, args: &GemCopy) -> Result<Option<(HostMemory, usize, usize)>> {
+/// `range_overflows`: a range begins within the buffer and does not go beyond its end.
+fn check_range(buffer: &Buffer, offset: u64, size: u64) -> Result<()> {
+    let fits = offset < buffer.size() && size <= buffer.size() - offset;
+    if fits { Ok(()) } else { Err(EINVAL) }
+}
+
+/// The buffer of `pread` and `pwrite`, mapped; `None` when nothing is to be copied.
+fn copied(file: &OpenFile, args: &GemCopy) -> Result<Option<(Arc<Buffer>, HostMemory)>> {
     if args.size == 0 {
         return Ok(None);
     }
-    let memory = HostMemory::from_mapping(file.simulator.gem_map(GemHandle(args.handle))?);
-    let (offset, size) = (usize::try_from(args.offset), usize::try_from(args.size));
-    let (Ok(offset), Ok(size)) = (offset, size) else { return Err(EINVAL) };
-    if offset.checked_add(size).is_none_or(|end| end > memory.len()) {
+    if !is_users(args.data_ptr, args.size) {
+        return Err(Errno(libc::EFAULT));
+    }
+    let buffer = find(file, args.handle)?;
+    check_range(&buffer, args.offset, args.size)?;
+    if buffer.is_userptr() {
         return Err(EINVAL);
     }
-    Ok(Some((memory, offset, size)))
+    let memory = HostMemory::from_mapping(buffer.map()?);
+    Ok(Some((buffer, memory)))
+}
+
+/// Bytes that are copied at once.
+const PIECE: usize = 1 << 20;
+
+/// The pieces of a range: offset in the buffer, address in the program, bytes.
+fn pieces(args: &GemCopy) -> impl Iterator<Item = (usize, u64, usize)> + use<> {
+    let (offset, address, size) = (args.offset as usize, args.data_ptr, args.size as usize);
+    let piece = move |at: usize| (offset + at, address + at as u64, PIECE.min(size - at));
+    (0..size).step_by(PIECE).map(piece)
 }
 
 /// `DRM_IOCTL_I915_GEM_PREAD`
 pub fn pread(file: &OpenFile, args: &mut GemCopy) -> Result<()> {
-    let Some((memory, offset, size)) = copied(file, args)? else { return Ok(()) };
-    file.simulator.gem_wait(GemHandle(args.handle), -1)?;
-    let mut data = vec![0; size];
-    memory.read(offset, &mut data);
-    caller::write_bytes(args.data_ptr, &data)
+    let Some((buffer, memory)) = copied(file, args)? else { return Ok(()) };
+    wait_for(&buffer.fences(true));
+    let mut data = vec![0; PIECE.min(args.size as usize)];
+    for (offset, address, length) in pieces(args) {
+        memory.read(offset, &mut data[..length]);
+        caller::write_bytes(address, &data[..length])?;
+    }
+    Ok(())
 }
 
 /// `DRM_IOCTL_I915_GEM_PWRITE`
 pub fn pwrite(file: &OpenFile, args: &mut GemCopy) -> Result<()> {
-    let Some((memory, offset, size)) = copied(file, args)? else { return Ok(()) };
-    let data = caller::read_array::<u8>(args.data_ptr, size)?;
-    file.simulator.gem_wait(GemHandle(args.handle), -1)?;
-    memory.write(offset, &data);
+    let Some((buffer, memory)) = copied(file, args)? else { return Ok(()) };
+    wait_for(&buffer.fences(false));
+    let mut data = vec![0; PIECE.min(args.size as usize)];
+    for (offset, address, length) in pieces(args) {
+        caller::read_bytes(address, &mut data[..length])?;
+        memory.write(offset, &data[..length]);
+    }
     Ok(())
 }
 
@@ -212,19 +327,35 @@ pub fn set_domain(file: &OpenFile, args: &mut GemSetDomain) -> Result<()> {
     if read == 0 {
         return Ok(());
     }
-    file.simulator.gem_wait(GemHandle(args.handle), -1)
+    let buffer = find(file, args.handle)?;
+    wait_for(&buffer.fences(write == 0));
+    // Drivers ask so whether memory of the program can be used.
+    buffer.check_memory()
 }
 
 /// `DRM_IOCTL_I915_GEM_SW_FINISH`: for buffers that are displayed.
 pub fn sw_finish(file: &OpenFile, handle: &mut u32) -> Result<()> {
-    check(file, *handle)
+    find(file, *handle).map(|_| ())
 }
 
-/// `DRM_IOCTL_I915_GEM_BUSY`. Which engine uses the buffer is not known, so the render engine is said to write.
+/// A bit for the class of the engine that reads (`__busy_read_flag`).
+fn reads(fence: &Fence) -> u32 {
+    let class = match fence.engine() {
+        Some(Engine::Render) => engine_class::RENDER,
+        Some(Engine::Blit) => engine_class::COPY,
+        // The state of fences that are no batches is not told.
+        None => return 0,
+    };
+    0x1_0000 << class
+}
+
+/// `DRM_IOCTL_I915_GEM_BUSY`: who reads as bits from bit 16 on, who writes as class and one below (`__busy_write_id`).
 pub fn busy(file: &OpenFile, args: &mut GemBusy) -> Result<()> {
-    let busy = file.simulator.gem_busy(GemHandle(args.handle))?;
-    // Readers: a bit for each class above bit 16. The writer: its class and one, below.
-    args.busy = if busy { 1 << 16 | 1 } else { 0 };
+    let buffer = find(file, args.handle)?;
+    args.busy = buffer.fences(false).iter().fold(0, |busy, fence| busy | reads(fence));
+    for writer in buffer.fences(true).iter().map(reads).filter(|bit| *bit != 0) {
+        args.busy |= writer | (writer.trailing_zeros() - 16 + 1);
+    }
     Ok(())
 }
 
@@ -247,7 +378,7 @@ pub fn madvise(file: &OpenFile, args: &mut GemMadvise) -> Result<()> {
     if args.madv > MADV_MAX {
         return Err(EINVAL);
     }
-    check(file, args.handle)?;
+    find(file, args.handle)?;
     args.retained = 1;
     Ok(())
 }
@@ -257,24 +388,42 @@ pub fn set_caching(file: &OpenFile, args: &mut GemCaching) -> Result<()> {
     if args.caching > CACHING_MAX {
         return Err(EINVAL);
     }
-    check(file, args.handle)?;
-    file.buffers.lock().get(args.handle).caching = args.caching;
+    if find(file, args.handle)?.is_userptr() {
+        return if args.caching == CACHING_CACHED { Ok(()) } else { Err(ENXIO) };
+    }
+    // Only devices with eDRAM have a mode of their own for display.
+    file.buffers.lock().get(args.handle).caching = args.caching & CACHING_CACHED;
     Ok(())
 }
 
 /// `DRM_IOCTL_I915_GEM_GET_CACHING`
 pub fn get_caching(file: &OpenFile, args: &mut GemCaching) -> Result<()> {
-    check(file, args.handle)?;
+    find(file, args.handle)?;
     args.caching = file.buffers.lock().get(args.handle).caching;
     Ok(())
 }
 
+/// Bytes of a row of a tile, by tiling mode: none, X, Y.
+const TILE_WIDTHS: [u32; 3] = [0, 512, 128];
+/// Most rows of tiles of 128 bytes that a fence register can say (`GEN7_FENCE_MAX_PITCH_VAL`).
+const MAX_PITCH: u32 = 0x800;
+
+/// `i915_tiling_ok`
+fn check_tiling(mode: u32, stride: u32) -> Result<()> {
+    let width = *TILE_WIDTHS.get(mode as usize).ok_or(EINVAL)?;
+    let fits = stride != 0 && stride / 128 <= MAX_PITCH && stride.is_multiple_of(width.max(1));
+    if mode == 0 || fits { Ok(()) } else { Err(EINVAL) }
+}
+
 /// `DRM_IOCTL_I915_GEM_SET_TILING`: kept for those who ask. Only mappings through the aperture would untile, and
-/// there are none.
+/// there are none; nor is anything swizzled from Gen8 on.
 pub fn set_tiling(file: &OpenFile, args: &mut GemSetTiling) -> Result<()> {
-    check(file, args.handle)?;
-    if args.tiling_mode > TILING_MAX || (args.tiling_mode != 0 && !args.stride.is_multiple_of(128)) {
-        return Err(EINVAL);
+    if find(file, args.handle)?.is_userptr() {
+        return Err(ENXIO);
+    }
+    check_tiling(args.tiling_mode, args.stride)?;
+    if args.tiling_mode == 0 {
+        args.stride = 0;
     }
     args.swizzle_mode = 0;
     file.buffers.lock().get(args.handle).tiling = args.tiling_mode;
@@ -283,7 +432,7 @@ pub fn set_tiling(file: &OpenFile, args: &mut GemSetTiling) -> Result<()> {
 
 /// `DRM_IOCTL_I915_GEM_GET_TILING`
 pub fn get_tiling(file: &OpenFile, args: &mut GemGetTiling) -> Result<()> {
-    check(file, args.handle)?;
+    find(file, args.handle)?;
     args.tiling_mode = file.buffers.lock().get(args.handle).tiling;
     (args.swizzle_mode, args.phys_swizzle_mode) = (0, 0);
     Ok(())
@@ -292,28 +441,5 @@ pub fn get_tiling(file: &OpenFile, args: &mut GemGetTiling) -> Result<()> {
 /// `DRM_IOCTL_I915_GEM_GET_APERTURE`: the global GTT, 4 GiB on these devices.
 pub fn get_aperture(_: &OpenFile, args: &mut GemGetAperture) -> Result<()> {
     (args.aper_size, args.aper_available_size) = (4 << 30, 4 << 30);
-    Ok(())
-}
-
-/// `DRM_IOCTL_PRIME_HANDLE_TO_FD`
-pub fn export(file: &OpenFile, args: &mut PrimeHandle) -> Result<()> {
-    let known = (libc::O_CLOEXEC | libc::O_RDWR) as u32;
-    if args.flags & !known != 0 {
-        return Err(EINVAL);
-    }
-    let (buffer, _) = file.simulator.gem_export(GemHandle(args.handle)).map_err(|error| match error {
-        Errno(libc::ENODEV) => error,
-        _ => ENOENT,
-    })?;
-    args.fd = if args.flags & libc::O_CLOEXEC as u32 != 0 {
-        buffer.into_raw_fd()
-    } else {
-        // SAFETY: a descriptor of our own; the duplicate is the program's.
-        let copy = unsafe { real::dup(buffer.as_raw_fd()) };
-        if copy < 0 {
-            return Err(Errno(libc::EMFILE));
-        }
-        copy
-    };
     Ok(())
 }

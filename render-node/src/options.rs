@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
+use gencl_simulator::Settings;
+
 /// The folder with the files that are shown. Without it the library shows nothing.
 pub const ROOT: &str = "GENCL_RENDER_NODE_ROOT";
 /// The device to simulate.
@@ -23,6 +25,13 @@ pub struct Options {
     pub strict: bool,
     /// See [`TRACE`].
     pub trace: bool,
+}
+
+impl Options {
+    /// How the simulator behaves.
+    pub fn settings(&self) -> Settings {
+        Settings { strict: self.strict, ..Settings::default() }
+    }
 }
 
 /// The options, as the environment was when they were first asked for.

@@ -1,6 +1,7 @@
 //! The C library's own functions behind those that this library replaces.
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::OnceLock;
 
 /// Declares for each function a way to call the next one of its name in the order of libraries. What the
@@ -74,6 +75,13 @@ impl Failure for *mut libc::DIR {
     }
 }
 
+impl Failure for *mut libc::dirent {
+    fn with(errno: c_int) -> Self {
+        set_errno(errno);
+        std::ptr::null_mut()
+    }
+}
+
 impl Failure for *mut libc::FILE {
     fn with(errno: c_int) -> Self {
         set_errno(errno);
@@ -88,6 +96,18 @@ impl Failure for *mut c_char {
     }
 }
 
+/// Descriptors that this library holds for itself are not below, where that is possible: the program's own numbers
+/// stay as low as they are without us, and it can close all that are its own.
+pub const LOWEST_OWN: c_int = 1024;
+
+/// The same file with a descriptor that is out of the program's way, or as it is when there is none.
+pub fn out_of_the_way(fd: OwnedFd) -> OwnedFd {
+    // SAFETY: no pointers; the result is checked.
+    let high = unsafe { fcntl(fd.as_raw_fd(), libc::F_DUPFD_CLOEXEC, LOWEST_OWN as usize) };
+    // SAFETY: the descriptor is new and nobody else's.
+    if high < 0 { fd } else { unsafe { OwnedFd::from_raw_fd(high) } }
+}
+
 functions! {
     openat: fn(directory: c_int, path: *const c_char, flags: c_int, mode: c_uint) -> c_int;
     close: fn(fd: c_int) -> c_int;
@@ -99,7 +119,15 @@ functions! {
     fcntl: fn(fd: c_int, command: c_int, argument: usize) -> c_int;
     access: fn(path: *const c_char, mode: c_int) -> c_int;
     faccessat: fn(directory: c_int, path: *const c_char, mode: c_int, flags: c_int) -> c_int;
-    readlink: fn(path: *const c_char, out: *mut c_char, size: usize) -> isize;
+    close_range: fn(first: c_uint, last: c_uint, flags: c_int) -> c_int;
+    munmap: fn(address: *mut c_void, length: usize) -> c_int;
+    mprotect: fn(address: *mut c_void, length: usize, protection: c_int) -> c_int;
+    mremap: fn(address: *mut c_void, length: usize, new_length: usize, flags: c_int, to: *mut c_void) -> *mut c_void;
+    euidaccess: fn(path: *const c_char, mode: c_int) -> c_int;
+    readlinkat: fn(directory: c_int, path: *const c_char, out: *mut c_char, size: usize) -> isize;
+    readdir: fn(folder: *mut libc::DIR) -> *mut libc::dirent;
+    scandir: fn(path: *const c_char, out: *mut *mut *mut libc::dirent, filter: *const c_void, compare: *const c_void) -> c_int;
+    glob: fn(pattern: *const c_char, flags: c_int, error: *const c_void, out: *mut libc::glob_t) -> c_int;
     realpath: fn(path: *const c_char, out: *mut c_char) -> *mut c_char;
     opendir: fn(path: *const c_char) -> *mut libc::DIR;
     fopen: fn(path: *const c_char, mode: *const c_char) -> *mut libc::FILE;

@@ -1,21 +1,20 @@
 //! Requests of the DRM interface: which there are, and how their arguments go in and out.
 
 use bytemuck::Pod;
-use gencl_i915::uapi::{
-    self, CAP_PRIME, CAP_TIMESTAMP_MONOTONIC, GetCap, GetParam, PRIME_CAP_EXPORT, Query, QueryItem, RegRead,
-    Version, ioctl,
-};
-use gencl_i915::{ContextId, Errno, RenderNode, Result};
+use gencl_i915::uapi::{DRM, ioctl};
+use gencl_i915::{Errno, Result};
 
+use crate::denied::NOT_FOR_RENDER;
 use crate::files::OpenFile;
-use crate::{caller, contexts, memory, options, submit};
+use crate::{caller, contexts, driver, memory, options, prime, submit, syncobj};
 
 /// `_IOC_READ`: the caller gets the argument back.
 const OUT: u32 = 2 << 30;
 /// `_IOC_WRITE`: the caller gives the argument.
 const IN: u32 = 1 << 30;
-/// Bytes of the largest argument, as 64-bit numbers.
-const MAX_ARGUMENT: usize = 8;
+/// Room for the largest argument, in 64-bit numbers and in bytes.
+const MAX_ARGUMENT: usize = 9;
+const ROOM: usize = 8 * MAX_ARGUMENT;
 
 /// One request: `name` for people, its number, and what answers it.
 struct Row {
@@ -36,15 +35,30 @@ macro_rules! rows {
 }
 
 static REQUESTS: &[Row] = rows! {
-    VERSION => version;
-    GET_CAP => get_cap;
+    VERSION => driver::version;
+    GET_CAP => driver::get_cap;
     GEM_CLOSE => memory::close;
-    PRIME_HANDLE_TO_FD => memory::export;
-    GETPARAM => get_param;
-    QUERY => query;
-    REG_READ => reg_read;
-    GET_RESET_STATS => reset_stats;
-    GEM_THROTTLE => throttle;
+    PRIME_HANDLE_TO_FD => prime::export;
+    PRIME_FD_TO_HANDLE => prime::import;
+    SYNCOBJ_CREATE => syncobj::create;
+    SYNCOBJ_DESTROY => syncobj::destroy;
+    SYNCOBJ_HANDLE_TO_FD => syncobj::handle_to_fd;
+    SYNCOBJ_FD_TO_HANDLE => syncobj::fd_to_handle;
+    SYNCOBJ_WAIT => syncobj::wait;
+    SYNCOBJ_RESET => syncobj::reset;
+    SYNCOBJ_SIGNAL => syncobj::signal;
+    SYNCOBJ_TIMELINE_WAIT => syncobj::timeline_wait;
+    SYNCOBJ_QUERY => syncobj::query;
+    SYNCOBJ_TRANSFER => syncobj::transfer;
+    SYNCOBJ_TIMELINE_SIGNAL => syncobj::timeline_signal;
+    GETPARAM => driver::get_param;
+    QUERY => driver::query;
+    REG_READ => driver::reg_read;
+    PERF_OPEN => driver::perf_open;
+    PERF_ADD_CONFIG => driver::perf_add_config;
+    PERF_REMOVE_CONFIG => driver::perf_remove_config;
+    GET_RESET_STATS => contexts::reset_stats;
+    GEM_THROTTLE => driver::throttle;
     GEM_CREATE => memory::create;
     GEM_CREATE_EXT => memory::create_ext;
     GEM_USERPTR => memory::userptr;
@@ -88,19 +102,36 @@ const fn size(request: u32) -> usize {
     (request >> 16 & 0x3fff) as usize
 }
 
+/// What a request is, and who answers it: nobody, if a render node does not take it.
+struct Known {
+    name: &'static str,
+    request: u32,
+    answer: Option<fn(&OpenFile, &mut [u8]) -> Result<()>>,
+}
+
+fn find(number: u32) -> Option<Known> {
+    let row = REQUESTS.iter().find(|row| self::number(row.request) == number);
+    let row = row.map(|row| Known { name: row.name, request: row.request, answer: Some(row.answer) });
+    row.or_else(|| {
+        let (name, request) = NOT_FOR_RENDER.iter().find(|(_, request)| self::number(*request) == number)?;
+        Some(Known { name, request: *request, answer: None })
+    })
+}
+
 /// Answers a request as the kernel's `drm_ioctl` does: it goes by the number alone. A caller's shorter structure is
-/// filled up with zeros, of a longer one only the part that is known counts.
-pub fn answer(file: &OpenFile, request: u32, address: u64) -> Result<()> {
-    if request >> 8 & 0xff != u32::from(b'd') {
+/// filled up with zeros, of a longer one only the part that is known counts. `file` is `None` after a fork.
+pub fn answer(file: Option<&OpenFile>, request: u32, address: u64) -> Result<()> {
+    if request >> 8 & 0xff != u32::from(DRM) {
         return Err(Errno(libc::ENOTTY));
     }
-    let row = REQUESTS.iter().find(|row| number(row.request) == number(request));
-    let result = match row {
-        Some(row) => answer_row(row, file, request, address),
-        None => Err(Errno(libc::EINVAL)),
+    let known = find(number(request));
+    let result = match (&known, file) {
+        (Some(known), Some(file)) => answer_known(known, file, request, address),
+        (Some(_), None) => Err(Errno(libc::EIO)),
+        (None, _) => Err(Errno(libc::EINVAL)),
     };
     if options::get().trace {
-        let name = row.map_or("an unknown request", |row| row.name);
+        let name = known.map_or("an unknown request", |known| known.name);
         match &result {
             Ok(()) => eprintln!("gencl-sim: {name} 0x{request:08x}"),
             Err(error) => eprintln!("gencl-sim: {name} 0x{request:08x}: {error}"),
@@ -109,103 +140,26 @@ pub fn answer(file: &OpenFile, request: u32, address: u64) -> Result<()> {
     result
 }
 
-fn answer_row(row: &Row, file: &OpenFile, request: u32, address: u64) -> Result<()> {
-    let mut buffer = [0u64; MAX_ARGUMENT];
-    let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut buffer);
-    let length = size(request).min(size(row.request));
-    if request & row.request & IN != 0 {
-        caller::read_bytes(address, &mut bytes[..length])?;
-    }
-    let result = (row.answer)(file, bytes);
-    if request & row.request & OUT != 0 {
-        caller::write_bytes(address, &bytes[..length])?;
-    }
-    result
-}
-
-/// `DRM_IOCTL_VERSION`: strings are cut to the caller's room, lengths are told in full.
-fn version(file: &OpenFile, args: &mut Version) -> Result<()> {
-    let version = file.simulator.version()?;
-    (args.version_major, args.version_minor, args.version_patchlevel) = version.version;
-    let strings = [
-        (&mut args.name_len, args.name, version.name.as_str()),
-        (&mut args.date_len, args.date, "20201103"),
-        (&mut args.desc_len, args.desc, "Intel Graphics"),
-    ];
-    for (length, address, text) in strings {
-        let room = usize::try_from(*length).unwrap_or(usize::MAX).min(text.len());
-        if address != 0 {
-            caller::write_bytes(address, &text.as_bytes()[..room])?;
+fn answer_known(known: &Known, file: &OpenFile, request: u32, address: u64) -> Result<()> {
+    let given = |direction| if request & known.request & direction != 0 { size(request) } else { 0 };
+    let (taken, returned) = (given(IN), given(OUT));
+    let mut small = [0u64; MAX_ARGUMENT];
+    let mut large;
+    // Structures of 64-bit numbers are read from it, so it is aligned as they are.
+    let buffer: &mut [u64] = match taken.max(returned) {
+        0..=ROOM => &mut small,
+        bytes => {
+            large = vec![0u64; bytes.div_ceil(8)];
+            &mut large
         }
-        *length = text.len() as u64;
-    }
-    Ok(())
-}
-
-/// `DRM_IOCTL_GET_CAP`: nothing is displayed, buffers can be exported.
-fn get_cap(_: &OpenFile, args: &mut GetCap) -> Result<()> {
-    args.value = match args.capability {
-        CAP_PRIME => PRIME_CAP_EXPORT,
-        CAP_TIMESTAMP_MONOTONIC => 1,
-        _ => return Err(Errno(libc::EOPNOTSUPP)),
     };
-    Ok(())
-}
-
-fn get_param(file: &OpenFile, args: &mut GetParam) -> Result<()> {
-    caller::write(args.value, &file.simulator.get_param(args.param)?)
-}
-
-/// `DRM_IOCTL_I915_QUERY`: an item's own errors go into its length.
-fn query(file: &OpenFile, args: &mut Query) -> Result<()> {
-    if args.flags != 0 {
-        return Err(Errno(libc::EINVAL));
-    }
-    for index in 0..u64::from(args.num_items) {
-        let address = args.items_ptr.wrapping_add(index * size_of::<QueryItem>() as u64);
-        let mut item: QueryItem = caller::read(address)?;
-        item.length = match query_item(file, &item) {
-            Ok(length) => length,
-            Err(error) => -error.0,
-        };
-        caller::write(address, &item)?;
-    }
-    Ok(())
-}
-
-fn query_item(file: &OpenFile, item: &QueryItem) -> Result<i32> {
-    const EINVAL: Errno = Errno(libc::EINVAL);
-    if item.query_id == 0 || item.flags != 0 {
-        return Err(EINVAL);
-    }
-    let data = file.simulator.query(item.query_id)?;
-    let length = i32::try_from(data.len()).map_err(|_| EINVAL)?;
-    if item.length != 0 {
-        if item.length < length {
-            return Err(EINVAL);
-        }
-        caller::write_bytes(item.data_ptr, &data)?;
-    }
-    Ok(length)
-}
-
-fn reg_read(file: &OpenFile, args: &mut RegRead) -> Result<()> {
-    args.val = file.simulator.reg_read(args.offset)?;
-    Ok(())
-}
-
-/// `DRM_IOCTL_I915_GET_RESET_STATS`
-fn reset_stats(file: &OpenFile, args: &mut uapi::ResetStats) -> Result<()> {
-    if args.flags != 0 || args.pad != 0 {
-        return Err(Errno(libc::EINVAL));
-    }
-    let stats = file.simulator.reset_stats(ContextId(args.ctx_id))?;
-    (args.batch_active, args.batch_pending) = (stats.batch_active, stats.batch_pending);
-    args.reset_count = stats.reset_count;
-    Ok(())
-}
-
-/// `DRM_IOCTL_I915_GEM_THROTTLE`: it may return at once when nothing is known to be old.
-fn throttle(_: &OpenFile, _: &mut [u8; 0]) -> Result<()> {
-    Ok(())
+    let bytes: &mut [u8] = bytemuck::cast_slice_mut(buffer);
+    caller::read_bytes(address, &mut bytes[..taken])?;
+    // What is longer than the structure comes back as it was.
+    let result = match known.answer {
+        Some(answer) => answer(file, bytes),
+        None => Err(Errno(libc::EACCES)),
+    };
+    caller::write_bytes(address, &bytes[..returned])?;
+    result
 }

@@ -1,65 +1,143 @@
-//! `DRM_IOCTL_I915_GEM_EXECBUFFER2`: from the caller's arrays to a typed request and back.
+//! `DRM_IOCTL_I915_GEM_EXECBUFFER2`: from the caller's arrays to a typed request and back (`i915_gem_execbuffer2_ioctl`).
 
-use gencl_i915::uapi::{EXEC_RING_MASK, ExecBuffer2, ExecObject2, RelocationEntry};
+use std::os::fd::RawFd;
+
+use gencl_i915::uapi::{EXEC_RING_MASK, ExecBuffer2, ExecObject2, RelocationEntry, exec};
 use gencl_i915::{
     ContextId, Errno, ExecBuffer, ExecFlags, ExecObject, GemHandle, ObjectFlags, Relocation, RenderNode,
     Result,
 };
+use gencl_simulator::{Fence, Relocations, Submission};
 
-use crate::caller;
+use crate::exec_fences::ExecFences;
 use crate::files::OpenFile;
+use crate::{caller, sync_file};
 
 const EINVAL: Errno = Errno(libc::EINVAL);
 
+/// Most objects of a request: more need more memory than the kernel allocates at once.
+const MAX_OBJECTS: u32 = 1 << 24;
+
+/// Where the offset is in an [`ExecObject2`], and the presumed offset in a [`RelocationEntry`].
+const OBJECT_OFFSET: u64 = std::mem::offset_of!(ExecObject2, offset) as u64;
+const PRESUMED_OFFSET: u64 = std::mem::offset_of!(RelocationEntry, presumed_offset) as u64;
+
 /// The request. Offsets go back to the caller's objects and relocations, as the kernel writes them.
 pub fn exec_buffer(file: &OpenFile, args: &mut ExecBuffer2) -> Result<()> {
-    if args.cliprects_ptr != 0 || args.num_cliprects != 0 || args.dr1 != 0 || args.dr4 != 0 {
+    check(args)?;
+    let raw = caller::read_array::<ExecObject2>(args.buffers_ptr, args.buffer_count as usize)?;
+    if args.flags & exec::SECURE != 0 {
+        return Err(Errno(libc::EPERM));
+    }
+    let fences = ExecFences::read(file, args)?;
+    let fence = run(file, args, &raw, &fences)?;
+    fences.signal(&fence);
+    if args.flags & exec::FENCE_OUT != 0 {
+        let fd: RawFd = sync_file::create([fence])?;
+        // The descriptor that came in stays.
+        args.rsvd2 = args.rsvd2 & u64::from(u32::MAX) | (fd as u64) << 32;
+    }
+    Ok(())
+}
+
+/// `check_buffer_count` and `i915_gem_check_execbuffer`
+fn check(args: &ExecBuffer2) -> Result<()> {
+    let illegal = exec::UNKNOWN | exec::CONSTANTS_MASK | exec::RESOURCE_STREAMER;
+    let has_list = args.flags & (exec::FENCE_ARRAY | exec::USE_EXTENSIONS) != 0;
+    let count = i32::try_from(args.buffer_count).unwrap_or(0);
+    if count == 0
+        || args.flags & illegal != 0
+        || (!has_list && (args.num_cliprects != 0 || args.cliprects_ptr != 0))
+        || args.dr1 != 0
+        // All ones were garbage of an old driver once.
+        || (args.dr4 != 0 && args.dr4 != u32::MAX)
+        || (args.batch_start_offset | args.batch_len) & 7 != 0
+    {
         return Err(EINVAL);
     }
-    let count = args.buffer_count as usize;
-    if count == 0 {
-        return Err(EINVAL);
+    if args.buffer_count > MAX_OBJECTS { Err(Errno(libc::ENOMEM)) } else { Ok(()) }
+}
+
+/// The caller's relocations.
+struct CallersRelocations<'a>(&'a [ExecObject2]);
+
+impl Relocations for CallersRelocations<'_> {
+    fn any(&self, object: usize) -> bool {
+        self.0[object].relocation_count != 0
     }
-    let context = args.rsvd1 as u32;
-    let engine = file.contexts.lock().engine(context, (args.flags & EXEC_RING_MASK) as u32)?;
-    let mut raw = caller::read_array::<ExecObject2>(args.buffers_ptr, count)?;
-    let mut objects = raw.iter().map(object).collect::<Result<Vec<_>>>()?;
-    let mut exec = ExecBuffer {
-        context: ContextId(context),
+
+    fn load(&mut self, object: usize) -> Result<Vec<Relocation>> {
+        let raw = &self.0[object];
+        let entries = caller::read_array::<RelocationEntry>(raw.relocs_ptr, raw.relocation_count as usize)?;
+        let relocation = |entry: RelocationEntry| Relocation {
+            target: entry.target_handle,
+            delta: entry.delta,
+            offset: entry.offset,
+            presumed_offset: entry.presumed_offset,
+            read_domains: entry.read_domains,
+            write_domain: entry.write_domain,
+        };
+        Ok(entries.into_iter().map(relocation).collect())
+    }
+
+    fn store(&mut self, object: usize, relocations: Vec<Relocation>) {
+        let first = self.0[object].relocs_ptr;
+        for (index, relocation) in (0..).zip(relocations) {
+            let entry = first + index * size_of::<RelocationEntry>() as u64;
+            // The kernel, too, goes on when it cannot be written.
+            let _ = caller::write(entry + PRESUMED_OFFSET, &relocation.presumed_offset);
+        }
+    }
+}
+
+fn run(file: &OpenFile, args: &ExecBuffer2, raw: &[ExecObject2], fences: &ExecFences) -> Result<Fence> {
+    let context = ContextId(args.rsvd1 as u32);
+    // ENOENT for an unknown context comes before the engine.
+    file.simulator.context_get_param(context, gencl_i915::uapi::context_param::GTT_SIZE)?;
+    let engine = {
+        let mut contexts = file.contexts.lock();
+        contexts.use_context(context.0);
+        contexts.engine(context.0, args.flags)?
+    };
+    let mut objects: Vec<ExecObject> = raw.iter().map(object).collect();
+    let pad_to_size: Vec<u64> = raw.iter().map(|raw| raw.pad_to_size).collect();
+    let known = ExecFlags::all().bits() & !EXEC_RING_MASK;
+    let mut request = ExecBuffer {
+        context,
         engine,
-        // Unknown ones stay in, and are refused.
-        flags: ExecFlags::from_bits_retain(args.flags & !EXEC_RING_MASK),
+        flags: ExecFlags::from_bits_retain(args.flags & known),
         objects: &mut objects,
         batch_start: args.batch_start_offset,
         batch_length: args.batch_len,
     };
-    file.simulator.exec_buffer(&mut exec)?;
-    for (raw, object) in raw.iter_mut().zip(&objects) {
-        raw.offset = object.offset;
-        for (index, relocation) in (0..).zip(&object.relocations) {
-            let entry = raw.relocs_ptr + index * size_of::<RelocationEntry>() as u64;
-            // Target and delta of 4 bytes and the offset of 8 come before `presumed_offset`.
-            caller::write(entry + 16, &relocation.presumed_offset)?;
+    let mut relocations = CallersRelocations(raw);
+    let submission = Submission {
+        pad_to_size: &pad_to_size,
+        relocations: &mut relocations,
+        after: fences.after.clone(),
+        beside: fences.beside.clone(),
+    };
+    if args.flags & exec::GEN7_SOL_RESET != 0 {
+        // `i915_reset_gen7_sol_offsets`
+        return Err(EINVAL);
+    }
+    let fence = file.simulator.submit(&mut request, submission)?;
+    for ((index, raw), object) in (0..).zip(raw).zip(&objects) {
+        if raw.offset != object.offset {
+            let address = args.buffers_ptr + index * size_of::<ExecObject2>() as u64;
+            // The batch runs; what cannot be written now is no error any more.
+            let _ = caller::write(address + OBJECT_OFFSET, &object.offset);
         }
     }
-    caller::write_bytes(args.buffers_ptr, bytemuck::cast_slice(&raw))
+    Ok(fence)
 }
 
-fn object(raw: &ExecObject2) -> Result<ExecObject> {
-    let entries = caller::read_array::<RelocationEntry>(raw.relocs_ptr, raw.relocation_count as usize)?;
-    let relocation = |entry: RelocationEntry| Relocation {
-        target: entry.target_handle,
-        delta: entry.delta,
-        offset: entry.offset,
-        presumed_offset: entry.presumed_offset,
-        read_domains: entry.read_domains,
-        write_domain: entry.write_domain,
-    };
-    Ok(ExecObject {
+fn object(raw: &ExecObject2) -> ExecObject {
+    ExecObject {
         handle: GemHandle(raw.handle),
         offset: raw.offset,
         alignment: raw.alignment,
         flags: ObjectFlags::from_bits_retain(raw.flags),
-        relocations: entries.into_iter().map(relocation).collect(),
-    })
+        relocations: Vec::new(),
+    }
 }

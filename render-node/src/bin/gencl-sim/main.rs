@@ -1,5 +1,6 @@
 //! Runs a program with a simulated Intel render node.
 
+mod signals;
 mod tree;
 
 use std::os::unix::process::ExitStatusExt;
@@ -85,7 +86,8 @@ fn run(arguments: &Arguments) -> Result<ExitCode, String> {
         }
     }
     let name = arguments.program[0].to_string_lossy();
-    let status = command.status().map_err(|e| format!("{name}: {e}"))?;
+    let mut child = signals::spawn(&mut command).map_err(|e| format!("{name}: {e}"))?;
+    let status = child.wait().map_err(|e| format!("{name}: {e}"))?;
     // As shells do for signals.
     let code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0));
     Ok(ExitCode::from(u8::try_from(code).unwrap_or(u8::MAX)))

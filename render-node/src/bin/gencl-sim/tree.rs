@@ -1,29 +1,45 @@
 //! The files that are shown to the program: a folder that looks like `/dev/dri` and the device's part of `/sys`.
 //!
 //! What is in them, and which links there are, is that of a machine with such a GPU (Linux 6.1).
+//!
+//! The folder is removed in the end. One whose `gencl-sim` was killed is removed by the next: a lock on the file [`LOCK`]
+//! tells that it is in use, and ends with the process.
 
 use std::ffi::OsString;
-use std::fs;
+use std::fs::{self, File};
 use std::io::Result;
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use gencl_simulator::device::Device;
 
 /// Where the device is on the PCI bus; integrated GPUs have always been there.
 const PCI: &str = "0000:00:02.0";
 
+/// How the names of folders begin.
+const PREFIX: &str = "gencl-sim-";
+/// The file in the folder that is locked as long as it is in use.
+const LOCK: &str = "lock";
+
 /// The folder; removed when it is dropped.
 pub struct Tree {
     root: PathBuf,
+    _lock: File,
 }
 
 impl Tree {
     /// Makes the folder.
     pub fn create(device: &Device) -> Result<Tree> {
-        let root = new_folder()?;
-        let tree = Tree { root };
+        let temporary = std::env::temp_dir();
+        remove_stale(&temporary);
+        let root = new_folder(&temporary)?;
+        let lock = File::create(root.join(LOCK)).and_then(|file| file.lock().map(|()| file));
+        let lock = lock.inspect_err(|_| {
+            let _ = fs::remove_dir_all(&root);
+        })?;
+        let tree = Tree { root, _lock: lock };
         tree.fill(device)?;
         Ok(tree)
     }
@@ -90,9 +106,35 @@ impl Tree {
     }
 }
 
+/// A folder without a lock is left alone for so long: it may have been made a moment ago.
+const YOUNG: Duration = Duration::from_secs(60);
+
+/// Removes folders that nobody uses any more. What cannot be removed, perhaps since it is another user's, stays.
+fn remove_stale(temporary: &Path) {
+    let Ok(entries) = fs::read_dir(temporary) else { return };
+    let ours = |entry: &fs::DirEntry| {
+        entry.file_name().to_str().is_some_and(|name| name.starts_with(PREFIX))
+            && entry.file_type().is_ok_and(|kind| kind.is_dir())
+    };
+    for entry in entries.filter_map(Result::ok).filter(ours) {
+        let folder = entry.path();
+        let is_unused = match File::open(folder.join(LOCK)) {
+            Ok(lock) => lock.try_lock().is_ok(),
+            Err(_) => {
+                let age = entry.metadata().and_then(|data| data.modified()).map(|time| time.elapsed());
+                age.is_ok_and(|age| age.is_ok_and(|age| age > YOUNG))
+            }
+        };
+        if is_unused {
+            let _ = fs::remove_dir_all(folder);
+        }
+    }
+}
+
 /// A new folder of our own in the folder for temporary files.
-fn new_folder() -> Result<PathBuf> {
-    let mut name = std::env::temp_dir().join("gencl-sim-XXXXXX").into_os_string().into_encoded_bytes();
+fn new_folder(temporary: &Path) -> Result<PathBuf> {
+    let template = temporary.join(format!("{PREFIX}XXXXXX"));
+    let mut name = template.into_os_string().into_encoded_bytes();
     name.push(0);
     // SAFETY: the template is a C string of our own, which the function changes in place.
     if unsafe { libc::mkdtemp(name.as_mut_ptr().cast()) }.is_null() {

@@ -1,0 +1,47 @@
+//! Signals to `gencl-sim` are for the program that it runs, which it outlives to clean up.
+
+use std::io::Result;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command};
+use std::sync::atomic::{AtomicI32, Ordering};
+
+/// The program's process; 0 before it runs.
+static PROGRAM: AtomicI32 = AtomicI32::new(0);
+
+/// What ends a program and may be caught. (The terminal sends SIGINT and SIGQUIT to the program itself, too.)
+const SIGNALS: [libc::c_int; 6] =
+    [libc::SIGTERM, libc::SIGHUP, libc::SIGUSR1, libc::SIGUSR2, libc::SIGINT, libc::SIGQUIT];
+
+extern "C" fn pass_on(signal: libc::c_int) {
+    let program = PROGRAM.load(Ordering::Relaxed);
+    let from_terminal = matches!(signal, libc::SIGINT | libc::SIGQUIT);
+    if program != 0 && !from_terminal {
+        // SAFETY: no pointers; the function may be called in a handler.
+        unsafe { libc::kill(program, signal) };
+    }
+}
+
+/// Starts the program. From now on signals are passed on to it; and when this process is killed, so is the program, whose
+/// node would lose its files.
+pub fn spawn(command: &mut Command) -> Result<Child> {
+    for signal in SIGNALS {
+        let handler = pass_on as extern "C" fn(libc::c_int) as libc::sighandler_t;
+        // SAFETY: the handler only calls what handlers may.
+        let before = unsafe { libc::signal(signal, handler) };
+        if before == libc::SIG_IGN {
+            // As `nohup` wants it, for the program too.
+            // SAFETY: no handler.
+            unsafe { libc::signal(signal, libc::SIG_IGN) };
+        }
+    }
+    // SAFETY: between `fork` and `exec` it makes a system call only.
+    unsafe {
+        command.pre_exec(|| {
+            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+            Ok(())
+        });
+    }
+    let child = command.spawn()?;
+    PROGRAM.store(child.id() as i32, Ordering::Relaxed);
+    Ok(child)
+}
