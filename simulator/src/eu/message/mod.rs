@@ -23,6 +23,8 @@ use crate::fault::Fault;
 pub use atomic::{Atomic, AtomicOperation};
 pub use footprint::Footprint;
 pub use block::{Block, BlockAddress, Scratch};
+#[cfg(test)]
+pub use image::FORMATS;
 pub use image::{MediaBlock, Sample, Typed, TypedAtomic};
 pub use port::Space;
 pub use scattered::{Element, Scattered, Untyped};

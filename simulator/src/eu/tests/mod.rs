@@ -6,3 +6,4 @@ mod flow;
 mod intel;
 mod paths;
 pub mod script;
+mod state;

@@ -9,17 +9,20 @@
 //! | `; fault: TEXT` | the run fails and the reason contains the text |
 //! | `; simd N`, `; mask BITS`, `; threads N`, `; local BYTES`, `; scratch BYTES`, `; cr0 BITS` | the launch |
 //! | `; lenient` | strict mode off |
+//! | `; device NAME` | the device, `skl` without it |
+//! | `; surface INDEX: ...`, `; sampler INDEX: ...` | states, see `state.rs` |
 //!
 //! A PLACE is `gN`, `gN.ELEMENT`, `fN`, `accN`, `aN`, or a memory address in hexadecimal. VALUES are numbers, or bits as `#HEX`; the last
 //! number may be `NUMBER*COUNT`. An end of thread is added to the code.
 
-use gencl_isa::{Generation, Type, parse_program};
+use gencl_isa::{Type, parse_program};
 
 use super::super::file::{ACCUMULATOR, ADDRESS, FLAG, File, GRF_BYTES, grf_mask};
 use super::super::probe::{NoProbe, Probe};
 use super::super::profile::{Profile, Recorder};
 use super::super::run::Worker;
 use super::super::{Kernel, run};
+use super::state::States;
 use crate::device::Device;
 use crate::dispatch::{Bases, CancelFlag, Launch, Rounding, Scratch};
 use crate::fault::Fault;
@@ -43,6 +46,8 @@ pub struct Script {
     scratch: u32,
     cr0: u32,
     lenient: bool,
+    device: Option<String>,
+    states: States,
 }
 
 #[derive(Debug)]
@@ -144,6 +149,9 @@ impl Script {
                 "scratch" => script.scratch = number(rest),
                 "cr0" => script.cr0 = number(rest),
                 "lenient" => script.lenient = true,
+                "device" => script.device = Some(rest.to_owned()),
+                "surface" => script.states.surface(rest),
+                "sampler" => script.states.sampler(rest),
                 "#" => {}
                 other => panic!("directive {other}"),
             }
@@ -228,17 +236,18 @@ impl Script {
         &self,
         probe: impl FnOnce(&Kernel) -> P,
     ) -> (Result<P, Fault>, Box<File>, AddressSpace) {
-        let device = Device::named("skl").unwrap();
+        let device = Device::named(self.device.as_deref().unwrap_or("skl")).expect("a device");
         assert_eq!(MEMORY_SIZE % PAGE_SIZE, 0);
         let memory = AddressSpace::new([(MEMORY, Object::create(MEMORY_SIZE).unwrap())]).unwrap();
         let end = "mov(8) g127<1>UD g0<8,8,1>UD { align1 WE_all 1Q };
             send(8) null<1>UW g127<8,8,1>UW 0x82000010 thread_spawner MsgDesc: mlen 1 rlen 0 { align1 WE_all 1Q EOT };";
-        let code = parse_program(Generation::Gen9, &format!("{}\n{end}", self.code))
+        let code = parse_program(device.generation, &format!("{}\n{end}", self.code))
             .unwrap_or_else(|e| panic!("{e}\n{}", self.code));
         let mut worker = Worker::new(device, 0);
         let mut file = Box::new([0; super::super::file::FILE_BYTES]);
         let result = Kernel::assemble(device, &code, !self.lenient).and_then(|kernel| {
-            let launch = self.launch();
+            let mut launch = self.launch();
+            self.states.write(&memory, &mut launch);
             let setup = |thread: &mut super::super::thread::Thread| {
                 thread.float = super::super::thread::FloatMode::of_control(self.cr0);
                 super::super::file::set_dword(&mut thread.file, super::super::file::CONTROL, self.cr0);

@@ -22,6 +22,8 @@ mod surface;
 mod tiling;
 mod typed;
 
+#[cfg(test)]
+pub use format::FORMATS;
 pub use media_block::{MediaBlock, RowOverride, transfer as media_block};
 pub use sampler::{Sample, SampleKind, sample};
 pub use typed::{Slots, Typed, TypedAtomic, access as typed, atomic as typed_atomic};
