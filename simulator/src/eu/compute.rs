@@ -94,6 +94,7 @@ pub fn is_supported(opcode: Opcode) -> bool {
             | O::Dp3
             | O::Dp2
             | O::Mad
+            | O::Madm
             | O::Lrp
     )
 }

@@ -3,15 +3,14 @@
 use std::collections::{BTreeMap, HashMap};
 
 use gencl_isa::{
-    AccessMode, Descriptor, Extra, Format, Generation, Instruction, MathFunction, Opcode, Operand, Register,
-    Type,
+    AccessMode, Descriptor, Extra, Format, Generation, Instruction, Opcode, Operand, Register, Type,
 };
 
 use super::kernel::{Found, targets};
 use super::message::{self, Message, Shape};
 use super::op::{Action, Branch, Op, Pred};
 use super::operand::{Dst, Place, Src, Target};
-use super::{compute, cycles, fast, file};
+use super::{compute, cycles, fast, file, ieee_macro};
 use crate::fault::Fault;
 
 /// Does strict mode accept that a rule is broken, because compilers that are used on hardware do so without harm?
@@ -113,8 +112,8 @@ impl Lowering<'_> {
         if !compute::is_supported(instruction.opcode) {
             return Err(Fault::unsupported(format!("instruction {:?}", instruction.opcode)));
         }
-        if let Some(function @ (MathFunction::Invm | MathFunction::Rsqrtm)) = op.function {
-            return Err(Fault::unsupported(format!("math function {function:?}")));
+        if ieee_macro::is_macro(instruction) {
+            return self.ieee_macro(op, instruction, ternary);
         }
         self.operands(&mut op, instruction, ternary)?;
         op.execution_type = execution_type(&op);
@@ -127,6 +126,16 @@ impl Lowering<'_> {
             return Err(Fault::unsupported("a write to ip"));
         }
         op.action = Action::Execute(fast::select(&op));
+        Ok(op)
+    }
+
+    fn ieee_macro(&self, mut op: Op, instruction: &Instruction, ternary: bool) -> Result<Op, Fault> {
+        let (plain, exponents) = ieee_macro::plain(instruction);
+        self.operands(&mut op, &plain, ternary)?;
+        op.exponents = exponents;
+        op.write_lanes = u32::MAX;
+        op.execution_type = execution_type(&op);
+        op.action = Action::Execute(ieee_macro::execute);
         Ok(op)
     }
 
@@ -355,6 +364,7 @@ fn template(offset: u32, size: u8) -> Op {
         saturate: false,
         accumulator_write: false,
         execution_type: Type::UD,
+        exponents: [None; 4],
         dst: Dst { target: Target::Null, ty: Type::UD, writes: 0 },
         src: [Src::NONE; 3],
         reads: 0,

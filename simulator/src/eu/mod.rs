@@ -13,6 +13,7 @@ mod file;
 mod float;
 mod flow;
 mod general;
+mod ieee_macro;
 mod kernel;
 mod lower;
 mod math;
@@ -24,6 +25,7 @@ pub mod profile;
 mod run;
 mod thread;
 mod value;
+mod wide;
 
 #[cfg(test)]
 mod tests;

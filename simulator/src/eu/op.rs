@@ -108,6 +108,8 @@ pub struct Op {
     pub accumulator_write: bool,
     /// Type in which it computes ("Execution Data Type").
     pub execution_type: Type,
+    /// Math macros: the registers with the rest of the exponents of destination and sources.
+    pub exponents: super::ieee_macro::Registers,
     /// Destination.
     pub dst: Dst,
     /// Sources.

@@ -1,0 +1,198 @@
+//! The instructions of the macros for division and square roots by IEEE 754: `math invm`, `math rsqrtm` and `madm`.
+//!
+//! Their numbers have two more bits of exponent than their type. These are in one of eight registers (`acc2` to `acc9`,
+//! "mme0" to "mme7") that each operand names, or none, in the place of align16's write mask and swizzle (Volume 7,
+//! "Math", "madm"; IGA, `MathMacroExt`). How the hardware divides a number between both registers is not documented. Here
+//! the general register holds the number where its type can, else its mantissa, and the other the exponent that is missing.
+//!
+//! `invm` and `rsqrtm` give an approximation to start from, as exact as `F`, and clear the flag. Where no iteration would help
+//! (zeros, infinities, NaN) they give the macro's result and set it: IGC jumps over the rest then.
+
+use gencl_isa::{Instruction, MathFunction, Opcode, Operand, Region, Type};
+
+use super::file::ACCUMULATOR;
+use super::general::gather;
+use super::op::{Op, Trap};
+use super::operand::{MAX_LANES, Target};
+use super::thread::Thread;
+use super::value::Value;
+use super::wide::{Format, Wide};
+use crate::dispatch::{GRF_SIZE, Rounding};
+use crate::fault::Fault;
+
+/// Is it one of these instructions?
+pub fn is_macro(instruction: &Instruction) -> bool {
+    let function = match instruction.extra {
+        gencl_isa::Extra::Math(function) => Some(function),
+        _ => None,
+    };
+    instruction.opcode == Opcode::Madm || matches!(function, Some(MathFunction::Invm | MathFunction::Rsqrtm))
+}
+
+/// The registers that hold the rest of the exponents of destination and sources; `None` where there is none.
+pub type Registers = [Option<u8>; 4];
+
+/// A code from 0 to 7 is a register, 8 is none.
+fn register(code: u8) -> Option<u8> {
+    (code < 8).then_some(code)
+}
+
+/// Takes the register numbers out of an instruction: what is left has plain operands.
+pub fn plain(instruction: &Instruction) -> (Instruction, Registers) {
+    const IDENTITY: u8 = 0b11_10_01_00;
+    let mut plain = *instruction;
+    let mut registers = [register(instruction.destination.writemask & 0xf), None, None, None];
+    plain.destination.writemask = 0xf;
+    for (n, operand) in plain.sources.iter_mut().enumerate() {
+        if let Operand::Register(source) = operand {
+            registers[n + 1] = register(source.swizzle & 0xf);
+            source.swizzle = IDENTITY;
+            source.region = Region { vstride: 4, ..source.region };
+        }
+    }
+    (plain, registers)
+}
+
+/// A source: finite with any exponent, or as a plain number.
+#[derive(Clone, Copy)]
+enum Number {
+    Finite(Wide),
+    Special(f64),
+}
+
+impl Number {
+    /// As a plain number of the same sign and kind; of finite ones only zeros keep their value.
+    fn kind(self) -> f64 {
+        match self {
+            Number::Special(value) => value,
+            Number::Finite(Wide { mantissa: 0, negative, .. }) => {
+                if negative {
+                    -0.0
+                } else {
+                    0.0
+                }
+            }
+            Number::Finite(Wide { negative, .. }) => {
+                if negative {
+                    -1.0
+                } else {
+                    1.0
+                }
+            }
+        }
+    }
+}
+
+/// Byte offset of the rest of a channel's exponent, an `i16`.
+fn exponent_offset(register: u8, lane: usize) -> usize {
+    ACCUMULATOR + (2 + usize::from(register)) * GRF_SIZE + lane * 2
+}
+
+fn source(thread: &Thread, op: &Op, index: usize, lane: usize, bits: u64) -> Number {
+    let src = &op.src[index];
+    let mut value = Value::from_bits(bits, src.ty, thread.float);
+    if src.abs {
+        value = value.absolute();
+    }
+    if src.negate {
+        value = value.negated();
+    }
+    let value = value.float();
+    if !value.is_finite() {
+        return Number::Special(value);
+    }
+    let power = op.exponents[index + 1].map_or(0, |register| {
+        let at = exponent_offset(register, lane);
+        i32::from(i16::from_le_bytes([thread.file[at], thread.file[at + 1]]))
+    });
+    Number::Finite(Wide::from_f64(value).scaled(power))
+}
+
+/// Executes one of the instructions for the channels of `mask`.
+pub fn execute(thread: &mut Thread, op: &Op, mask: u32) -> Result<(), Trap> {
+    let Target::Direct { offset, stride } = op.dst.target else {
+        return Err(Box::new(Fault::illegal("a math macro needs a direct destination")));
+    };
+    let mut raw = [[0; MAX_LANES]; 3];
+    for (bits, src) in raw.iter_mut().zip(&op.src) {
+        if src.is_some() {
+            gather(thread, op, src, mask, bits)?;
+        }
+    }
+    let mut flags = 0;
+    for lane in (0..usize::from(op.lanes)).filter(|lane| mask >> lane & 1 != 0) {
+        let number = |k: usize| source(thread, op, k, lane, raw[k][lane]);
+        let result = match op.function {
+            Some(MathFunction::Invm) => reciprocal(number(0), number(1)),
+            Some(MathFunction::Rsqrtm) => inverse_root(number(0)),
+            _ => Ok(multiply_add(number(0), number(1), number(2), thread.float.rounding)),
+        };
+        flags |= u32::from(result.is_err()) << lane;
+        let result = result.unwrap_or_else(Number::Special);
+        let (value, power) = divided(result, op, thread.float.rounding);
+        let bits = Value::Float(value).to_bits(op.dst.ty, op.saturate, thread.float);
+        let size = op.dst.ty.size() as usize;
+        let at = offset + lane * stride;
+        thread.file[at..at + size].copy_from_slice(&bits.to_le_bytes()[..size]);
+        if let Some(register) = op.exponents[0] {
+            let at = exponent_offset(register, lane);
+            thread.file[at..at + 2].copy_from_slice(&(power as i16).to_le_bytes());
+        }
+    }
+    if op.opcode == Opcode::Math {
+        thread.set_flags(op.flag_bit, mask, flags);
+    }
+    Ok(())
+}
+
+/// What goes to the general register, and the exponent that is missing there. Without a register for exponents the number is
+/// rounded to its type.
+fn divided(number: Number, op: &Op, rounding: Rounding) -> (f64, i32) {
+    let format = Format::of(op.dst.ty);
+    let wide = match number {
+        Number::Special(value) => return (value, 0),
+        Number::Finite(wide) => wide,
+    };
+    if op.exponents[0].is_none() {
+        return (wide.to_format(format, rounding), 0);
+    }
+    let wide = wide.rounded(format.precision, rounding);
+    let fits = (format.minimum..=format.maximum).contains(&wide.magnitude()) || wide.mantissa == 0;
+    let power = if fits { 0 } else { wide.magnitude() };
+    (wide.scaled(-power).to_format(format, rounding), power)
+}
+
+/// `madm`: `a + b * c`, to be rounded to where it goes.
+fn multiply_add(a: Number, b: Number, c: Number, rounding: Rounding) -> Number {
+    match (a, b, c) {
+        (Number::Finite(a), Number::Finite(b), Number::Finite(c)) => {
+            Number::Finite(Wide::multiply_add(a, b, c, rounding))
+        }
+        _ => Number::Special(b.kind().mul_add(c.kind(), a.kind())),
+    }
+}
+
+/// An approximation of `1 / b`; `Err`: the quotient `a / b`.
+fn reciprocal(a: Number, b: Number) -> Result<Number, f64> {
+    match (a, b) {
+        (Number::Finite(a), Number::Finite(b)) if a.mantissa != 0 && b.mantissa != 0 => {
+            let magnitude = b.magnitude();
+            let mantissa = b.scaled(-magnitude).to_format(Format::of(Type::DF), Rounding::Zero);
+            Ok(Number::Finite(Wide::from_f64(f64::from((1.0 / mantissa) as f32)).scaled(-magnitude)))
+        }
+        _ => Err(a.kind() / b.kind()),
+    }
+}
+
+/// An approximation of `1 / sqrt(a)`; `Err`: the square root.
+fn inverse_root(a: Number) -> Result<Number, f64> {
+    match a {
+        Number::Finite(a) if a.mantissa != 0 && !a.negative => {
+            let magnitude = a.magnitude();
+            let even = magnitude & !1;
+            let mantissa = a.scaled(-even).to_format(Format::of(Type::DF), Rounding::Zero);
+            Ok(Number::Finite(Wide::from_f64(f64::from((1.0 / mantissa.sqrt()) as f32)).scaled(-even / 2)))
+        }
+        a => Err(a.kind().sqrt()),
+    }
+}

@@ -1,0 +1,282 @@
+//! Floating-point numbers whose exponent has no bounds, with an exact multiply-add: what the macros for IEEE division and
+//! square roots compute with.
+
+use gencl_isa::Type;
+
+use crate::dispatch::Rounding;
+
+/// Bits of a mantissa and the smallest and largest exponent of its leading bit, of a normal number.
+#[derive(Clone, Copy, Debug)]
+pub struct Format {
+    /// With the leading bit.
+    pub precision: u32,
+    /// Of the smallest normal number.
+    pub minimum: i32,
+    /// Of the largest number.
+    pub maximum: i32,
+}
+
+impl Format {
+    /// The format of a type; the macros have `F` and `DF` only.
+    pub fn of(ty: Type) -> Format {
+        match ty {
+            Type::DF => Format { precision: 53, minimum: -1022, maximum: 1023 },
+            _ => Format { precision: 24, minimum: -126, maximum: 127 },
+        }
+    }
+}
+
+/// A number that is neither infinite nor NaN: `mantissa * 2^exponent`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wide {
+    /// Below zero.
+    pub negative: bool,
+    /// Its leading bit is bit 63, or it is 0.
+    pub mantissa: u64,
+    /// Of the mantissa's bit 0.
+    pub exponent: i32,
+}
+
+impl Wide {
+    /// A finite `f64`.
+    pub fn from_f64(value: f64) -> Wide {
+        let bits = value.to_bits();
+        let (field, fraction) = ((bits >> 52 & 0x7ff) as i32, bits & ((1 << 52) - 1));
+        let (mantissa, exponent) =
+            if field == 0 { (fraction, -1074) } else { (fraction | 1 << 52, field - 1075) };
+        let shift = mantissa.leading_zeros() % 64;
+        Wide {
+            negative: value.is_sign_negative(),
+            mantissa: mantissa << shift,
+            exponent: exponent - shift as i32,
+        }
+    }
+
+    /// Times a power of two.
+    pub fn scaled(self, power: i32) -> Wide {
+        Wide { exponent: self.exponent + power, ..self }
+    }
+
+    /// The exponent of the leading bit.
+    pub fn magnitude(self) -> i32 {
+        self.exponent + 63
+    }
+
+    /// The product.
+    fn times(self, other: Wide) -> Exact {
+        let product = u128::from(self.mantissa) * u128::from(other.mantissa);
+        Exact {
+            negative: self.negative != other.negative,
+            mantissa: product,
+            exponent: self.exponent + other.exponent,
+        }
+    }
+
+    /// `a + b * c`, of which the last bit stands for all that are lost: rounding it once more to a format is right. The
+    /// rounding is for the sign of a zero.
+    pub fn multiply_add(a: Wide, b: Wide, c: Wide, rounding: Rounding) -> Wide {
+        a.exact().plus(b.times(c), rounding).to_odd()
+    }
+
+    /// Rounded to `precision` bits.
+    pub fn rounded(self, precision: u32, rounding: Rounding) -> Wide {
+        self.exact().rounded(precision, rounding)
+    }
+
+    fn exact(self) -> Exact {
+        Exact { negative: self.negative, mantissa: u128::from(self.mantissa), exponent: self.exponent }
+    }
+
+    /// The nearest number of a format as `f64`, which holds all of them: denormals have fewer bits, what is too large
+    /// becomes infinity or the largest number.
+    pub fn to_format(self, format: Format, rounding: Rounding) -> f64 {
+        let missing = (format.minimum - self.magnitude()).max(0) as u32;
+        // A number below half of the smallest denormal keeps one bit, to be rounded by hand.
+        let sign = if self.negative { -1.0 } else { 1.0 };
+        let smallest = power_of_two(format.minimum - format.precision as i32 + 1);
+        if missing >= format.precision && self.mantissa != 0 {
+            let half = self.magnitude() == format.minimum - format.precision as i32;
+            let up = match rounding {
+                Rounding::NearestEven => half && self.mantissa != 1 << 63,
+                Rounding::Up => !self.negative,
+                Rounding::Down => self.negative,
+                Rounding::Zero => false,
+            };
+            return sign * if up { smallest } else { 0.0 };
+        }
+        let rounded = self.rounded(format.precision - missing, rounding);
+        if rounded.mantissa == 0 {
+            return sign * 0.0;
+        }
+        if rounded.magnitude() > format.maximum {
+            let largest = (2.0 - power_of_two(1 - format.precision as i32)) * power_of_two(format.maximum);
+            let infinite = match rounding {
+                Rounding::NearestEven => true,
+                Rounding::Up => !self.negative,
+                Rounding::Down => self.negative,
+                Rounding::Zero => false,
+            };
+            return sign * if infinite { f64::INFINITY } else { largest };
+        }
+        // The mantissa has at most 53 bits here: both steps are exact, also when the result is denormal.
+        let mantissa = (rounded.mantissa >> 11) as f64;
+        let exponent = rounded.exponent + 11;
+        let first = exponent.max(-1000);
+        sign * mantissa * power_of_two(first) * power_of_two(exponent - first)
+    }
+}
+
+/// An exact intermediate result: `mantissa * 2^exponent`.
+#[derive(Clone, Copy, Debug)]
+struct Exact {
+    negative: bool,
+    mantissa: u128,
+    exponent: i32,
+}
+
+/// Where the leading bit of a term is put before an addition: one bit is left for the carry.
+const TERM_BITS: u32 = 126;
+
+impl Exact {
+    /// The leading bit at [`TERM_BITS`]. Terms have at most 106 bits that are not zero.
+    fn aligned(self) -> Exact {
+        let shift = TERM_BITS as i32 - (127 - self.mantissa.leading_zeros() as i32);
+        let mantissa = if shift >= 0 { self.mantissa << shift } else { self.mantissa >> -shift };
+        Exact { mantissa, exponent: self.exponent - shift, ..self }
+    }
+
+    /// The sum; bits that are lost remain as one that is set.
+    fn plus(self, other: Exact, rounding: Rounding) -> Exact {
+        if self.mantissa == 0 && other.mantissa == 0 {
+            let negative = if rounding == Rounding::Down {
+                self.negative | other.negative
+            } else {
+                self.negative & other.negative
+            };
+            return Exact { negative, ..self };
+        }
+        if self.mantissa == 0 || other.mantissa == 0 {
+            return if self.mantissa == 0 { other } else { self };
+        }
+        let (a, b) = (self.aligned(), other.aligned());
+        let (large, small) = if a.exponent >= b.exponent { (a, b) } else { (b, a) };
+        let distance = (large.exponent - small.exponent) as u32;
+        let lost = distance > 0 && small.mantissa & (u128::MAX >> (128 - distance.min(128))) != 0;
+        let shifted = small.mantissa.checked_shr(distance).unwrap_or(0) | u128::from(lost);
+        if large.negative == small.negative {
+            return Exact { mantissa: large.mantissa + shifted, ..large };
+        }
+        match large.mantissa.cmp(&shifted) {
+            std::cmp::Ordering::Equal => {
+                Exact { negative: rounding == Rounding::Down, mantissa: 0, exponent: 0 }
+            }
+            std::cmp::Ordering::Greater => Exact { mantissa: large.mantissa - shifted, ..large },
+            std::cmp::Ordering::Less => {
+                Exact { negative: small.negative, mantissa: shifted - large.mantissa, ..large }
+            }
+        }
+    }
+
+    /// The first 64 bits; the last is set if what follows is not zero.
+    fn to_odd(self) -> Wide {
+        let shift = self.mantissa.leading_zeros() % 128;
+        let mantissa = self.mantissa << shift;
+        let lost = mantissa as u64 != 0;
+        Wide {
+            negative: self.negative,
+            mantissa: (mantissa >> 64) as u64 | u64::from(lost),
+            exponent: self.exponent - shift as i32 + 64,
+        }
+    }
+
+    /// Rounds to `precision` bits, 1 to 64.
+    fn rounded(self, precision: u32, rounding: Rounding) -> Wide {
+        if self.mantissa == 0 {
+            return Wide { negative: self.negative, mantissa: 0, exponent: 0 };
+        }
+        let shift = self.mantissa.leading_zeros();
+        let (mantissa, exponent) = (self.mantissa << shift, self.exponent - shift as i32);
+        let drop = 128 - precision;
+        let (kept, rest, half) = (mantissa >> drop, mantissa & ((1 << drop) - 1), 1u128 << (drop - 1));
+        let up = match rounding {
+            Rounding::NearestEven => rest > half || rest == half && kept & 1 != 0,
+            Rounding::Up => rest > 0 && !self.negative,
+            Rounding::Down => rest > 0 && self.negative,
+            Rounding::Zero => false,
+        };
+        let kept = kept + u128::from(up);
+        // A carry beyond the leading bit leaves zeros.
+        let (kept, carry) = if kept >> precision != 0 { (kept >> 1, 1) } else { (kept, 0) };
+        let mantissa = (kept as u64) << (64 - precision);
+        Wide { negative: self.negative, mantissa, exponent: exponent + 64 + carry }
+    }
+}
+
+/// `2^power`, for powers of normal and denormal numbers.
+fn power_of_two(power: i32) -> f64 {
+    if power >= -1022 {
+        f64::from_bits(((power + 1023) as u64) << 52)
+    } else {
+        f64::from_bits(1 << (power + 1074).max(0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn random(state: &mut u64) -> u64 {
+        *state ^= *state << 13;
+        *state ^= *state >> 7;
+        *state ^= *state << 17;
+        *state
+    }
+
+    #[test]
+    fn multiply_add_is_the_hosts() {
+        let mut state = 88172645463325252;
+        let format = Format::of(Type::DF);
+        for round in 0..200_000u32 {
+            let [a, b, mut c] = std::array::from_fn(|_| {
+                let bits = random(&mut state);
+                // Exponents that meet, and now and then any.
+                f64::from_bits(if round.is_multiple_of(8) {
+                    bits
+                } else {
+                    bits & 0x803f_ffff_ffff_ffff | 0x3fe0 << 48
+                })
+            });
+            if round % 3 == 0 {
+                c = -(a * b);
+            }
+            if !(a.is_finite() && b.is_finite() && c.is_finite()) {
+                continue;
+            }
+            let [x, y, z] = [a, b, c].map(Wide::from_f64);
+            let result = Wide::multiply_add(z, x, y, Rounding::NearestEven);
+            let (ours, expected) = (result.to_format(format, Rounding::NearestEven), a.mul_add(b, c));
+            assert_eq!(ours.to_bits(), expected.to_bits(), "{a:e} * {b:e} + {c:e}: {ours:e}, {expected:e}");
+        }
+    }
+
+    #[test]
+    fn formats_have_denormals_and_limits() {
+        let to = |value: f64, power, rounding| {
+            Wide::from_f64(value).scaled(power).to_format(Format::of(Type::F), rounding) as f32
+        };
+        assert_eq!(to(1.0, -149, Rounding::NearestEven), f32::from_bits(1));
+        assert_eq!(to(1.0, -150, Rounding::NearestEven), 0.0);
+        assert_eq!(to(1.5, -150, Rounding::NearestEven), f32::from_bits(1));
+        assert_eq!(to(1.5, -149, Rounding::NearestEven), f32::from_bits(2));
+        assert_eq!(to(-1.0, -500, Rounding::Down), -f32::from_bits(1));
+        assert_eq!(to(1.0, 128, Rounding::NearestEven), f32::INFINITY);
+        assert_eq!(to(1.0, 128, Rounding::Zero), f32::MAX);
+        assert_eq!(to(3.0, 5, Rounding::Zero), 96.0);
+        let tiny = Wide::from_f64(3.0).scaled(-1075).to_format(Format::of(Type::DF), Rounding::NearestEven);
+        assert_eq!(tiny, f64::from_bits(2));
+        assert_eq!(
+            Wide::from_f64(f64::from_bits(5)).to_format(Format::of(Type::DF), Rounding::Up),
+            f64::from_bits(5)
+        );
+    }
+}
