@@ -16,7 +16,7 @@ use gencl_simulator::Vm;
 
 use crate::caller::{self, extensions};
 use crate::engines::{self, EngineMap};
-use crate::files::OpenFile;
+use crate::files::{self, OpenFile};
 
 const EINVAL: Errno = Errno(libc::EINVAL);
 const ENOENT: Errno = Errno(libc::ENOENT);
@@ -234,6 +234,12 @@ pub fn reset_stats(file: &OpenFile, args: &mut ResetStats) -> Result<()> {
     file.contexts.lock().use_context(args.ctx_id);
     (args.batch_active, args.batch_pending) = (stats.batch_active, stats.batch_pending);
     args.reset_count = 0;
+    // i915 writes its error state when the batch hangs; nobody has a reason to read it before asking here.
+    if stats.batch_active > 0
+        && let Some(reason) = file.simulator.error_state(ContextId(args.ctx_id))
+    {
+        files::write_error_state(&reason);
+    }
     Ok(())
 }
 

@@ -116,6 +116,9 @@ pub fn is_node(fd: RawFd) -> bool {
     }
 }
 
+/// The card's error state in the folder that is shown.
+const ERROR_STATE: &str = "sys/class/drm/renderD128/device/drm/card0/error";
+
 /// Seconds of the period that says that a timer is the node.
 const MARK: i64 = 6_147_105_893;
 /// When the timer fires: in some 250 years.
@@ -162,6 +165,15 @@ fn read_mark(fd: RawFd) -> Option<u64> {
     // The program looks at `errno` of its own call, not of ours.
     crate::real::set_errno(errno.raw_os_error().unwrap_or(0));
     (result == 0 && timer.it_interval.tv_sec == MARK).then_some(timer.it_interval.tv_nsec as u64)
+}
+
+/// Shows the reason of a hang where i915 does: in the card's file `error`. Unlike i915's it has the last one, not the first.
+pub fn write_error_state(reason: &str) {
+    let Some(root) = &options::get().root else { return };
+    let text = format!("GPU HANG: in process {}\n{reason}\n", std::process::id());
+    if let Err(error) = std::fs::write(root.join(ERROR_STATE), text) {
+        tracing::warn!("{ERROR_STATE}: {error}");
+    }
 }
 
 /// Faults of batches are said on standard error, as drivers do not tell them; commands too when they are traced.

@@ -24,6 +24,7 @@ fn drivers_find_the_device_in_sysfs() {
         ("/sys/dev/char/226:128/device/vendor", "0x8086\n"),
         ("/sys/bus/pci/devices/0000:00:02.0/device", "0x1912\n"),
         ("/sys/class/drm/renderD128/device/revision", "0x06\n"),
+        ("/sys/class/drm/renderD128/device/drm/card0/error", "No error state collected\n"),
     ] {
         let out = run(&["--", "cat", path]);
         assert_eq!(text(&out.stdout), expected, "{path}: {}", text(&out.stderr));

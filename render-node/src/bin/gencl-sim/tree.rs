@@ -76,6 +76,7 @@ impl Tree {
             (format!("{pci}/drm/card0/gt_max_freq_mhz"), megahertz.clone()),
             (format!("{pci}/drm/card0/gt_RP0_freq_mhz"), megahertz),
             (format!("{pci}/drm/card0/gt_min_freq_mhz"), "350\n".into()),
+            (format!("{pci}/drm/card0/error"), "No error state collected\n".into()),
             ("sys/class/drm/version".into(), "drm 1.1.0 20060810\n".into()),
         ];
         for (path, text) in files {
