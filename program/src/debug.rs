@@ -41,6 +41,7 @@ options! {
     VALIDATE "validate" "" "Check LLVM IR after each step, and each register allocation symbolically.";
     SIMD "simd" "8|16" "Compile for this many lanes per thread.";
     BATCH "batch" "" "Print batch buffers before they are executed.";
+    PROFILE "profile" "FILE" "Write what the simulated GPU counted for each kernel and instruction (gencl-stats shows it).";
     LOG "log" "error|warn|info|debug|trace" "Print messages; debug adds OpenCL calls that fail, trace all of them.";
 }
 

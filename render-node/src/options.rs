@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use gencl_simulator::Settings;
+use gencl_simulator::{Settings, statistics};
 
 /// The folder with the files that are shown. Without it the library shows nothing.
 pub const ROOT: &str = "GENCL_RENDER_NODE_ROOT";
@@ -13,6 +13,8 @@ pub const DEVICE: &str = "GENCL_RENDER_NODE_DEVICE";
 pub const STRICT: &str = "GENCL_RENDER_NODE_STRICT";
 /// Print every request to standard error.
 pub const TRACE: &str = "GENCL_RENDER_NODE_TRACE";
+/// The file that statistics of kernels are written to when the process exits.
+pub const STATISTICS: &str = "GENCL_RENDER_NODE_STATISTICS";
 
 /// The options of this process.
 #[derive(Debug)]
@@ -25,12 +27,15 @@ pub struct Options {
     pub strict: bool,
     /// See [`TRACE`].
     pub trace: bool,
+    /// See [`STATISTICS`].
+    pub statistics: Option<PathBuf>,
 }
 
 impl Options {
     /// How the simulator behaves.
     pub fn settings(&self) -> Settings {
-        Settings { strict: self.strict, ..Settings::default() }
+        let statistics = self.statistics.as_deref().map(statistics::written_at_exit);
+        Settings { strict: self.strict, statistics, ..Settings::default() }
     }
 }
 
@@ -42,5 +47,6 @@ pub fn get() -> &'static Options {
         device: std::env::var(DEVICE).unwrap_or_else(|_| "skl".into()),
         strict: std::env::var_os(STRICT).is_some(),
         trace: std::env::var_os(TRACE).is_some(),
+        statistics: std::env::var_os(STATISTICS).map(PathBuf::from),
     })
 }

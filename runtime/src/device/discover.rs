@@ -1,11 +1,13 @@
 //! Finding a device: a render node of the kernel that is supported, else the simulator.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use gencl_i915::RenderNode;
 use gencl_i915::kernel::{self, KernelNode};
-use gencl_simulator::{Settings, Simulator};
+use gencl_program::debug::{self, Debug};
+use gencl_simulator::{Settings, Simulator, statistics};
 
 use super::Device;
 use super::table::{self, DeviceKind};
@@ -58,6 +60,9 @@ fn simulated(target: &str, kind: Option<DeviceKind>) -> Result<Device, String> {
         let seconds = limit.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
         settings.hang_limit = seconds.ok_or_else(|| format!("GENCL_HANG_LIMIT={limit}: it takes seconds"))?;
     }
+    let (debug, _) = Debug::from_environment();
+    settings.statistics =
+        debug.value(debug::PROFILE).map(|file| statistics::written_at_exit(Path::new(file)));
     simulate(target, kind.unwrap_or(DeviceKind::Cpu), settings)
 }
 

@@ -1,5 +1,6 @@
 //! Runs a program with a simulated Intel render node.
 
+mod stats;
 mod signals;
 mod tree;
 
@@ -10,31 +11,35 @@ use std::process::{Command, ExitCode};
 use gencl_simulator::device::Device;
 
 const USAGE: &str = "\
-usage: gencl-sim [--device NAME] [--strict] [--trace] [--] PROGRAM [ARGUMENT...]
+usage: gencl-sim [--device NAME] [--strict] [--trace] [--stats FILE] [--] PROGRAM [ARGUMENT...]
 
 Runs a program to which a simulated Intel GPU is shown as /dev/dri/renderD128.
 
   --device NAME  the GPU (default: skl)
   --strict       refuse what the hardware leaves undefined
-  --trace        print every request of the program to standard error";
+  --trace        print every request of the program to standard error
+  --stats FILE   write what kernels executed and took as JSON, which gencl-stats shows; FILE.PID for further processes;
+                 - prints a table to standard error instead";
 
 /// What the command line asks for.
 struct Arguments {
     device: &'static Device,
     strict: bool,
     trace: bool,
+    statistics: Option<PathBuf>,
     program: Vec<std::ffi::OsString>,
 }
 
 fn arguments() -> Result<Arguments, String> {
     let mut given = std::env::args_os().skip(1).peekable();
-    let (mut name, mut strict, mut trace) = ("skl".to_owned(), false, false);
+    let (mut name, mut strict, mut trace, mut statistics) = ("skl".to_owned(), false, false, None);
     while let Some(argument) = given.next_if(|a| a.to_str().is_some_and(|a| a.starts_with('-'))) {
         match argument.to_str() {
             Some("--device") => {
                 let value = given.next().ok_or("--device needs a name")?;
                 name = value.to_string_lossy().into_owned();
             }
+            Some("--stats") => statistics = Some(given.next().ok_or("--stats needs a file or -")?.into()),
             Some("--strict") => strict = true,
             Some("--trace") => trace = true,
             Some("--") => break,
@@ -49,7 +54,7 @@ fn arguments() -> Result<Arguments, String> {
     if program.is_empty() {
         return Err("which program?".into());
     }
-    Ok(Arguments { device, strict, trace, program })
+    Ok(Arguments { device, strict, trace, statistics, program })
 }
 
 /// The preload library: beside this program, or in the library folder beside its folder.
@@ -85,9 +90,19 @@ fn run(arguments: &Arguments) -> Result<ExitCode, String> {
             command.env(variable, "1");
         }
     }
+    let statistics = match &arguments.statistics {
+        None => None,
+        Some(path) => Some(stats::Statistics::new(path, tree.root())?),
+    };
+    if let Some(statistics) = &statistics {
+        command.env("GENCL_RENDER_NODE_STATISTICS", statistics.path());
+    }
     let name = arguments.program[0].to_string_lossy();
     let mut child = signals::spawn(&mut command).map_err(|e| format!("{name}: {e}"))?;
     let status = child.wait().map_err(|e| format!("{name}: {e}"))?;
+    if let Some(Err(error)) = statistics.map(stats::Statistics::finish) {
+        eprintln!("gencl-sim: {error}");
+    }
     // As shells do for signals.
     let code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0));
     Ok(ExitCode::from(u8::try_from(code).unwrap_or(u8::MAX)))

@@ -1,0 +1,61 @@
+//! Shows the statistics that `gencl-sim --stats` or `GENCL_DEBUG=profile=FILE` wrote.
+
+use std::fs::File;
+use std::io::{self, BufReader, Write};
+use std::process::ExitCode;
+
+use gencl_simulator::statistics::report::{Kernel, VERSION};
+use gencl_simulator::statistics::{Report, text};
+
+const USAGE: &str = "\
+usage: gencl-stats FILE [--annotate KERNEL]
+
+Prints a line for each kernel; or the instructions of one with what they took.
+KERNEL is the beginning of its hash, or its number in the table, from 1 on.";
+
+/// The kernel that the user means.
+fn find<'a>(report: &'a Report, wish: &str) -> Result<&'a Kernel, String> {
+    let number = wish.parse::<usize>().ok().filter(|n| (1..=report.kernels.len()).contains(n));
+    let mut found = report.kernels.iter().filter(|kernel| kernel.hash.starts_with(wish));
+    match (number, found.next(), found.next()) {
+        (Some(number), ..) => Ok(&report.kernels[number - 1]),
+        (None, Some(kernel), None) => Ok(kernel),
+        (None, Some(_), Some(_)) => Err(format!("several kernels begin with {wish}; give the number")),
+        (None, None, _) => Err(format!("there is no kernel {wish}")),
+    }
+}
+
+fn run() -> Result<String, String> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let (path, kernel) = match arguments[..] {
+        ["-h" | "--help"] => return Ok(format!("{USAGE}\n")),
+        [path] => (path, None),
+        [path, "--annotate", kernel] | ["--annotate", kernel, path] => (path, Some(kernel)),
+        _ => return Err(USAGE.into()),
+    };
+    let file = File::open(path).map_err(|error| format!("{path}: {error}"))?;
+    let report: Report =
+        serde_json::from_reader(BufReader::new(file)).map_err(|error| format!("{path}: {error}"))?;
+    if report.version != VERSION {
+        return Err(format!("{path}: version {}, this program reads {VERSION}", report.version));
+    }
+    match kernel {
+        Some(wish) => find(&report, wish).map(text::listing),
+        None => Ok(text::table(&report)),
+    }
+}
+
+fn main() -> ExitCode {
+    match run() {
+        // A reader that has seen enough is no error.
+        Ok(text) => match io::stdout().write_all(text.as_bytes()) {
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => ExitCode::FAILURE,
+            _ => ExitCode::SUCCESS,
+        },
+        Err(error) => {
+            eprintln!("gencl-stats: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
