@@ -41,6 +41,55 @@ impl fmt::Display for Channels {
     }
 }
 
+/// What the sampler is asked for, by name where it has one (Skylake, Volume 7, "Sampling Engine", "Message Types";
+/// Mesa's `brw_eu_defines.h`).
+struct Sample(u8);
+
+impl fmt::Display for Sample {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.0 {
+            0 => "sample",
+            1 => "sample_b",
+            2 => "sample_l",
+            3 => "sample_c",
+            4 => "sample_d",
+            5 => "sample_b_c",
+            6 => "sample_l_c",
+            7 => "ld",
+            8 => "gather4",
+            9 => "lod",
+            10 => "resinfo",
+            11 => "sampleinfo",
+            16 => "gather4_c",
+            17 => "gather4_po",
+            18 => "gather4_po_c",
+            20 => "sample_d_c",
+            24 => "sample_lz",
+            25 => "sample_c_lz",
+            26 => "ld_lz",
+            28 => "ld2dms_w",
+            29 => "ld_mcs",
+            30 => "ld2dms",
+            31 => "ld2dss",
+            n => return write!(f, "kind {n}"),
+        })
+    }
+}
+
+/// The sampler's SIMD mode.
+struct SampleMode(u8);
+
+impl fmt::Display for SampleMode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            0 => f.write_str("SIMD4x2"),
+            1 => f.write_str("SIMD8"),
+            2 => f.write_str("SIMD16"),
+            n => write!(f, "mode {n}"),
+        }
+    }
+}
+
 /// ` word` where it holds.
 fn word(holds: bool, word: &str) -> &str {
     if holds { word } else { "" }
@@ -113,7 +162,9 @@ impl fmt::Display for Operation {
             ),
             Operation::Sampler { surface, sampler, kind, mode, half } => write!(
                 f,
-                ", bti {surface}, sampler {sampler}, kind {kind}, mode {mode}{}",
+                ", bti {surface}, sampler {sampler}, {} {}{}",
+                Sample(kind),
+                SampleMode(mode),
                 word(half, ", half")
             ),
             Operation::Urb { function, offset, per_slot, swizzle, complete } => write!(
