@@ -31,4 +31,4 @@ pub use generation::Capabilities;
 pub use instruction::*;
 pub use opcode::{Allows, BranchShape, Format, Implied, OPCODES, OpcodeInfo};
 pub use text::{ParseError, Printed, parse, parse_program, print, print_program};
-pub use validate::{Place, Rule, Violation, rules, validate};
+pub use validate::{Place, Rule, Violation, atom_rules, rules, validate, validate_atom};

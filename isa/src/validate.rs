@@ -3,6 +3,7 @@
 //! Each rule is a row: name, manual's section, the generations it holds for, what it demands, and the
 //! check. [`validate`] runs all of them and reports every fault.
 
+mod atom;
 mod control;
 mod operand;
 mod region;
@@ -83,8 +84,28 @@ pub fn rules() -> impl Iterator<Item = &'static Rule> {
 
 /// Every rule that the instruction breaks.
 pub fn validate(generation: Generation, instruction: &Instruction) -> Vec<Violation> {
+    violations(rules(), generation, instruction)
+}
+
+/// The rules of the Atom line, which [`rules`] does not have.
+pub fn atom_rules() -> impl Iterator<Item = &'static Rule> {
+    atom::RULES.iter()
+}
+
+/// Every rule of the Atom line (Cherryview, Apollo Lake, Gemini Lake) that the instruction breaks, besides those
+/// of its generation.
+pub fn validate_atom(generation: Generation, instruction: &Instruction) -> Vec<Violation> {
+    violations(atom_rules(), generation, instruction)
+}
+
+/// Every one of some rules that the instruction breaks.
+fn violations(
+    rules: impl Iterator<Item = &'static Rule>,
+    generation: Generation,
+    instruction: &Instruction,
+) -> Vec<Violation> {
     let subject = Subject::new(generation, instruction);
-    rules()
+    rules
         .filter(|rule| rule.applies(generation))
         .flat_map(|rule| (rule.check)(&subject).into_iter().map(move |place| Violation { rule, place }))
         .collect()

@@ -34,7 +34,8 @@ pub struct Device {
     pub llc: bool,
     /// Smallest number of EUs in a pool (`I915_PARAM_MIN_EU_IN_POOL`); 0 where EUs cannot be pooled.
     pub eu_pool: u32,
-    /// The Atom line's restrictions of 64-bit types and of the multiplication of dwords hold.
+    /// The Atom line's restrictions of 64-bit types and of the multiplication of dwords hold
+    /// ([`gencl_isa::validate_atom`]).
     pub atom: bool,
 }
 

@@ -83,6 +83,8 @@ pub enum Class {
     SlmAtomic,
     /// Atomic operations in memory, which the L3 cache performs.
     Atomic,
+    /// Images through the sampler.
+    Sampler,
     /// Fences.
     Fence,
     /// The barrier message.
@@ -93,11 +95,12 @@ pub enum Class {
 
 impl Class {
     /// All classes.
-    pub const ALL: [Class; 7] = [
+    pub const ALL: [Class; 8] = [
         Class::Slm,
         Class::Memory,
         Class::SlmAtomic,
         Class::Atomic,
+        Class::Sampler,
         Class::Fence,
         Class::Barrier,
         Class::End,
@@ -110,6 +113,7 @@ impl Class {
             Class::Memory => "memory",
             Class::SlmAtomic => "slm atomic",
             Class::Atomic => "atomic",
+            Class::Sampler => "sampler",
             Class::Fence => "fence",
             Class::Barrier => "barrier",
             Class::End => "end",
@@ -123,6 +127,8 @@ impl Class {
             Class::Slm | Class::SlmAtomic | Class::Fence => 100,
             // [IGC] `DP_L3`, of the next generation with the same data port.
             Class::Memory | Class::Atomic => 146,
+            // [IGC], `SFID_SAMPLER` of Gen9.
+            Class::Sampler => 300,
             // [IGC] `BARRIER`, from the arrival of the last thread on.
             Class::Barrier => 30,
             Class::End => 0,

@@ -40,7 +40,7 @@ impl Kernel {
             return Err(Fault::illegal(format!("the kernel's start {start:#x} is outside of the code")));
         }
         let code = &code[start..];
-        Kernel::explore(device.generation, strict, |offset| {
+        Kernel::explore(device, strict, |offset| {
             let bytes = code.get(offset as usize..).filter(|bytes| !bytes.is_empty()).ok_or(END_OF_CODE)?;
             let (size, instruction) = decode_first(device.generation, bytes).map_err(|e| e.to_string())?;
             Ok((size as u8, instruction))
@@ -52,14 +52,14 @@ impl Kernel {
     /// # Errors
     /// As [`Kernel::decode`].
     pub fn assemble(device: &Device, instructions: &[Instruction], strict: bool) -> Result<Kernel, Fault> {
-        Kernel::explore(device.generation, strict, |offset| {
+        Kernel::explore(device, strict, |offset| {
             let instruction = instructions.get(offset as usize / 16).filter(|_| offset % 16 == 0);
             instruction.map(|i| (16, *i)).ok_or_else(|| END_OF_CODE.into())
         })
     }
 
     /// Follows the control flow from offset 0.
-    fn explore(generation: Generation, strict: bool, fetch: impl Fn(u32) -> Found) -> Result<Kernel, Fault> {
+    fn explore(device: &Device, strict: bool, fetch: impl Fn(u32) -> Found) -> Result<Kernel, Fault> {
         let mut found = BTreeMap::new();
         let mut open = vec![0];
         while let Some(offset) = open.pop() {
@@ -75,12 +75,13 @@ impl Kernel {
             }
             found.insert(offset, instruction);
         }
-        Kernel::lower(generation, strict, &found)
+        Kernel::lower(device, strict, &found)
     }
 
-    fn lower(generation: Generation, strict: bool, found: &BTreeMap<u32, Found>) -> Result<Kernel, Fault> {
+    fn lower(device: &Device, strict: bool, found: &BTreeMap<u32, Found>) -> Result<Kernel, Fault> {
+        let generation = device.generation;
         let indices: HashMap<u32, usize> = found.keys().enumerate().map(|(n, o)| (*o, n)).collect();
-        let lowering = Lowering { generation, strict, found, indices: &indices };
+        let lowering = Lowering { generation, atom: device.atom, strict, found, indices: &indices };
         let mut ops = Vec::with_capacity(found.len());
         for (&offset, instruction) in found {
             ops.push(

@@ -24,6 +24,11 @@ fn is_tolerated(rule: &str, instruction: &Instruction) -> bool {
             let destination = &instruction.destination;
             destination.ty.size() * u32::from(destination.hstride) > sizes.max().unwrap_or(0).max(2)
         }
+        // IGC packs bytes a dword apart into the same registers, from any byte on.
+        "region.half-integer" => {
+            let destination = &instruction.destination;
+            destination.ty.size() * u32::from(destination.hstride) == 4
+        }
         _ => false,
     }
 }
@@ -32,6 +37,8 @@ fn is_tolerated(rule: &str, instruction: &Instruction) -> bool {
 pub struct Lowering<'a> {
     /// The instruction set.
     pub generation: Generation,
+    /// The device is of the Atom line, which has rules of its own.
+    pub atom: bool,
     /// Refuse what the hardware leaves undefined, now.
     pub strict: bool,
     /// All instructions by their offsets.
@@ -56,7 +63,10 @@ impl Lowering<'_> {
             return Err(Fault::illegal("a branch into the middle of an instruction"));
         }
         if self.strict {
-            let violations = gencl_isa::validate(self.generation, instruction);
+            let mut violations = gencl_isa::validate(self.generation, instruction);
+            if self.atom {
+                violations.extend(gencl_isa::validate_atom(self.generation, instruction));
+            }
             let refused = violations.iter().filter(|v| !is_tolerated(v.rule.id, instruction));
             let texts: Vec<String> = refused.map(ToString::to_string).collect();
             if !texts.is_empty() {

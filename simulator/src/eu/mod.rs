@@ -28,7 +28,7 @@ mod value;
 mod wide;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use kernel::Kernel;
 pub use run::{Worker, run_group, run_group_with};

@@ -24,6 +24,8 @@ pub enum Bound {
     Send,
     /// The data ports: a cache line, or an access of each bank of shared local memory, in a clock.
     Port,
+    /// The samplers: four texels in a clock.
+    Sampler,
     /// Cache lines from memory.
     Memory,
     /// The threads' own time, of which too few are resident to hide it.
@@ -32,8 +34,15 @@ pub enum Bound {
 
 impl Bound {
     /// All bounds.
-    pub const ALL: [Bound; 6] =
-        [Bound::Pipes, Bound::OnePipe, Bound::Send, Bound::Port, Bound::Memory, Bound::Latency];
+    pub const ALL: [Bound; 7] = [
+        Bound::Pipes,
+        Bound::OnePipe,
+        Bound::Send,
+        Bound::Port,
+        Bound::Sampler,
+        Bound::Memory,
+        Bound::Latency,
+    ];
 
     /// Its name in reports.
     pub const fn name(self) -> &'static str {
@@ -42,6 +51,7 @@ impl Bound {
             Bound::OnePipe => "one pipe",
             Bound::Send => "send",
             Bound::Port => "data port",
+            Bound::Sampler => "sampler",
             Bound::Memory => "memory",
             Bound::Latency => "latency",
         }
@@ -112,6 +122,7 @@ impl Bounds {
             Bound::OnePipe => one.div_ceil(machine.eus),
             Bound::Send => profile.payload.div_ceil(machine.eus),
             Bound::Port => profile.port.div_ceil(machine.subslices),
+            Bound::Sampler => profile.sampler.div_ceil(machine.subslices),
             Bound::Memory => profile.distinct_lines().div_ceil(LINES_PER_CLOCK),
             Bound::Latency if whole => latency.max(profile.longest),
             Bound::Latency => latency,
@@ -128,5 +139,82 @@ impl Bounds {
         let most = self.0.into_iter().max().unwrap_or(0);
         let bound = Bound::ALL.into_iter().find(|bound| self.get(*bound) == most);
         (bound.unwrap_or(Bound::Pipes), most)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::eu::tests::script::Script;
+
+    fn launch(threads: u32, slm_size: u32, barrier: bool) -> Launch {
+        Launch { slm_size, barrier, ..Script::block(&format!("; threads {threads}")).launch() }
+    }
+
+    #[test]
+    fn resident_threads() {
+        let device = Device::named("skl").unwrap();
+        for (threads, slm_size, barrier, resident) in [
+            (8, 0, false, 168),
+            // 3 subslices with 56 threads: 3 groups of 16 each.
+            (16, 0, true, 144),
+            // Two groups share the memory of a subslice.
+            (8, 32 << 10, true, 48),
+            (1, 64 << 10, false, 3),
+            // Barriers run out first.
+            (2, 1024, true, 96),
+        ] {
+            let machine = Machine::full(device, &launch(threads, slm_size, barrier));
+            assert_eq!(
+                machine,
+                Machine { eus: 24, subslices: 3, resident },
+                "{threads} threads, {slm_size} bytes"
+            );
+        }
+    }
+
+    #[test]
+    fn seven_threads_hide_what_one_cannot() {
+        let device = Device::named("skl").unwrap();
+        // 1000 clocks each, in 280 of which a pipe works.
+        let of = |threads: u64| Profile {
+            groups: threads,
+            threads,
+            either_pipe: 280 * threads,
+            latency: 1000 * threads,
+            longest: 1000,
+            ..Profile::default()
+        };
+        let launch = launch(1, 0, false);
+        let bounds = |threads: u64| {
+            let machine = Machine::full(device, &launch).used_by(&launch, threads, threads);
+            Bounds::of(&of(threads), machine, true)
+        };
+        assert_eq!(bounds(1).largest(), (Bound::Latency, 1000));
+        assert_eq!(bounds(1).get(Bound::Pipes), 140);
+        assert_eq!(bounds(24 * 7).largest(), (Bound::Latency, 1000), "all at the same time");
+        assert_eq!(bounds(24 * 7).get(Bound::Pipes), 7 * 140);
+        assert_eq!(bounds(24 * 7 * 10).get(Bound::Latency), 10_000);
+        // 300 clocks of seven threads on two pipes are more than 1000.
+        let busy = Profile { either_pipe: 300 * 168, ..of(168) };
+        let full = Machine::full(device, &launch);
+        assert_eq!(Bounds::of(&busy, full, false).largest(), (Bound::Pipes, 1050));
+    }
+
+    #[test]
+    fn each_resource_has_its_bound() {
+        let machine = Machine { eus: 24, subslices: 3, resident: 168 };
+        let profile = Profile {
+            either_pipe: 4800,
+            second_pipe: 2400,
+            payload: 240,
+            port: 900,
+            sampler: 33,
+            ..Profile::default()
+        };
+        let bounds = Bounds::of(&profile, machine, false);
+        let clocks = Bound::ALL.map(|bound| bounds.get(bound));
+        assert_eq!(clocks, [150, 100, 10, 300, 11, 0, 0]);
+        assert_eq!(bounds.largest(), (Bound::Port, 300));
     }
 }

@@ -95,6 +95,8 @@ const REGISTERS: &[Row] = &[
     row("GT_MODE",                    0x7008, 1,  all(Kind::Masked)),
     row("L3CNTLREG",                  0x7034, 1,  from(Gen8, Kind::Plain)),
     row("HDC_CHICKEN1",               0x7304, 1,  from(Gen9, Kind::Masked)),
+    // i915 lets it be written on Gemini Lake, whose barriers it tunes (`glk_whitelist_build`).
+    row("SLICE_COMMON_ECO_CHICKEN1",  0x731c, 1,  from(Gen9, Kind::Masked)),
     row("L3SQCREG4",                  0xb118, 1,  from(Gen8, Kind::Plain)),
     // Arbitration between the threads of an EU; the name is ours. Intel's driver writes it (`DebugControlReg2`),
     // though i915 does not allow it.

@@ -194,3 +194,23 @@ mov(4) g11<2>UW 0x0c080400UV { align1 WE_all 1N };
 ; is g11.2 UW: 4
 ; is g11.4 UW: 8
 ; is g11.6 UW: 12
+---
+; # Half floats to bytes that are a dword apart, from byte 1 on: strict mode takes it, as Intel's compiler does it.
+; set g2 HF: 1.0 -2.0 3.5 100.0 0.0 -0.5 7.0 127.0
+; set g10 UD: 0x11223344*8
+mov(8) g10.1<4>B g2<8,8,1>HF { align1 1Q };
+; is g10 UD: 0x11220144 0x1122fe44 0x11220344 0x11226444 0x11220044 0x11220044 0x11220744 0x11227f44
+---
+; # The Atom line's multiplier is narrower: products of dwords want them a qword apart.
+; device bxt
+; fault: atom.stride
+mul(8) g4<1>D g6<8,8,1>D g8<8,8,1>D { align1 1Q };
+---
+; device bxt
+; set g6 D: 3 0 5 0 7 0 9 0
+; set g8 D: 10 0 20 0 -30 0 40 0
+mul(4) g4<2>D g6<8,4,2>D g8<8,4,2>D { align1 1N };
+; is g4 D: 30
+; is g4.2 D: 100
+; is g4.4 D: -210
+; is g4.6 D: 360

@@ -69,7 +69,7 @@ fn long_kernels_are_decoded_to_their_end() {
 
 /// Work-items exchange their ids through shared local memory, across a barrier: item n gets what item
 /// 15 - n wrote.
-const REVERSE: &str = "
+pub const REVERSE: &str = "
     mov(8) g3<1>UD g2<8,8,1>UW                        { align1 1Q };
     shl(8) g4<1>UD g3<8,8,1>UD 2UD                    { align1 1Q };
     mov(8) g5<1>UD g3<8,8,1>UD                        { align1 1Q };

@@ -7,3 +7,4 @@ mod order;
 mod queries;
 mod random;
 mod setup;
+mod statistics;

@@ -26,6 +26,9 @@ const BANKS: usize = 16;
 /// Bytes that a bank gives in one clock.
 const BANK_WIDTH: u64 = 4;
 
+/// Texels that a sampler filters in one clock ("The Compute Architecture of Intel Processor Graphics Gen9", "Sampler").
+const TEXELS: u32 = 4;
+
 /// What a message asks for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Footprint {
@@ -35,6 +38,8 @@ pub struct Footprint {
     pub lines: Vec<u64>,
     /// Clocks that it occupies the data port.
     pub port: u32,
+    /// Clocks that it occupies the sampler.
+    pub sampler: u32,
     /// Registers of all payloads.
     pub payload: usize,
     /// General registers that it reads.
@@ -125,9 +130,13 @@ impl Footprint {
                 let access = Access { offset: u64::from(m.offset), bytes: (m.registers * GRF_SIZE) as u64 };
                 self.accesses(call, Space::Stateless, &[access], m.write);
             }
-            // Their lines are not counted: the sampler and the typed port have caches of their own.
-            Kind::Typed(_) | Kind::TypedAtomic(_) | Kind::MediaBlock(_) | Kind::Sample(_) => {
-                self.class = Some(Class::Memory);
+            // The lines of images are not counted.
+            Kind::Typed(_) | Kind::TypedAtomic(_) | Kind::MediaBlock(_) => {
+                (self.class, self.port) = (Some(Class::Memory), 1);
+            }
+            Kind::Sample(_) => {
+                self.class = Some(Class::Sampler);
+                self.sampler = call.mask.count_ones().div_ceil(TEXELS);
             }
             Kind::Fence => self.class = Some(Class::Fence),
             Kind::Barrier => self.class = Some(Class::Barrier),

@@ -21,8 +21,8 @@ use super::thread::{Status, Thread};
 use crate::dispatch::GRF_SIZE;
 use crate::fault::Fault;
 pub use atomic::{Atomic, AtomicOperation};
-pub use footprint::Footprint;
 pub use block::{Block, BlockAddress, Scratch};
+pub use footprint::Footprint;
 #[cfg(test)]
 pub use image::FORMATS;
 pub use image::{MediaBlock, Sample, Typed, TypedAtomic};

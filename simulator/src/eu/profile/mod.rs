@@ -72,6 +72,8 @@ pub struct Profile {
     pub payload: u64,
     /// Clocks of the data ports.
     pub port: u64,
+    /// Clocks of the samplers.
+    pub sampler: u64,
     /// Messages, by the order of [`Class::ALL`].
     pub messages: [u64; Class::ALL.len()],
     /// Clocks from the beginning of each thread to its end when it is alone on its EU, summed up.
@@ -79,7 +81,7 @@ pub struct Profile {
     /// The same of the thread that takes longest.
     pub longest: u64,
     /// Cache lines that were accessed, each once.
-    lines: Lines,
+    pub(crate) lines: Lines,
 }
 
 impl Profile {
@@ -101,6 +103,7 @@ impl Profile {
         self.second_pipe += other.second_pipe;
         self.payload += other.payload;
         self.port += other.port;
+        self.sampler += other.sampler;
         for (own, other) in self.messages.iter_mut().zip(other.messages) {
             *own += other;
         }
@@ -174,6 +177,7 @@ impl Recorder {
         counter.lines += footprint.lines.len() as u64;
         counter.port += u64::from(footprint.port);
         self.profile.port += u64::from(footprint.port);
+        self.profile.sampler += u64::from(footprint.sampler);
         self.profile.payload += footprint.payload as u64;
         self.profile.messages[class as usize] += 1;
         Some(if missing > 0 { super::cycles::MISS } else { class.latency() })

@@ -8,13 +8,17 @@ use super::super::Kernel;
 use super::super::op::Action;
 use crate::device::Device;
 
-/// Machine code of the kernels in `tests/eu/intel.cl`; `None` where the compiler is not installed.
-fn compile() -> Option<Vec<(String, Vec<u8>)>> {
-    let folder: PathBuf = std::env::temp_dir().join(format!("gencl-eu-intel-{}", std::process::id()));
+/// The simulator's and the compiler's name of a device of each line that has rules of its own.
+const DEVICES: &[(&str, &str)] = &[("bdw", "bdw"), ("skl", "skl"), ("bxt", "bxt"), ("glk", "glk")];
+
+/// Machine code of the kernels in `tests/eu/intel.cl` for a device; `None` where the compiler is not installed.
+fn compile(device: &str) -> Option<Vec<(String, Vec<u8>)>> {
+    let folder: PathBuf =
+        std::env::temp_dir().join(format!("gencl-eu-intel-{device}-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder for the results");
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/eu/intel.cl");
     let run = |arguments: &[&str]| {
-        Command::new("ocloc").args(arguments).args(["-device", "skl"]).current_dir(&folder).output().ok()
+        Command::new("ocloc").args(arguments).args(["-device", device]).current_dir(&folder).output().ok()
     };
     let file = source.to_str().expect("a path in UTF-8");
     let compiled = run(&["compile", "-file", file, "-output", "kernels", "-output_no_suffix"])?;
@@ -35,12 +39,17 @@ fn compile() -> Option<Vec<(String, Vec<u8>)>> {
 
 #[test]
 fn intels_kernels_are_accepted() {
-    let Some(kernels) = compile() else {
-        println!("ocloc is not installed: skipped");
-        return;
-    };
-    assert_eq!(kernels.len(), 3);
-    let device = Device::named("skl").expect("the device is in the table");
+    for &(name, intels_name) in DEVICES {
+        let Some(kernels) = compile(intels_name) else {
+            println!("ocloc is not installed: skipped");
+            return;
+        };
+        assert_eq!(kernels.len(), 3);
+        accepts(Device::named(name).expect("the device is in the table"), kernels);
+    }
+}
+
+fn accepts(device: &Device, kernels: Vec<(String, Vec<u8>)>) {
     for (name, code) in kernels {
         let kernel = Kernel::decode(device, &code, 0, true).unwrap_or_else(|fault| panic!("{name}: {fault}"));
         assert!(kernel.ops().len() > 10, "{name} has {} instructions", kernel.ops().len());

@@ -186,7 +186,13 @@ fn instruction(random: &mut Random) -> Instruction {
 fn lower(instruction: &Instruction) -> Option<Op> {
     let found = BTreeMap::from([(0, Ok((16, *instruction)))]);
     let indices = HashMap::from([(0, 0)]);
-    let lowering = Lowering { generation: Generation::Gen9, strict: false, found: &found, indices: &indices };
+    let lowering = Lowering {
+        generation: Generation::Gen9,
+        atom: false,
+        strict: false,
+        found: &found,
+        indices: &indices,
+    };
     lowering.op(0, &found[&0]).ok()
 }
 

@@ -1,0 +1,95 @@
+//! What only the Atom line (Cherryview, Apollo Lake, Gemini Lake) demands: 64-bit types and the multiplication of dwords
+//! pass its narrower multiplier.
+//!
+//! Source: Cherryview and Broxton manuals, Volume 7, "Register Region Restrictions", the special requirements for 64-bit
+//! types and integer DWord multiply; Mesa's `brw_eu_validate.c` quotes them and takes Gemini Lake for one of these.
+
+use super::subject::{Subject, is_null};
+use super::{Place, Rule, all, whole};
+use crate::opcode::Format;
+use crate::{Opcode, Operand, Region, Register, Source, Type};
+
+const REFERENCE: &str =
+    "Broxton, Register Region Restrictions, Special Requirements for Handling 64-bit Types";
+
+#[rustfmt::skip]
+pub(super) const RULES: &[Rule] = &[
+    all("atom.stride", REFERENCE, "a 64-bit operation has equal strides of whole qwords in source and destination", stride),
+    all("atom.contiguous", REFERENCE, "a 64-bit operation's sources have a vertical stride of width times horizontal stride", contiguous),
+    all("atom.offset", REFERENCE, "a 64-bit operation's sources, unless scalar, begin where the destination does", offset),
+    all("atom.indirect", REFERENCE, "a 64-bit operation has no indirect operands", indirect),
+    all("atom.architecture", REFERENCE, "a 64-bit operation uses no architecture registers", architecture),
+    all("atom.dependency", REFERENCE, "a 64-bit operation has no dependency control", dependency),
+];
+
+/// Is a type of 64 bits, or a multiplication of dwords?
+fn is_wide(s: &Subject<'_>) -> bool {
+    let mut types = s.source_types().chain([s.i.destination.ty]);
+    let dwords = s.source_types().all(|ty| matches!(ty, Type::D | Type::UD));
+    let computes = s.computes() || s.info.format == Format::Ternary;
+    computes && (types.any(|ty| ty.size() == 8) || s.i.opcode == Opcode::Mul && dwords)
+}
+
+/// Bytes from channel to channel.
+fn source_stride(source: &Source) -> u32 {
+    let Region { vstride, hstride, .. } = source.region;
+    u32::from(if hstride == 0 { vstride } else { hstride }) * source.ty.size()
+}
+
+/// Do all channels have the same element?
+fn is_scalar(source: &Source) -> bool {
+    source.region == Region::SCALAR
+}
+
+/// Sources of a wide operation whose align1 region breaks something.
+fn regions(s: &Subject<'_>, broken: impl Fn(&Source) -> bool) -> Vec<Place> {
+    if is_wide(s) { s.broken_regions(broken) } else { Vec::new() }
+}
+
+fn stride(s: &Subject<'_>) -> Vec<Place> {
+    let destination = u32::from(s.i.destination.hstride) * s.i.destination.ty.size();
+    regions(s, |source| {
+        let stride = source_stride(source);
+        !is_scalar(source) && (stride != destination || !stride.is_multiple_of(8))
+    })
+}
+
+fn contiguous(s: &Subject<'_>) -> Vec<Place> {
+    regions(s, |source| {
+        let Region { vstride, width, hstride } = source.region;
+        u32::from(vstride) != u32::from(width) * u32::from(hstride)
+    })
+}
+
+fn offset(s: &Subject<'_>) -> Vec<Place> {
+    regions(s, |source| !is_scalar(source) && source.subregister != s.i.destination.subregister)
+}
+
+fn indirect(s: &Subject<'_>) -> Vec<Place> {
+    if !is_wide(s) {
+        return Vec::new();
+    }
+    let mut places = s.broken_sources(|source| source.indirect.is_some());
+    if s.i.destination.indirect.is_some() {
+        places.push(Place::Destination);
+    }
+    places
+}
+
+fn architecture(s: &Subject<'_>) -> Vec<Place> {
+    fn is_architecture(register: Register) -> bool {
+        matches!(register, Register::Arf(_)) && !is_null(register)
+    }
+    let used = s.i.accumulator_write
+        || s.i.opcode == Opcode::Mac
+        || s.i.destination.indirect.is_none() && is_architecture(s.i.destination.register)
+        || s.i.sources.iter().any(|operand| match operand {
+            Operand::Register(source) => source.indirect.is_none() && is_architecture(source.register),
+            Operand::Immediate { .. } | Operand::None => false,
+        });
+    whole(is_wide(s) && used)
+}
+
+fn dependency(s: &Subject<'_>) -> Vec<Place> {
+    whole(is_wide(s) && (s.i.no_dd_clear || s.i.no_dd_check))
+}
