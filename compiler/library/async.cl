@@ -44,3 +44,17 @@ SIZES(uint)
 SIZES(long)
 SIZES(ulong)
 SIZES(float)
+
+// libclc has no prefetch of vectors of three. A prefetch is a hint, and none of ours does anything.
+#define PREFETCH3(TYPE) \
+    void OVERLOAD prefetch(const global TYPE##3 *source, size_t count) {}
+
+PREFETCH3(char)
+PREFETCH3(uchar)
+PREFETCH3(short)
+PREFETCH3(ushort)
+PREFETCH3(int)
+PREFETCH3(uint)
+PREFETCH3(long)
+PREFETCH3(ulong)
+PREFETCH3(float)
