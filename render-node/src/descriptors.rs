@@ -8,8 +8,9 @@
 //! descriptors of its parent are dead: requests fail with `EIO` as on a GPU that is beyond recovery. It may open
 //! the node itself. A child of `vfork` shares the parent's memory and so leaves the table alone.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
+use std::ops::{Deref, DerefMut};
 use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Once, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
@@ -56,6 +57,8 @@ struct Table {
     entries: HashMap<RawFd, Entry>,
     /// Buffers that were exported or imported.
     buffers: HashMap<FileId, Weak<Buffer>>,
+    /// Buffers that are memory of the program, with the process that handed it over.
+    userptrs: Vec<(u32, Weak<Buffer>)>,
 }
 
 static TABLE: RwLock<Option<Table>> = RwLock::new(None);
@@ -64,17 +67,56 @@ static USED: AtomicBool = AtomicBool::new(false);
 /// The process whose table it is.
 static OWNER: AtomicU32 = AtomicU32::new(0);
 
-fn read() -> RwLockReadGuard<'static, Option<Table>> {
-    TABLE.read().unwrap_or_else(PoisonError::into_inner)
+thread_local! {
+    /// This thread has the table's lock: what it calls of the C library meanwhile, perhaps through the program's
+    /// own allocator, must not ask for it again.
+    static HOLDS: Cell<bool> = const { Cell::new(false) };
 }
 
-fn write() -> RwLockWriteGuard<'static, Option<Table>> {
-    TABLE.write().unwrap_or_else(PoisonError::into_inner)
+/// The table's lock.
+struct Held<G>(G);
+
+impl<G> Held<G> {
+    fn new(guard: G) -> Held<G> {
+        HOLDS.set(true);
+        Held(guard)
+    }
+}
+
+impl<G> Drop for Held<G> {
+    fn drop(&mut self) {
+        HOLDS.set(false);
+    }
+}
+
+impl<G: Deref> Deref for Held<G> {
+    type Target = G::Target;
+
+    fn deref(&self) -> &G::Target {
+        &self.0
+    }
+}
+
+impl<G: DerefMut> DerefMut for Held<G> {
+    fn deref_mut(&mut self) -> &mut G::Target {
+        &mut self.0
+    }
+}
+
+type Shared = Held<RwLockReadGuard<'static, Option<Table>>>;
+type Alone = Held<RwLockWriteGuard<'static, Option<Table>>>;
+
+fn read() -> Shared {
+    Held::new(TABLE.read().unwrap_or_else(PoisonError::into_inner))
+}
+
+fn write() -> Alone {
+    Held::new(TABLE.write().unwrap_or_else(PoisonError::into_inner))
 }
 
 thread_local! {
     /// The table's lock while this thread forks: so no other thread holds it then.
-    static FORKING: RefCell<Option<RwLockWriteGuard<'static, Option<Table>>>> = const { RefCell::new(None) };
+    static FORKING: RefCell<Option<Alone>> = const { RefCell::new(None) };
 }
 
 extern "C" fn before_fork() {
@@ -128,13 +170,12 @@ pub fn insert(fd: RawFd, what: Descriptor) {
     release(before);
 }
 
-/// All open files of the node, each once for each of its descriptors. None while another thread changes the table: it
-/// may be that thread's allocator that asks.
+/// All open files of the node, each once for each of its descriptors.
 pub fn nodes() -> Vec<Arc<OpenFile>> {
     if !is_used() {
         return Vec::new();
     }
-    let Ok(table) = TABLE.try_read() else { return Vec::new() };
+    let table = read();
     let entries = table.iter().flat_map(|table| table.entries.values());
     let own = entries.filter(|entry| entry.process == std::process::id());
     own.filter_map(|entry| match &entry.what {
@@ -232,4 +273,32 @@ pub fn known_buffer(id: FileId) -> Option<Arc<Buffer>> {
         return None;
     }
     read().as_ref()?.buffers.get(&id)?.upgrade()
+}
+
+/// A buffer is memory of the program.
+pub fn remember_userptr(buffer: &Arc<Buffer>) {
+    start();
+    let mut guard = write();
+    let userptrs = &mut guard.get_or_insert_default().userptrs;
+    // Now and then those that are gone are let go.
+    if userptrs.len() == userptrs.capacity() {
+        userptrs.retain(|(_, buffer)| buffer.strong_count() > 0);
+    }
+    userptrs.push((std::process::id(), Arc::downgrade(buffer)));
+    HAVE_USERPTRS.store(true, Ordering::Release);
+}
+
+/// Has memory of the program been handed over, ever?
+static HAVE_USERPTRS: AtomicBool = AtomicBool::new(false);
+
+/// Buffers that are memory of the program in a range.
+pub fn userptrs_within(address: u64, length: u64) -> Vec<Arc<Buffer>> {
+    if !HAVE_USERPTRS.load(Ordering::Acquire) || HOLDS.get() || !is_own() {
+        return Vec::new();
+    }
+    let table = read();
+    let process = std::process::id();
+    let all = table.iter().flat_map(|table| &table.userptrs).filter(|(owner, _)| *owner == process);
+    let alive = all.filter_map(|(_, buffer)| buffer.upgrade());
+    alive.filter(|buffer| buffer.is_userptr_within(address, length)).collect()
 }

@@ -76,20 +76,21 @@ replace! {
         map(address, length, protection, flags, fd, offset)
     }
     fn munmap(address: *mut c_void, length: usize) -> c_int {
-        memory::before_unmapping(address, length);
+        let _unmapping = memory::before_unmapping(address, length);
         real::munmap(address, length)
     }
     fn mprotect(address: *mut c_void, length: usize, protection: c_int) -> c_int {
-        memory::before_unmapping(address, length);
+        let _unmapping = memory::before_unmapping(address, length);
         real::mprotect(address, length, protection)
     }
     fn mremap(
         address: *mut c_void, length: usize, new_length: usize, flags: c_int, to: *mut c_void
     ) -> *mut c_void {
-        memory::before_unmapping(address, length);
+        // One after the other: each is held alone.
         if flags & libc::MREMAP_FIXED != 0 {
-            memory::before_unmapping(to, new_length);
+            drop(memory::before_unmapping(to, new_length));
         }
+        let _unmapping = memory::before_unmapping(address, length);
         real::mremap(address, length, new_length, flags, to)
     }
 }
@@ -162,9 +163,8 @@ unsafe fn map(
     fd: c_int,
     offset: i64,
 ) -> *mut c_void {
-    if flags & libc::MAP_FIXED != 0 {
-        memory::before_unmapping(address, length);
-    }
+    let replaces = flags & libc::MAP_FIXED != 0;
+    let _unmapping = if replaces { memory::before_unmapping(address, length) } else { None };
     let node = if flags & libc::MAP_ANONYMOUS == 0 { files::get(fd) } else { Node::No };
     let file = match node {
         Node::Is(file) => file,

@@ -1,11 +1,11 @@
 //! Requests about buffers: mapping, copying, domains, and the state that drivers set and ask for.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
-use std::time::Instant;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use gencl_i915::uapi::{
     CACHING_CACHED, CACHING_MAX, GEM_CREATE_EXT_MEMORY_REGIONS, GEM_CREATE_EXT_NEEDS_CPU_ACCESS,
@@ -17,9 +17,10 @@ use gencl_i915::uapi::{
 };
 use gencl_i915::{Engine, Errno, GemHandle, HostMemory, RenderNode, Result};
 use gencl_simulator::{Buffer, Fence};
+use parking_lot::{RwLock, RwLockWriteGuard};
 
 use crate::files::OpenFile;
-use crate::{caller, real};
+use crate::{caller, descriptors, real};
 
 const EINVAL: Errno = Errno(libc::EINVAL);
 const ENXIO: Errno = Errno(libc::ENXIO);
@@ -146,7 +147,7 @@ pub fn userptr(file: &OpenFile, args: &mut GemUserptr) -> Result<()> {
     // program takes on with this request.
     let handle = unsafe { file.simulator.gem_userptr(args.user_ptr as *mut u8, length) }?;
     let buffer = file.simulator.buffer(handle)?;
-    remember_userptr(&buffer);
+    descriptors::remember_userptr(&buffer);
     if args.flags & USERPTR_PROBE != 0
         && let Err(error) = buffer.check_memory()
     {
@@ -158,37 +159,41 @@ pub fn userptr(file: &OpenFile, args: &mut GemUserptr) -> Result<()> {
     Ok(())
 }
 
-/// Buffers that are memory of the program, of all open files.
-static USERPTRS: Mutex<Vec<Weak<Buffer>>> = Mutex::new(Vec::new());
-/// Have there been any, ever?
-static HAVE_USERPTRS: AtomicBool = AtomicBool::new(false);
+/// Held shared while a batch is queued, and alone while memory that was handed over is unmapped: else a batch could be
+/// queued after it was looked whether others use the memory.
+static SUBMISSIONS: RwLock<()> = RwLock::new(());
+
+/// How long to wait for batches that are being queued. In a forked child there may be such without a thread.
+const QUEUED_BY_THEN: Duration = Duration::from_secs(5);
+
+thread_local! {
+    /// This thread queues a batch.
+    static IS_SUBMITTING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Queues a batch, while no memory is unmapped.
+pub fn while_mapped<T>(submit: impl FnOnce() -> T) -> T {
+    let _mapped = SUBMISSIONS.read();
+    IS_SUBMITTING.set(true);
+    let result = submit();
+    IS_SUBMITTING.set(false);
+    result
+}
 
 /// Memory of the program is going to be unmapped, moved or protected: batches that use it end first, and later
-/// ones look whether it is there (`i915_gem_userptr_invalidate`).
-pub fn before_unmapping(address: *const c_void, length: usize) {
-    if !HAVE_USERPTRS.load(Ordering::Acquire) {
-        return;
-    }
+/// ones look whether it is there (`i915_gem_userptr_invalidate`). To be held until it is done.
+pub fn before_unmapping(address: *const c_void, length: usize) -> Option<RwLockWriteGuard<'static, ()>> {
     let (address, length) = (address as u64, length as u64);
-    // It may be the allocator of a thread that has the lock who asks.
-    let Ok(all) = USERPTRS.try_lock() else { return };
-    let concerned = all.iter().filter_map(Weak::upgrade).filter(|b| b.is_userptr_within(address, length));
-    let concerned: Vec<Arc<Buffer>> = concerned.collect();
-    drop(all);
+    let concerned = descriptors::userptrs_within(address, length);
+    if concerned.is_empty() || IS_SUBMITTING.get() {
+        return None;
+    }
+    let unmapping = SUBMISSIONS.try_write_for(QUEUED_BY_THEN);
     for buffer in concerned {
         wait_for(&buffer.fences(false));
         buffer.memory_changed(address, length);
     }
-}
-
-fn remember_userptr(buffer: &Arc<Buffer>) {
-    let mut all = USERPTRS.lock().unwrap_or_else(PoisonError::into_inner);
-    // Now and then those that are gone are let go.
-    if all.len() == all.capacity() {
-        all.retain(|buffer| buffer.strong_count() > 0);
-    }
-    all.push(Arc::downgrade(buffer));
-    HAVE_USERPTRS.store(true, Ordering::Release);
+    unmapping
 }
 
 fn wait_for(fences: &[Fence]) {

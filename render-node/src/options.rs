@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::OnceLock;
+use std::time::Duration;
 
 use gencl_simulator::{Settings, statistics};
 
@@ -15,6 +16,9 @@ pub const STRICT: &str = "GENCL_RENDER_NODE_STRICT";
 pub const TRACE: &str = "GENCL_RENDER_NODE_TRACE";
 /// The file that statistics of kernels are written to when the process exits.
 pub const STATISTICS: &str = "GENCL_RENDER_NODE_STATISTICS";
+/// Seconds after which a batch that does not come on is stopped, as for gencl's own simulator. What is no number counts as
+/// nothing.
+pub const HANG_LIMIT: &str = "GENCL_HANG_LIMIT";
 
 /// The options of this process.
 #[derive(Debug)]
@@ -27,6 +31,8 @@ pub struct Options {
     pub strict: bool,
     /// See [`TRACE`].
     pub trace: bool,
+    /// See [`HANG_LIMIT`].
+    pub hang_limit: Option<Duration>,
     /// See [`STATISTICS`].
     pub statistics: Option<PathBuf>,
 }
@@ -34,8 +40,9 @@ pub struct Options {
 impl Options {
     /// How the simulator behaves.
     pub fn settings(&self) -> Settings {
+        let hang_limit = self.hang_limit.unwrap_or(Settings::default().hang_limit);
         let statistics = self.statistics.as_deref().map(statistics::written_at_exit);
-        Settings { strict: self.strict, statistics, ..Settings::default() }
+        Settings { strict: self.strict, statistics, hang_limit, ..Settings::default() }
     }
 }
 
@@ -47,6 +54,9 @@ pub fn get() -> &'static Options {
         device: std::env::var(DEVICE).unwrap_or_else(|_| "skl".into()),
         strict: std::env::var_os(STRICT).is_some(),
         trace: std::env::var_os(TRACE).is_some(),
+        hang_limit: std::env::var(HANG_LIMIT)
+            .ok()
+            .and_then(|seconds| Duration::try_from_secs_f64(seconds.parse().ok()?).ok()),
         statistics: std::env::var_os(STATISTICS).map(PathBuf::from),
     })
 }
