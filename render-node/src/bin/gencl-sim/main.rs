@@ -1,7 +1,7 @@
 //! Runs a program with a simulated Intel render node.
 
-mod stats;
 mod signals;
+mod stats;
 mod tree;
 
 use std::os::unix::process::ExitStatusExt;

@@ -1,0 +1,136 @@
+//! Memory for arguments, with nothing after it and a pattern before it.
+
+/// Bytes of an arena that can be accessed.
+const SIZE: usize = 16 << 12;
+const PAGE: usize = 4096;
+
+/// Pages between two that cannot be accessed. What is put there ends where the last page ends; the rest holds a pattern.
+pub struct Arena {
+    begin: *mut u8,
+    /// Where that begins which was put there last.
+    used: usize,
+}
+
+fn pattern(offset: usize) -> u8 {
+    (offset as u8).wrapping_mul(37) ^ 0x5a
+}
+
+impl Arena {
+    /// A new one. Panics without memory.
+    pub fn new() -> Arena {
+        let length = SIZE + 2 * PAGE;
+        let (anonymous, all) = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, libc::PROT_READ | libc::PROT_WRITE);
+        // SAFETY: a new mapping, the middle of which is made accessible.
+        let begin = unsafe {
+            let base = libc::mmap(std::ptr::null_mut(), length, libc::PROT_NONE, anonymous, -1, 0);
+            assert_ne!(base, libc::MAP_FAILED, "no memory");
+            let begin = base.cast::<u8>().add(PAGE);
+            assert_eq!(libc::mprotect(begin.cast(), SIZE, all), 0);
+            begin
+        };
+        let arena = Arena { begin, used: SIZE };
+        for offset in 0..SIZE {
+            arena.set(offset, pattern(offset));
+        }
+        arena
+    }
+
+    fn set(&self, offset: usize, value: u8) {
+        assert!(offset < SIZE);
+        // SAFETY: within the arena.
+        unsafe { self.begin.add(offset).write(value) }
+    }
+
+    fn get(&self, offset: usize) -> u8 {
+        assert!(offset < SIZE);
+        // SAFETY: within the arena.
+        unsafe { self.begin.add(offset).read() }
+    }
+
+    /// Puts bytes at the end, and gives their address. What was there before is forgotten.
+    pub fn put(&mut self, bytes: &[u8]) -> u64 {
+        (self.used..SIZE).for_each(|offset| self.set(offset, pattern(offset)));
+        self.used = SIZE - bytes.len();
+        for (offset, byte) in (self.used..).zip(bytes) {
+            self.set(offset, *byte);
+        }
+        self.begin as u64 + self.used as u64
+    }
+
+    /// What has become of it.
+    pub fn take(&self) -> Vec<u8> {
+        (self.used..SIZE).map(|offset| self.get(offset)).collect()
+    }
+
+    /// Is the memory before it as it was?
+    pub fn is_whole(&self) -> bool {
+        // The pages right before are looked at, since further away nothing has a reason to write.
+        (self.used.saturating_sub(2 * PAGE)..self.used).all(|offset| self.get(offset) == pattern(offset))
+    }
+
+    /// An address at which nothing can be read.
+    pub fn behind(&self) -> u64 {
+        self.begin as u64 + SIZE as u64
+    }
+}
+
+/// Memory to hand over to the GPU: pages with a page on both sides that is ours and not handed over, and beyond those
+/// pages that cannot be accessed.
+pub struct Lent {
+    begin: *mut u8,
+    pages: usize,
+}
+
+impl Lent {
+    /// So many pages.
+    pub fn new(pages: usize) -> Lent {
+        let length = (pages + 4) * PAGE;
+        let (anonymous, all) = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, libc::PROT_READ | libc::PROT_WRITE);
+        // SAFETY: a new mapping, the middle of which is made accessible.
+        unsafe {
+            let base = libc::mmap(std::ptr::null_mut(), length, libc::PROT_NONE, anonymous, -1, 0);
+            assert_ne!(base, libc::MAP_FAILED, "no memory");
+            let base = base.cast::<u8>();
+            assert_eq!(libc::mprotect(base.add(PAGE).cast(), (pages + 2) * PAGE, all), 0);
+            let lent = Lent { begin: base.add(2 * PAGE), pages };
+            lent.sides(|at, offset| at.write(pattern(offset)));
+            lent
+        }
+    }
+
+    /// Calls a function for the bytes of the pages beside.
+    fn sides(&self, mut each: impl FnMut(*mut u8, usize)) {
+        for offset in 0..PAGE {
+            // SAFETY: the page before and the page behind belong to the mapping.
+            unsafe {
+                each(self.begin.sub(PAGE).add(offset), offset);
+                each(self.begin.add(self.pages * PAGE + offset), offset);
+            }
+        }
+    }
+
+    /// Are the pages beside as they were?
+    pub fn is_whole(&self) -> bool {
+        let mut whole = true;
+        // SAFETY: as in `sides`.
+        self.sides(|at, offset| whole &= unsafe { at.read() } == pattern(offset));
+        whole
+    }
+
+    /// Where it begins, and bytes.
+    pub fn range(&self) -> (u64, u64) {
+        (self.begin as u64, (self.pages * PAGE) as u64)
+    }
+
+    /// Takes the pages away, batches that use them notwithstanding, and puts others there.
+    pub fn replace(&self) {
+        let (fixed, all) =
+            (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED, libc::PROT_READ | libc::PROT_WRITE);
+        // SAFETY: the pages are our own, and nothing refers to them but the GPU, which is what is tried.
+        unsafe {
+            libc::munmap(self.begin.cast(), self.pages * PAGE);
+            let again = libc::mmap(self.begin.cast(), self.pages * PAGE, all, fixed, -1, 0);
+            assert_eq!(again.cast::<u8>(), self.begin);
+        }
+    }
+}

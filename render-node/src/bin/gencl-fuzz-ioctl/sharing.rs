@@ -1,0 +1,340 @@
+//! Things that are shared: sync objects, fences and buffers as descriptors, open files, processes. And sequences that
+//! are right, whose results are looked at.
+
+use std::os::fd::{FromRawFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+use gencl_i915::uapi::{
+    DmaBufSyncFile, ExecBuffer2, ExecObject2, GemClose, GemCreate, GemMmap, GemWait, PrimeHandle,
+    SyncFenceInfo, SyncFileInfo, SyncMergeData, SyncobjArray, SyncobjCreate, SyncobjDestroy, SyncobjHandle,
+    SyncobjTimelineArray, SyncobjTimelineWait, SyncobjTransfer, SyncobjWait, exec, ioctl,
+};
+
+use crate::batch;
+use crate::pools::Buffer;
+use crate::worker::{Sender, errno, open_node};
+
+/// Handles of sync objects.
+fn handles(s: &mut Sender<'_>) -> (u64, u32) {
+    let handles: Vec<u32> = (0..1 + s.random.below(4)).map(|_| s.sync_objects.pick(&mut s.random)).collect();
+    let count = handles.len() as u64;
+    let address = s.list(0, &handles);
+    let few = s.random.below(count + 1);
+    let count = if s.random.one_in(10) { few } else { count };
+    (address, count as u32)
+}
+
+/// A time that is near: what is waited for may never come.
+fn soon(s: &mut Sender<'_>) -> i64 {
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the result goes to a variable of our own.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut now) };
+    let now = now.tv_sec * 1_000_000_000 + now.tv_nsec;
+    let later = now + s.random.below(3_000_000) as i64;
+    s.random.pick(&[0, -1, i64::MIN, 1, now, later, later])
+}
+
+/// Makes, destroys, resets and signals sync objects.
+pub fn sync_object(s: &mut Sender<'_>) {
+    let (address, count_handles) = handles(s);
+    let mut array = SyncobjArray { handles: address, count_handles, pad: s.mostly(0) as u32 };
+    match s.random.below(5) {
+        0 | 1 if s.sync_objects.has_room() => {
+            let mut args = SyncobjCreate { handle: 0, flags: s.random.below(3) as u32 };
+            if s.send("syncobj_create", ioctl::SYNCOBJ_CREATE, &mut args) == 0 && args.handle != 0 {
+                s.sync_objects.add(args.handle);
+            }
+        }
+        2 => {
+            let handle = s.sync_objects.take(&mut s.random).unwrap_or(s.random.odd() as u32);
+            let mut args = SyncobjDestroy { handle, pad: s.mostly(0) as u32 };
+            s.send("syncobj_destroy", ioctl::SYNCOBJ_DESTROY, &mut args);
+        }
+        3 => {
+            s.send("syncobj_reset", ioctl::SYNCOBJ_RESET, &mut array);
+        }
+        _ => {
+            s.send("syncobj_signal", ioctl::SYNCOBJ_SIGNAL, &mut array);
+        }
+    }
+}
+
+/// Waits for sync objects.
+pub fn sync_wait(s: &mut Sender<'_>) {
+    let (address, count_handles) = handles(s);
+    let flags = s.random.below(8) as u32;
+    let timeout_nsec = soon(s);
+    if s.random.one_in(2) {
+        let mut args = SyncobjWait {
+            handles: address,
+            timeout_nsec,
+            count_handles,
+            flags: s.mostly(u64::from(flags & 3)) as u32,
+            ..Default::default()
+        };
+        s.send("syncobj_wait", ioctl::SYNCOBJ_WAIT, &mut args);
+    } else {
+        let points: Vec<u64> = (0..count_handles).map(|_| s.random.below(20)).collect();
+        let points = s.list(1, &points);
+        let mut args = SyncobjTimelineWait {
+            handles: address,
+            points: s.random.pick(&[points, points, 0]),
+            timeout_nsec,
+            count_handles,
+            flags: s.mostly(u64::from(flags)) as u32,
+            ..Default::default()
+        };
+        s.send("syncobj_timeline_wait", ioctl::SYNCOBJ_TIMELINE_WAIT, &mut args);
+    }
+}
+
+/// Points of timelines.
+pub fn sync_timeline(s: &mut Sender<'_>) {
+    let (address, count_handles) = handles(s);
+    let points: Vec<u64> = (0..count_handles).map(|_| s.random.below(20)).collect();
+    let points = s.list(1, &points);
+    let mut args =
+        SyncobjTimelineArray { handles: address, points, count_handles, flags: s.mostly(0) as u32 };
+    match s.random.below(3) {
+        0 => s.send("syncobj_timeline_signal", ioctl::SYNCOBJ_TIMELINE_SIGNAL, &mut args),
+        1 => {
+            args.flags = s.random.below(3) as u32;
+            s.send("syncobj_query", ioctl::SYNCOBJ_QUERY, &mut args)
+        }
+        _ => {
+            let mut args = SyncobjTransfer {
+                src_handle: s.sync_objects.pick(&mut s.random),
+                dst_handle: s.sync_objects.pick(&mut s.random),
+                src_point: s.random.below(20),
+                dst_point: s.random.below(20),
+                // To wait for what is submitted later takes seconds when nothing is.
+                flags: if s.random.one_in(200) { 2 } else { 0 },
+                pad: s.mostly(0) as u32,
+            };
+            s.send_exactly(s.node, "syncobj_transfer", ioctl::SYNCOBJ_TRANSFER, &mut args, None)
+        }
+    };
+}
+
+/// Sync objects as descriptors.
+pub fn sync_descriptor(s: &mut Sender<'_>) {
+    let mut args = SyncobjHandle {
+        handle: s.sync_objects.pick(&mut s.random),
+        flags: s.random.pick(&[0, 1, 1, 2]),
+        fd: s.descriptors.pick(&mut s.random) as i32,
+        pad: s.mostly(0) as u32,
+    };
+    let flags = args.flags;
+    if s.random.one_in(2) {
+        if !s.descriptors.has_room() {
+            return duplicate(s);
+        }
+        args.fd = -1;
+        if s.send("syncobj_handle_to_fd", ioctl::SYNCOBJ_HANDLE_TO_FD, &mut args) == 0 && args.fd > 2 {
+            s.descriptors.add(args.fd as u32);
+        }
+    } else if s.send("syncobj_fd_to_handle", ioctl::SYNCOBJ_FD_TO_HANDLE, &mut args) == 0
+        && flags == 0
+        && s.sync_objects.has_room()
+    {
+        s.sync_objects.add(args.handle);
+    }
+}
+
+/// Buffers as descriptors.
+pub fn prime(s: &mut Sender<'_>) {
+    if s.random.one_in(2) {
+        if !s.descriptors.has_room() {
+            return duplicate(s);
+        }
+        let flags = s.random.pick(&[0, libc::O_CLOEXEC, libc::O_RDWR, libc::O_CLOEXEC | libc::O_RDWR]);
+        let mut args = PrimeHandle { handle: s.handle(), flags: s.mostly(flags as u64) as u32, fd: -1 };
+        if s.send("prime_handle_to_fd", ioctl::PRIME_HANDLE_TO_FD, &mut args) == 0 && args.fd > 2 {
+            s.descriptors.add(args.fd as u32);
+        }
+    } else {
+        let fd = s.descriptors.pick(&mut s.random) as i32;
+        // The handle may be one that another thread has too, and so is not kept.
+        s.send("prime_fd_to_handle", ioctl::PRIME_FD_TO_HANDLE, &mut PrimeHandle { handle: 0, flags: 0, fd });
+    }
+}
+
+/// Requests on descriptors of fences and buffers, and `poll`.
+pub fn fences(s: &mut Sender<'_>) {
+    let fd = s.descriptors.pick(&mut s.random) as i32;
+    match s.random.below(5) {
+        0 => {
+            let mut args =
+                SyncMergeData { fd2: s.descriptors.pick(&mut s.random) as i32, ..Default::default() };
+            args.flags = s.mostly(0) as u32;
+            if s.descriptors.has_room()
+                && s.send_exactly(fd, "sync_merge", ioctl::SYNC_MERGE, &mut args, None) == 0
+            {
+                s.descriptors.add(args.fence as u32);
+            }
+        }
+        1 => {
+            let room = s.random.below(4);
+            let list = vec![SyncFenceInfo::default(); room as usize];
+            let sync_fence_info = s.list(0, &list);
+            let mut args = SyncFileInfo { num_fences: room as u32, sync_fence_info, ..Default::default() };
+            args.pad = s.mostly(0) as u32;
+            s.send_exactly(fd, "sync_file_info", ioctl::SYNC_FILE_INFO, &mut args, None);
+        }
+        2 => {
+            let mut flags = s.random.below(9);
+            s.send_exactly(fd, "dma_buf_sync", ioctl::DMA_BUF_SYNC, &mut flags, None);
+        }
+        3 => {
+            let mut args = DmaBufSyncFile { flags: s.random.below(4) as u32, fd: -1 };
+            if s.descriptors.has_room() {
+                let request = ioctl::DMA_BUF_EXPORT_SYNC_FILE;
+                if s.send_exactly(fd, "dma_buf_export_sync_file", request, &mut args, None) == 0 {
+                    s.descriptors.add(args.fd as u32);
+                }
+                args.fd = s.descriptors.pick(&mut s.random) as i32;
+                let request = ioctl::DMA_BUF_IMPORT_SYNC_FILE;
+                s.send_exactly(fd, "dma_buf_import_sync_file", request, &mut args, None);
+            }
+        }
+        _ => {
+            s.note(&format!("poll of {fd}"));
+            let mut poll = libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
+            // SAFETY: one structure of our own.
+            unsafe { libc::poll(&mut poll, 1, s.random.below(3) as i32) };
+        }
+    }
+}
+
+/// Duplicates and closes descriptors.
+pub fn duplicate(s: &mut Sender<'_>) {
+    let Some(fd) = s.descriptors.take(&mut s.random) else { return };
+    s.note(&format!("dup and close of {fd}"));
+    if s.random.one_in(3) {
+        // SAFETY: no pointers; the result is ours.
+        let copy = unsafe { libc::fcntl(fd as i32, libc::F_DUPFD_CLOEXEC, 3) };
+        if copy > 2 {
+            s.descriptors.add(copy as u32);
+        }
+    }
+    // SAFETY: it was given to this thread, which has just forgotten it.
+    unsafe { libc::close(fd as i32) };
+}
+
+/// Opens the node once more, does something, closes it, perhaps while a batch runs.
+pub fn reopen(s: &mut Sender<'_>) {
+    if !s.random.one_in(10) {
+        return;
+    }
+    let fd = open_node();
+    let made = make(s, fd, 0x10_0000);
+    made.write(&batch::store(0x10_0100, 1));
+    let result = run(s, fd, &mut [object(&made)], 0).0;
+    assert!(result == 0, "execbuffer of another open file: errno {result}");
+    s.note("close of the node");
+    // SAFETY: descriptor and mapping are this function's.
+    unsafe {
+        libc::close(fd);
+        libc::munmap(made.memory.cast(), made.size as usize);
+    }
+}
+
+/// A new buffer, mapped. Nothing goes wrong.
+fn make(s: &mut Sender<'_>, fd: i32, address: u64) -> Buffer {
+    let mut args = GemCreate { size: 8192, ..Default::default() };
+    assert_eq!(s.send_exactly(fd, "create", ioctl::GEM_CREATE, &mut args, None), 0);
+    let handle = args.handle;
+    let mut args = GemMmap { handle, size: 8192, ..Default::default() };
+    assert_eq!(s.send_exactly(fd, "mmap", ioctl::GEM_MMAP, &mut args, None), 0);
+    Buffer { handle, size: 8192, memory: args.addr_ptr as *mut u8, address }
+}
+
+fn object(buffer: &Buffer) -> ExecObject2 {
+    ExecObject2 { handle: buffer.handle, offset: buffer.address, flags: 0x18, ..Default::default() }
+}
+
+/// Submits; the last buffer is the batch. Error number and the descriptor of its fence if there is one.
+fn run(s: &mut Sender<'_>, fd: i32, objects: &mut [ExecObject2], flags: u64) -> (i32, i32) {
+    let buffers_ptr = s.lists[0].put(bytemuck::cast_slice(objects));
+    let buffer_count = objects.len() as u32;
+    let mut args = ExecBuffer2 { buffers_ptr, buffer_count, flags: flags | 1, ..Default::default() };
+    let error = s.send_exactly(fd, "execbuffer", ioctl::GEM_EXECBUFFER2_WR, &mut args, None);
+    (error, (args.rsvd2 >> 32) as i32)
+}
+
+/// A right sequence: a batch writes, its fence is polled, what it wrote is there.
+pub fn right(s: &mut Sender<'_>) {
+    let fd = s.own;
+    let target = make(s, fd, 0x20_0000);
+    let commands = make(s, fd, 0x30_0000);
+    let value = s.random.next() as u32;
+    commands.write(&batch::store(target.address + 16, value));
+    let mut objects = [object(&target), object(&commands)];
+    objects[0].flags |= 4;
+    let (error, fence) = run(s, fd, &mut objects, exec::FENCE_OUT);
+    assert_eq!(error, 0, "a right batch");
+    s.note("poll of a right batch's fence");
+    // SAFETY: the descriptor is new and nobody else's.
+    let _fence = unsafe { OwnedFd::from_raw_fd(fence) };
+    let mut poll = libc::pollfd { fd: fence, events: libc::POLLIN, revents: 0 };
+    // SAFETY: one structure of our own.
+    let ready = unsafe { libc::poll(&mut poll, 1, 50_000) };
+    assert!(
+        ready == 1 && poll.revents & libc::POLLIN != 0,
+        "the fence of a right batch: {ready}, {}",
+        errno()
+    );
+    let mut args = GemWait { handle: target.handle, timeout_ns: 0, flags: 0 };
+    assert_eq!(s.send_exactly(fd, "wait", ioctl::GEM_WAIT, &mut args, None), 0);
+    assert_eq!(target.read(4), value, "what a right batch wrote");
+    for buffer in [target, commands] {
+        let mut args = GemClose { handle: buffer.handle, pad: 0 };
+        assert_eq!(s.send_exactly(fd, "close", ioctl::GEM_CLOSE, &mut args, None), 0);
+        // SAFETY: the mapping is this function's.
+        unsafe { libc::munmap(buffer.memory.cast(), buffer.size as usize) };
+    }
+}
+
+/// A child: the node that it inherits is dead, one that it opens is not.
+pub fn fork(s: &mut Sender<'_>) {
+    if !s.random.one_in(40) {
+        return;
+    }
+    s.note("fork");
+    let (node, own) = (s.node, s.own);
+    // SAFETY: the child makes system calls and calls of the node only, and leaves by `_exit`.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        let mut create = GemCreate { size: 4096, ..Default::default() };
+        let mut request = |fd: i32| {
+            // SAFETY: a structure of our own.
+            let result = unsafe { libc::ioctl(fd, u64::from(ioctl::GEM_CREATE), &mut create) };
+            if result == 0 { 0 } else { errno() }
+        };
+        let dead = request(node) == libc::EIO && request(own) == libc::EIO;
+        // SAFETY: a C string, and descriptors of the child.
+        unsafe {
+            libc::close(own);
+            let fd = libc::open(c"/dev/dri/renderD128".as_ptr(), libc::O_RDWR);
+            let alive = fd >= 0 && request(fd) == 0;
+            libc::_exit(if dead && alive { 0 } else { 1 });
+        }
+    }
+    assert!(child > 0, "fork: errno {}", errno());
+    let end = Instant::now() + Duration::from_secs(50);
+    loop {
+        let mut status = 0;
+        // SAFETY: the result goes to a variable of our own.
+        match unsafe { libc::waitpid(child, &mut status, libc::WNOHANG) } {
+            0 if Instant::now() < end => std::thread::sleep(Duration::from_millis(1)),
+            0 => panic!("a forked child hangs"),
+            _ => {
+                assert!(
+                    libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0,
+                    "a forked child: {status}"
+                );
+                return;
+            }
+        }
+    }
+}

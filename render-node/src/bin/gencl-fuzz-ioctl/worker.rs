@@ -1,0 +1,212 @@
+//! A process that sends requests, and what its threads share.
+
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use bytemuck::Pod;
+
+use crate::Arguments;
+use crate::arena::{Arena, Lent};
+use crate::journal::Journal;
+use crate::pools::{Buffer, Pool};
+use crate::random::Random;
+use crate::requests;
+
+/// A request that takes longer hangs. Batches that run for ever are stopped after a tenth of a second, but many may
+/// wait behind each other.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Arguments of the kernel's numbers for directions and sizes of requests.
+const OUT: u32 = 2 << 30;
+const SIZE: u32 = 0x3fff << 16;
+
+/// Opens the node.
+pub fn open_node() -> i32 {
+    // SAFETY: the path is a C string.
+    let fd = unsafe { libc::open(c"/dev/dri/renderD128".as_ptr(), libc::O_RDWR | libc::O_CLOEXEC) };
+    assert!(fd >= 0, "no render node; run it by gencl-sim");
+    fd
+}
+
+/// `errno` of this thread.
+pub fn errno() -> i32 {
+    std::io::Error::last_os_error().raw_os_error().unwrap_or(0)
+}
+
+/// One thread, and what it has.
+pub struct Sender<'a> {
+    /// Chance.
+    pub random: Random,
+    journal: &'a Journal,
+    thread: usize,
+    /// The open file that all threads use.
+    pub node: i32,
+    /// An open file of this thread alone, that gets right requests only.
+    pub own: i32,
+    arguments: Arena,
+    /// For arrays that arguments point to.
+    pub lists: [Arena; 4],
+    /// Things of the shared open file.
+    pub buffers: Vec<Buffer>,
+    /// Memory that is handed over.
+    pub lent: Vec<Lent>,
+    /// Contexts.
+    pub contexts: Pool,
+    /// Address spaces.
+    pub spaces: Pool,
+    /// Sync objects.
+    pub sync_objects: Pool,
+    /// Descriptors of fences, buffers, sync objects.
+    pub descriptors: Pool,
+    /// Where the next buffer is put.
+    pub next_address: u64,
+}
+
+impl Sender<'_> {
+    /// A pointer to an array, right most of the time.
+    pub fn list<T: Pod>(&mut self, arena: usize, values: &[T]) -> u64 {
+        let address = self.lists[arena].put(bytemuck::cast_slice(values));
+        if self.random.one_in(40) { self.bad_pointer() } else { address }
+    }
+
+    fn bad_pointer(&mut self) -> u64 {
+        let bad = [0, 8, 0xffff_8000_0000_0000, u64::MAX - 7, 1 << 47, self.arguments.behind()];
+        self.random.pick(&bad)
+    }
+
+    /// Sends a request on the shared open file, perhaps with another size or address, and says 0 or the error number.
+    pub fn send<T: Pod>(&mut self, name: &str, request: u32, argument: &mut T) -> i32 {
+        let mut request = request;
+        if self.random.one_in(50) {
+            let size = (self.random.below(140) as u32) << 16;
+            request = request & !SIZE | size;
+        }
+        if self.random.one_in(100) {
+            request ^= 1 << (30 + self.random.below(2));
+        }
+        let bad = if self.random.one_in(100) { Some(self.bad_pointer()) } else { None };
+        self.send_exactly(self.node, name, request, argument, bad)
+    }
+
+    /// Sends a request as it is.
+    pub fn send_exactly<T: Pod>(
+        &mut self,
+        fd: i32,
+        name: &str,
+        request: u32,
+        argument: &mut T,
+        address: Option<u64>,
+    ) -> i32 {
+        let size = ((request & SIZE) >> 16) as usize;
+        let mut bytes = bytemuck::bytes_of(argument).to_vec();
+        bytes.resize(size, 0xee);
+        let right = self.arguments.put(&bytes);
+        let words: &[u8] = bytemuck::bytes_of(argument);
+        let shown: String = words.iter().take(40).map(|byte| format!("{byte:02x}")).collect();
+        self.journal.write(self.thread, &format!("{name} fd {fd} 0x{request:08x} {shown}"));
+        // SAFETY: what the argument points to may be anything, which the node has to stand.
+        let result = unsafe { libc::ioctl(fd, u64::from(request), address.unwrap_or(right)) };
+        let error = if result == 0 { 0 } else { errno() };
+        assert!(
+            result == 0 || (result == -1 && (1..=524).contains(&error)),
+            "{name}: {result}, errno {error}"
+        );
+        let after = self.arguments.take();
+        assert!(self.arguments.is_whole(), "{name}: memory before the argument was written");
+        if request & OUT == 0 {
+            assert!(after == bytes, "{name}: an argument that only goes in was written");
+        }
+        for list in &self.lists {
+            assert!(list.is_whole(), "{name}: memory before an array was written");
+        }
+        let length = size.min(size_of::<T>());
+        bytemuck::bytes_of_mut(argument)[..length].copy_from_slice(&after[..length]);
+        error
+    }
+
+    /// Says what is done now, that is no request.
+    pub fn note(&self, text: &str) {
+        self.journal.write(self.thread, text);
+    }
+}
+
+/// Sends requests until the time is over.
+pub fn run(arguments: &Arguments, descriptor: i32) -> ExitCode {
+    std::panic::set_hook(Box::new(|info| println!("gencl-fuzz-ioctl: {info}")));
+    let threads = arguments.threads as usize;
+    let Ok(journal) = Journal::open(descriptor, threads) else { return ExitCode::from(2) };
+    let end = Instant::now() + Duration::from_secs(arguments.seconds);
+    let node = open_node();
+    let failed = AtomicBool::new(false);
+    let running = AtomicU64::new(threads as u64);
+    std::thread::scope(|scope| {
+        for thread in 0..threads {
+            let (journal, failed, running) = (&journal, &failed, &running);
+            scope.spawn(move || {
+                let seed = arguments.seed.wrapping_add(thread as u64);
+                let work = || work(arguments, journal, thread, seed, node, end);
+                if std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).is_err() {
+                    failed.store(true, Ordering::Relaxed);
+                }
+                running.fetch_sub(1, Ordering::Relaxed);
+            });
+        }
+        watch(&journal, threads, &running, &failed);
+    });
+    // Batches may still run.
+    if failed.load(Ordering::Relaxed) { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
+/// Ends the process when a thread does not come on, or has failed.
+fn watch(journal: &Journal, threads: usize, running: &AtomicU64, failed: &AtomicBool) {
+    let mut seen = vec![(0, Instant::now()); threads];
+    while running.load(Ordering::Relaxed) > 0 {
+        std::thread::sleep(Duration::from_millis(5));
+        for (thread, (count, since)) in seen.iter_mut().enumerate() {
+            let now = journal.count_of(thread);
+            if now != *count {
+                (*count, *since) = (now, Instant::now());
+            }
+        }
+        let hangs = seen.iter().all(|(_, since)| since.elapsed() > PATIENCE);
+        if failed.load(Ordering::Relaxed) || hangs {
+            println!(
+                "gencl-fuzz-ioctl: {}",
+                if hangs { "no thread comes on" } else { "a thread has failed" }
+            );
+            // SAFETY: the process ends at once; threads that hang could not be waited for.
+            unsafe { libc::_exit(3) };
+        }
+    }
+}
+
+fn work(arguments: &Arguments, journal: &Journal, thread: usize, seed: u64, node: i32, end: Instant) {
+    let mut sender = Sender {
+        random: Random::new(seed),
+        journal,
+        thread,
+        node,
+        own: open_node(),
+        arguments: Arena::new(),
+        lists: [(); 4].map(|()| Arena::new()),
+        buffers: Vec::new(),
+        lent: (1..4).map(Lent::new).collect(),
+        contexts: Pool::default(),
+        spaces: Pool::default(),
+        sync_objects: Pool::default(),
+        descriptors: Pool::default(),
+        next_address: (thread as u64 + 1) << 24,
+    };
+    for round in 0..arguments.rounds {
+        if Instant::now() >= end {
+            break;
+        }
+        requests::one(&mut sender);
+        if round % 64 == 0 {
+            assert!(sender.lent.iter().all(Lent::is_whole), "memory beside what was handed over was written");
+        }
+    }
+    // SAFETY: the descriptor is this thread's.
+    unsafe { libc::close(sender.own) };
+}
