@@ -20,7 +20,7 @@ const ROOM: usize = 8 * MAX_ARGUMENT;
 struct Row {
     name: &'static str,
     request: u32,
-    answer: fn(&OpenFile, &mut [u8]) -> Result<()>,
+    answer: Answer,
 }
 
 /// Rows of the table: request and typed function.
@@ -102,11 +102,14 @@ const fn size(request: u32) -> usize {
     (request >> 16 & 0x3fff) as usize
 }
 
+/// Answers a request, whose argument it gets and changes.
+type Answer = fn(&OpenFile, &mut [u8]) -> Result<()>;
+
 /// What a request is, and who answers it: nobody, if a render node does not take it.
 struct Known {
     name: &'static str,
     request: u32,
-    answer: Option<fn(&OpenFile, &mut [u8]) -> Result<()>>,
+    answer: Option<Answer>,
 }
 
 fn find(number: u32) -> Option<Known> {
