@@ -2,16 +2,23 @@
 
 use std::fs::File;
 use std::io::{self, BufReader, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
+use clap::Parser;
 use gencl_simulator::statistics::report::{Kernel, VERSION};
 use gencl_simulator::statistics::{Report, text};
 
-const USAGE: &str = "\
-usage: gencl-stats FILE [--annotate KERNEL]
-
-Prints a line for each kernel; or the instructions of one with what they took.
-KERNEL is the beginning of its hash, or its number in the table, from 1 on.";
+/// Prints a line for each kernel; or the instructions of one with what they took.
+#[derive(Parser)]
+#[command(name = "gencl-stats", version)]
+struct Arguments {
+    /// What was written.
+    file: PathBuf,
+    /// The kernel whose instructions are printed: the beginning of its hash, or its number in the table, from 1 on.
+    #[arg(long, value_name = "KERNEL")]
+    annotate: Option<String>,
+}
 
 /// The kernel that the user means.
 fn find<'a>(report: &'a Report, wish: &str) -> Result<&'a Kernel, String> {
@@ -25,29 +32,22 @@ fn find<'a>(report: &'a Report, wish: &str) -> Result<&'a Kernel, String> {
     }
 }
 
-fn run() -> Result<String, String> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let (path, kernel) = match arguments[..] {
-        ["-h" | "--help"] => return Ok(format!("{USAGE}\n")),
-        [path] => (path, None),
-        [path, "--annotate", kernel] | ["--annotate", kernel, path] => (path, Some(kernel)),
-        _ => return Err(USAGE.into()),
-    };
-    let file = File::open(path).map_err(|error| format!("{path}: {error}"))?;
+fn run(arguments: &Arguments) -> Result<String, String> {
+    let path = arguments.file.display();
+    let file = File::open(&arguments.file).map_err(|error| format!("{path}: {error}"))?;
     let report: Report =
         serde_json::from_reader(BufReader::new(file)).map_err(|error| format!("{path}: {error}"))?;
     if report.version != VERSION {
         return Err(format!("{path}: version {}, this program reads {VERSION}", report.version));
     }
-    match kernel {
+    match &arguments.annotate {
         Some(wish) => find(&report, wish).map(text::listing),
         None => Ok(text::table(&report)),
     }
 }
 
 fn main() -> ExitCode {
-    match run() {
+    match run(&Arguments::parse()) {
         // A reader that has seen enough is no error.
         Ok(text) => match io::stdout().write_all(text.as_bytes()) {
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => ExitCode::FAILURE,

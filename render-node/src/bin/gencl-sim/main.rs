@@ -4,57 +4,41 @@ mod signals;
 mod stats;
 mod tree;
 
+use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
+use clap::Parser;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use gencl_simulator::device::Device;
 
-const USAGE: &str = "\
-usage: gencl-sim [--device NAME] [--strict] [--trace] [--stats FILE] [--] PROGRAM [ARGUMENT...]
-
-Runs a program to which a simulated Intel GPU is shown as /dev/dri/renderD128.
-
-  --device NAME  the GPU (default: skl)
-  --strict       refuse what the hardware leaves undefined
-  --trace        print every request of the program to standard error
-  --stats FILE   write what kernels executed and took as JSON, which gencl-stats shows; FILE.PID for further processes;
-                 - prints a table to standard error instead";
-
-/// What the command line asks for.
+/// Runs a program to which a simulated Intel GPU is shown as /dev/dri/renderD128.
+#[derive(Parser)]
+#[command(name = "gencl-sim", version)]
 struct Arguments {
+    /// The GPU.
+    #[arg(long, value_name = "NAME", default_value = "skl", value_parser = device())]
     device: &'static Device,
+    /// Refuse what the hardware leaves undefined.
+    #[arg(long)]
     strict: bool,
+    /// Print every request of the program to standard error.
+    #[arg(long)]
     trace: bool,
-    statistics: Option<PathBuf>,
-    program: Vec<std::ffi::OsString>,
+    /// Write what kernels executed and took as JSON, which gencl-stats shows; FILE.PID for further processes. - prints a table
+    /// to standard error instead.
+    #[arg(long, value_name = "FILE")]
+    stats: Option<PathBuf>,
+    /// The program and its arguments.
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    program: Vec<OsString>,
 }
 
-fn arguments() -> Result<Arguments, String> {
-    let mut given = std::env::args_os().skip(1).peekable();
-    let (mut name, mut strict, mut trace, mut statistics) = ("skl".to_owned(), false, false, None);
-    while let Some(argument) = given.next_if(|a| a.to_str().is_some_and(|a| a.starts_with('-'))) {
-        match argument.to_str() {
-            Some("--device") => {
-                let value = given.next().ok_or("--device needs a name")?;
-                name = value.to_string_lossy().into_owned();
-            }
-            Some("--stats") => statistics = Some(given.next().ok_or("--stats needs a file or -")?.into()),
-            Some("--strict") => strict = true,
-            Some("--trace") => trace = true,
-            Some("--") => break,
-            _ => return Err(format!("unknown option {}", argument.to_string_lossy())),
-        }
-    }
-    let device = Device::named(&name).ok_or_else(|| {
-        let names: Vec<_> = Device::all().iter().map(|d| d.name).collect();
-        format!("no device is called {name}; there are: {}", names.join(", "))
-    })?;
-    let program: Vec<_> = given.collect();
-    if program.is_empty() {
-        return Err("which program?".into());
-    }
-    Ok(Arguments { device, strict, trace, statistics, program })
+/// The device of a name.
+fn device() -> impl TypedValueParser<Value = &'static Device> {
+    let names = Device::all().iter().map(|device| device.name);
+    PossibleValuesParser::new(names).try_map(|name| Device::named(&name).ok_or("no device is called so"))
 }
 
 /// The preload library: beside this program, or in the library folder beside its folder.
@@ -90,7 +74,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, String> {
             command.env(variable, "1");
         }
     }
-    let statistics = match &arguments.statistics {
+    let statistics = match &arguments.stats {
         None => None,
         Some(path) => Some(stats::Statistics::new(path, tree.root())?),
     };
@@ -109,14 +93,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, String> {
 }
 
 fn main() -> ExitCode {
-    let arguments = match arguments() {
-        Ok(arguments) => arguments,
-        Err(error) => {
-            eprintln!("gencl-sim: {error}\n{USAGE}");
-            return ExitCode::from(2);
-        }
-    };
-    run(&arguments).unwrap_or_else(|error| {
+    run(&Arguments::parse()).unwrap_or_else(|error| {
         eprintln!("gencl-sim: {error}");
         ExitCode::from(127)
     })
