@@ -627,6 +627,12 @@ mod tests {
             "gateway Barrier, notify 0, mlen 1 rlen 0",
         ),
         (
+            Operation::Sampler { surface: 0, sampler: 0, kind: 31, mode: 3, half: false },
+            SharedFunction::Sampler,
+            0x0007_f000,
+            "sample, bti 0, sampler 0, cache_flush mode 3, mlen 0 rlen 0",
+        ),
+        (
             Operation::ThreadSpawner { keep_handle: true, root: false, spawn: false },
             SharedFunction::ThreadSpawner,
             0x0200_0010,

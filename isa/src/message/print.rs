@@ -43,11 +43,14 @@ impl fmt::Display for Channels {
 
 /// What the sampler is asked for, by name where it has one (Skylake, Volume 7, "Sampling Engine", "Message Types";
 /// Mesa's `brw_eu_defines.h`).
-struct Sample(u8);
+struct Sample {
+    kind: u8,
+    mode: u8,
+}
 
 impl fmt::Display for Sample {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self.0 {
+        f.write_str(match self.kind {
             0 => "sample",
             1 => "sample_b",
             2 => "sample_l",
@@ -70,6 +73,7 @@ impl fmt::Display for Sample {
             28 => "ld2dms_w",
             29 => "ld_mcs",
             30 => "ld2dms",
+            31 if self.mode == 3 => "cache_flush",
             31 => "ld2dss",
             n => return write!(f, "kind {n}"),
         })
@@ -163,7 +167,7 @@ impl fmt::Display for Operation {
             Operation::Sampler { surface, sampler, kind, mode, half } => write!(
                 f,
                 ", bti {surface}, sampler {sampler}, {} {}{}",
-                Sample(kind),
+                Sample { kind, mode },
                 SampleMode(mode),
                 word(half, ", half")
             ),

@@ -31,9 +31,12 @@ pub fn vfe_state(streamer: &mut Streamer<'_>, packet: Packet<'_>) -> Result<Flow
             "MEDIA_VFE_STATE: Per Thread Scratch Space {scratch_code} is more than 2 MiB"
         )));
     }
-    if packet.get(vfe::STACK_SIZE) != 0 {
-        return Err(Fault::unsupported("MEDIA_VFE_STATE with a Stack Size"));
-    }
+    // The part of a thread's scratch space that is its stack, in the same code. No thread is told of it; Intel's driver
+    // gives all scratch space to both (`PreambleHelper::programVfeState`).
+    let stack_code = packet.get32(vfe::STACK_SIZE);
+    streamer.rule(stack_code <= scratch_code, || {
+        format!("MEDIA_VFE_STATE: Stack Size {stack_code} is more than Per Thread Scratch Space {scratch_code}")
+    })?;
     if packet.is_set(vfe::SCOREBOARD_ENABLE) {
         return Err(Fault::unsupported("the scoreboard"));
     }

@@ -94,6 +94,19 @@ send(8) null<1>UD g20<8,8,1>UD 0x0e035002 dp data 1 MsgDesc: mlen 7 rlen 0 { ali
 ; is 10000 UD: 8 0 0 0 0 0 0 0 0 0 0 2 0 0 0 0 3 0 0 0 0 0 0 0 0 0 0 4
 ; is 11000 UD: 8 0 0 0 0 0 0 0 0 0 0 2 0 0 0 0 3 0 0 0 0 0 0 0 0 0 0 4
 ---
+; # Typed write, the sampler's cache_flush, read through the sampler.
+; simd 8
+; surface 1: 2D R32_UINT 8x1 pitch 64 at 10000
+; set 10000 UD: 1 2 3 4 5 6 7 8
+; set g20 UD: 0 1 2 3 4 5 6 7
+; set g21 UD: 0*8
+; set g22 UD: 11 12 13 14 15 16 17 18
+; set g23 UD: 0*24
+send(8) null<1>UD g20<8,8,1>UD 0x0c035001 dp data 1 MsgDesc: mlen 6 rlen 0 { align1 1Q };
+send(8) g40<1>UD g20<8,8,1>UD 0x021ff000 sampler MsgDesc: mlen 1 rlen 1 { align1 1Q };
+send(8) g30<1>UD g20<8,8,1>UD 0x0213a001 sampler MsgDesc: mlen 1 rlen 1 { align1 1Q };
+; is g30 UD: 11 12 13 14 15 16 17 18
+---
 ; # Buffers: the number of entries has 27 bits; the sampler loads from them.
 ; simd 8
 ; surface 1: BUFFER R16G16_SINT 300 at 10000

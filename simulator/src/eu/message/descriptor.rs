@@ -8,6 +8,10 @@ use super::{
 };
 use crate::fault::Fault;
 
+/// The sampler's `cache_flush` among its SIMD32/64 messages (Skylake, Volume 7, "Sampling Engine", "Message Types"; IGA's
+/// `MessageDecoderOther.cpp`). With other SIMD modes the number is `ld2dss`.
+const CACHE_FLUSH: u32 = 31;
+
 /// What a descriptor asks of a shared function.
 pub fn decode(target: SharedFunction, descriptor: u32, end_of_thread: bool) -> Result<Kind, Fault> {
     let fields = Fields(descriptor);
@@ -219,6 +223,8 @@ fn sample(fields: Fields) -> Option<Kind> {
     let simd = match (fields.bits(17, 2), fields.bit(29)) {
         (1, false) => 8,
         (2, false) => 16,
+        // SIMD32/64 messages: `cache_flush`. There is no cache here, and everything before it has been performed.
+        (3, false) if fields.bits(12, 5) == CACHE_FLUSH => return Some(Kind::Fence),
         _ => return None,
     };
     Some(Kind::Sample(Sample {

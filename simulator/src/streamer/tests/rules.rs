@@ -100,6 +100,8 @@ fn media_state_rules() {
     refused(&[&with(3, 168 << 16 | 2 << 8)], "Maximum Number of Threads is 169, the device has 168");
     refused(&[&with(3, 167 << 16)], "no URB entries");
     refused(&[&with(1, 12)], "Per Thread Scratch Space 12");
+    refused(&[&with(1, 3 << 4 | 2)], "Stack Size 3 is more than Per Thread Scratch Space 2");
+    accepted(&[&with(1, 2 << 4 | 2)]);
     refused(&[&with(6, 1 << 31)], "the scoreboard");
     accepted(&[&BASES, &VFE, &[0x7001_0002, 0, 2048, 0]]);
     refused(&[&BASES, &VFE, &[0x7001_0002, 0, 2080, 0]], "2080 bytes are more than");
