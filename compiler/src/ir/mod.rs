@@ -9,7 +9,9 @@
 //! A function passes through two forms, and the validator knows which one holds:
 //! - *per lane* (as built): each block ends with `jump`, `branch` or `return`; a branch decides for each lane;
 //! - *linear* (after control flow is lowered): blocks run in layout order, lanes are masked by predicates,
-//!   and blocks end with `jump`, `vote` or `return`, which decide for the whole thread.
+//!   and blocks end with `jump`, `vote` or `return`, which decide for the whole thread;
+//! - *masked* (the other way to lower it): blocks run in layout order with the lanes that the hardware enables.
+//!   `leave` sends lanes to wait at a later block, which `join`s them again.
 
 pub mod analysis;
 mod build;
@@ -251,6 +253,45 @@ pub enum Vote {
     None,
 }
 
+/// How lanes leave, by the machine's instruction. What happens is the same for all but the backward ones; which one it may
+/// be depends on the structure around it ([`analysis::structure`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Leave {
+    /// Forward to anywhere.
+    Goto,
+    /// From the head of an if to its else side, or to its end.
+    If,
+    /// From the end of the first side to the end of the if.
+    Else,
+    /// From a loop's body to what follows the loop.
+    Break,
+    /// From a loop's body to its last block.
+    Continue,
+    /// Back, from a loop's last block to its first: the thread goes with the lanes that leave, the others wait behind.
+    While,
+    /// Back to anywhere, as `While`.
+    Back,
+}
+
+impl Leave {
+    /// Does the thread go with the lanes that leave?
+    pub fn is_backward(self) -> bool {
+        match self {
+            Leave::While | Leave::Back => true,
+            Leave::Goto | Leave::If | Leave::Else | Leave::Break | Leave::Continue => false,
+        }
+    }
+}
+
+/// Where lanes come together, by the machine's instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Join {
+    /// Of lanes that went by `goto`.
+    Goto,
+    /// Of the sides of an if.
+    If,
+}
+
 /// What an instruction does, with everything but its registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Op {
@@ -347,7 +388,31 @@ pub enum Op {
         /// The next block in layout order.
         next: BlockId,
     },
-    /// Terminator: the end of the kernel. In the linear form once, in the last block.
+    /// Terminator, masked form: the active lanes for which the predicate holds (all, without one) go to wait at `target`,
+    /// the others go on with `next`, the next block in layout order. When no lane is left for `next`, the thread goes to
+    /// `empty`. Of the backward kinds: if lanes leave, the thread goes to `target` with them and the others
+    /// wait at `next`; `empty` is `next`.
+    Leave {
+        /// By which instruction.
+        by: Leave,
+        /// Where the lanes that leave go.
+        target: BlockId,
+        /// The next block in layout order.
+        next: BlockId,
+        /// The first block behind this one where lanes may wait.
+        empty: BlockId,
+    },
+    /// Terminator, masked form, of a block with nothing else but `undefined`: lanes that wait at this block are active from here on. When none is,
+    /// the thread goes to `empty`, else to `next`, the next block in layout order.
+    Join {
+        /// By which instruction.
+        by: Join,
+        /// The next block in layout order.
+        next: BlockId,
+        /// The first block behind this one where lanes may wait; `next` when lanes are here for certain.
+        empty: BlockId,
+    },
+    /// Terminator: the end of the kernel. In the linear and masked forms once, in the last block.
     Return,
 }
 
@@ -378,15 +443,20 @@ pub struct Instruction {
 pub struct Block {
     /// The last one is the terminator, and only the last one.
     pub instructions: Vec<Instruction>,
+    /// Masked form: lanes may wait elsewhere while the block runs. Writes to registers that are not uniform are then of the active lanes
+    /// only.
+    pub masked: bool,
 }
 
-/// Which of the two forms a function is in.
+/// Which of the forms a function is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// Branches decide for each lane.
     PerLane,
-    /// Branches decide for the thread; layout order matters.
+    /// Branches decide for the thread, predicates mask; layout order matters.
     Linear,
+    /// The hardware enables lanes; layout order matters.
+    Masked,
 }
 
 /// A kernel (calls have been inlined).

@@ -1,6 +1,8 @@
 //! Names of everything that has one in the text form. The printer, the parser and messages read them here.
 
-use super::{AtomicOp, BinaryOp, Condition, Family, Form, Rounding, Space, TernaryOp, Type, UnaryOp, Vote};
+use super::{
+    AtomicOp, BinaryOp, Condition, Family, Form, Join, Leave, Rounding, Space, TernaryOp, Type, UnaryOp, Vote,
+};
 
 macro_rules! names {
     ($($type:ident { $($variant:ident = $name:literal),* $(,)? })*) => {$(
@@ -50,5 +52,10 @@ names! {
         Or = "or", Xor = "xor", Min = "min", Max = "max",
     }
     Vote { Any = "any", All = "all", None = "none" }
-    Form { PerLane = "per_lane", Linear = "linear" }
+    Leave {
+        Goto = "goto", If = "if", Else = "else", Break = "break", Continue = "continue", While = "while",
+        Back = "back",
+    }
+    Join { Goto = "goto", If = "if" }
+    Form { PerLane = "per_lane", Linear = "linear", Masked = "masked" }
 }

@@ -67,128 +67,103 @@ impl Space {
     }
 }
 
+/// Kinds of operations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// The result is a function of the sources alone.
+    Pure,
+    /// The result comes from the launch.
+    Launch,
+    /// The result is anything.
+    Undefined,
+    /// Reads memory.
+    Read,
+    /// Writes memory.
+    Write,
+    /// Orders what work-items do.
+    Order,
+    /// Ends a block.
+    Terminator,
+}
+
 impl Op {
-    /// Does it end a block?
-    pub fn is_terminator(&self) -> bool {
+    /// What kind of operation it is, as far as passes tell operations apart.
+    pub fn class(&self) -> Class {
         match self {
-            Op::Jump(_) | Op::Branch { .. } | Op::Vote { .. } | Op::Return => true,
             Op::Immediate { .. }
-            | Op::Input(_)
-            | Op::Undefined
             | Op::Unary(..)
             | Op::Binary(..)
             | Op::Ternary(..)
             | Op::Compare(..)
             | Op::Select(_)
-            | Op::Convert { .. }
-            | Op::Load { .. }
-            | Op::Store { .. }
-            | Op::Atomic { .. }
-            | Op::Barrier { .. }
-            | Op::Fence { .. } => false,
+            | Op::Convert { .. } => Class::Pure,
+            Op::Input(_) => Class::Launch,
+            Op::Undefined => Class::Undefined,
+            Op::Load { .. } => Class::Read,
+            Op::Store { .. } | Op::Atomic { .. } => Class::Write,
+            Op::Barrier { .. } | Op::Fence { .. } => Class::Order,
+            Op::Jump(_)
+            | Op::Branch { .. }
+            | Op::Vote { .. }
+            | Op::Leave { .. }
+            | Op::Join { .. }
+            | Op::Return => Class::Terminator,
         }
+    }
+
+    /// Does it end a block?
+    pub fn is_terminator(&self) -> bool {
+        self.class() == Class::Terminator
     }
 
     /// Does it do anything besides writing its destinations? Such an instruction must not be removed, repeated
     /// or moved over another of the kind.
     pub fn has_effect(&self) -> bool {
-        match self {
-            Op::Store { .. }
-            | Op::Atomic { .. }
-            | Op::Barrier { .. }
-            | Op::Fence { .. }
-            | Op::Jump(_)
-            | Op::Branch { .. }
-            | Op::Vote { .. }
-            | Op::Return => true,
-            Op::Immediate { .. }
-            | Op::Input(_)
-            | Op::Undefined
-            | Op::Unary(..)
-            | Op::Binary(..)
-            | Op::Ternary(..)
-            | Op::Compare(..)
-            | Op::Select(_)
-            | Op::Convert { .. }
-            | Op::Load { .. } => false,
-        }
+        matches!(self.class(), Class::Write | Class::Order | Class::Terminator)
     }
 
-    /// Does it read or write memory? In the linear form only lanes that are active may do so.
+    /// Does it read or write memory? Only lanes that are active may do so.
     pub fn touches_memory(&self) -> bool {
-        matches!(self, Op::Load { .. } | Op::Store { .. } | Op::Atomic { .. })
+        matches!(self.class(), Class::Read | Class::Write)
     }
 
     /// Is its result a function of its sources alone: no memory, no launch?
     pub fn is_pure(&self) -> bool {
-        match self {
-            Op::Immediate { .. }
-            | Op::Unary(..)
-            | Op::Binary(..)
-            | Op::Ternary(..)
-            | Op::Compare(..)
-            | Op::Select(_)
-            | Op::Convert { .. } => true,
-            Op::Input(_)
-            | Op::Undefined
-            | Op::Load { .. }
-            | Op::Store { .. }
-            | Op::Atomic { .. }
-            | Op::Barrier { .. }
-            | Op::Fence { .. }
-            | Op::Jump(_)
-            | Op::Branch { .. }
-            | Op::Vote { .. }
-            | Op::Return => false,
-        }
+        self.class() == Class::Pure
     }
 
-    /// Where control may go after a terminator: of a branch the true side first, of a vote the jump first. The same
+    /// The blocks that a terminator names: of a branch the true side first, of a vote the jump first. The same
     /// block may stand there twice. Empty for all other operations.
-    pub fn targets(&self) -> SmallVec<[BlockId; 2]> {
-        match *self {
-            Op::Jump(target) => smallvec![target],
-            Op::Branch { then, otherwise } => smallvec![then, otherwise],
-            Op::Vote { target, next, .. } => smallvec![target, next],
-            Op::Immediate { .. }
-            | Op::Input(_)
-            | Op::Undefined
-            | Op::Unary(..)
-            | Op::Binary(..)
-            | Op::Ternary(..)
-            | Op::Compare(..)
-            | Op::Select(_)
-            | Op::Convert { .. }
-            | Op::Load { .. }
-            | Op::Store { .. }
-            | Op::Atomic { .. }
-            | Op::Barrier { .. }
-            | Op::Fence { .. }
-            | Op::Return => SmallVec::new(),
-        }
+    pub fn targets(&self) -> SmallVec<[BlockId; 3]> {
+        // A copy, so that one function knows where they stand.
+        let mut op = *self;
+        op.targets_mut().into_iter().map(|target| *target).collect()
     }
 
     /// The same, to be changed.
-    pub fn targets_mut(&mut self) -> SmallVec<[&mut BlockId; 2]> {
+    pub fn targets_mut(&mut self) -> SmallVec<[&mut BlockId; 3]> {
         match self {
             Op::Jump(target) => smallvec![target],
             Op::Branch { then, otherwise } => smallvec![then, otherwise],
             Op::Vote { target, next, .. } => smallvec![target, next],
-            Op::Immediate { .. }
-            | Op::Input(_)
-            | Op::Undefined
-            | Op::Unary(..)
-            | Op::Binary(..)
-            | Op::Ternary(..)
-            | Op::Compare(..)
-            | Op::Select(_)
-            | Op::Convert { .. }
-            | Op::Load { .. }
-            | Op::Store { .. }
-            | Op::Atomic { .. }
-            | Op::Barrier { .. }
-            | Op::Fence { .. }
-            | Op::Return => SmallVec::new(),
+            Op::Leave { target, next, empty, .. } => smallvec![target, next, empty],
+            Op::Join { next, empty, .. } => smallvec![next, empty],
+            _ => SmallVec::new(),
+        }
+    }
+
+    /// Where control of the thread goes after a terminator. Lanes that leave forward wait where they go, and the thread
+    /// comes there in its own time.
+    pub fn successors(&self) -> SmallVec<[BlockId; 2]> {
+        match *self {
+            Op::Leave { by, target, next, empty } => {
+                if by.is_backward() {
+                    smallvec![target, next]
+                } else {
+                    smallvec![next, empty]
+                }
+            }
+            _ => self.targets().into_iter().collect(),
         }
     }
 }
@@ -232,9 +207,9 @@ impl Block {
         }
     }
 
-    /// Where control goes from here; see [`Op::targets`].
+    /// Where control goes from here; see [`Op::successors`].
     pub fn successors(&self) -> SmallVec<[BlockId; 2]> {
-        self.terminator().map(|t| t.op.targets()).unwrap_or_default()
+        self.terminator().map(|t| t.op.successors()).unwrap_or_default()
     }
 }
 
@@ -266,6 +241,12 @@ impl Function {
     pub fn new_register(&mut self, family: Family) -> Reg {
         self.registers.push(RegisterInfo { family, uniform: false });
         Reg(self.registers.len() as u32 - 1)
+    }
+
+    /// Does an unpredicated write in `block` end what the register held before, for all lanes?
+    pub fn writes_whole(&self, block: &Block, instruction: &Instruction, dst: Reg) -> bool {
+        instruction.predicate.is_none()
+            && (!block.masked || instruction.op == Op::Undefined || self.register(dst).uniform)
     }
 
     /// A new empty block, not yet in the layout.

@@ -127,7 +127,12 @@ pub fn signature(op: &Op) -> Signature {
             )
         }
         Op::Branch { .. } | Op::Vote { .. } => (none(), Operands::fixed([Bool])),
-        Op::Barrier { .. } | Op::Fence { .. } | Op::Jump(_) | Op::Return => (none(), none()),
+        Op::Barrier { .. }
+        | Op::Fence { .. }
+        | Op::Jump(_)
+        | Op::Leave { .. }
+        | Op::Join { .. }
+        | Op::Return => (none(), none()),
     };
     Signature { dsts, srcs }
 }
@@ -224,6 +229,8 @@ pub fn check_attributes(op: &Op) -> Result<(), &'static str> {
         | Op::Jump(_)
         | Op::Branch { .. }
         | Op::Vote { .. }
+        | Op::Leave { .. }
+        | Op::Join { .. }
         | Op::Return => Ok(()),
     }
 }

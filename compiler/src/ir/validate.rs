@@ -1,4 +1,4 @@
-//! The validator: what must hold of a function in either form. It runs after every pass.
+//! The validator: what must hold of a function in each form. It runs after every pass.
 
 use super::analysis::cfg::Cfg;
 use super::analysis::liveness::{Crossing, RegisterSet};
@@ -171,25 +171,56 @@ impl Checker<'_> {
             if function.register(predicate.reg).family != Family::Bool {
                 problems.push(format!("predicate %{} is not a Bool", predicate.reg.0));
             }
-            if matches!(instruction.op, Op::Barrier { .. } | Op::Undefined) || instruction.op.is_terminator()
-            {
+            let takes = match instruction.op {
+                Op::Leave { .. } => true,
+                Op::Barrier { .. } | Op::Undefined => false,
+                op => !op.is_terminator(),
+            };
+            if !takes {
                 problems.push("this operation takes no predicate".to_owned());
             }
         }
         let last = place + 1 == function.layout.len();
-        match (function.form, instruction.op) {
-            (Form::PerLane, Op::Vote { .. }) => problems.push("a vote in the per-lane form".to_owned()),
-            (Form::Linear, Op::Branch { .. }) => problems.push("a branch in the linear form".to_owned()),
-            (Form::Linear, Op::Return) if !last => {
-                problems.push("a return before the last block of the linear form".to_owned());
+        let form = function.form;
+        match instruction.op {
+            Op::Branch { .. } if form != Form::PerLane => {
+                problems.push(format!("a branch in the {} form", form.name()));
             }
-            (Form::Linear, Op::Vote { next, .. }) if function.layout.get(place + 1) != Some(&next) => {
-                problems.push(format!("@{} is not the next block in layout order", next.0));
+            Op::Vote { .. } if form == Form::PerLane => {
+                problems.push("a vote in the per-lane form".to_owned());
             }
-            (Form::Linear, op) if last && op.is_terminator() && op != Op::Return => {
-                problems.push("the last block of the linear form does not return".to_owned());
+            Op::Vote { .. } if form == Form::Masked && !function.register(instruction.srcs[0]).uniform => {
+                problems.push("a vote of lanes that may differ in the masked form".to_owned());
+            }
+            Op::Leave { .. } | Op::Join { .. } if form != Form::Masked => {
+                problems.push(format!("an operation of the masked form in the {} form", form.name()));
             }
             _ => {}
+        }
+        if form == Form::PerLane {
+            return;
+        }
+        if let Op::Vote { next, .. } | Op::Leave { next, .. } | Op::Join { next, .. } = instruction.op
+            && function.layout.get(place + 1) != Some(&next)
+        {
+            problems.push(format!("@{} is not the next block in layout order", next.0));
+        }
+        if let Op::Leave { by, target, .. } = instruction.op {
+            let back = function.layout[..=place].contains(&target);
+            if by.is_backward() != back {
+                problems.push(format!("`leave.{}` to @{}, which lies the other way", by.name(), target.0));
+            }
+        }
+        if let Op::Join { .. } = instruction.op
+            && function.block(function.layout[place]).body().iter().any(|i| i.op != Op::Undefined)
+        {
+            problems.push("a join in a block that does something".to_owned());
+        }
+        if instruction.op == Op::Return && !last {
+            problems.push(format!("a return before the last block of the {} form", form.name()));
+        }
+        if last && instruction.op.is_terminator() && instruction.op != Op::Return {
+            problems.push(format!("the last block of the {} form does not return", form.name()));
         }
     }
 
@@ -213,7 +244,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Definitions reach uses: in the per-lane form on all paths. In the linear form a thread may pass through a block
+    /// Definitions reach uses: in the per-lane form on all paths. In the other forms a thread may pass through a block
     /// whose reads only matter to lanes that came another way, so there one path is enough - but for Bools, which must
     /// be written in the block that reads them.
     fn check_definitions(&mut self) {
@@ -255,7 +286,7 @@ impl Checker<'_> {
         }
         for &block in &order {
             let mut defined = defined_in(block, &defined_out);
-            if function.form == Form::Linear {
+            if function.form != Form::PerLane {
                 for reg in crossing.registers(&defined.clone()) {
                     if let Some(slot) = crossing.slot(reg)
                         && function.register(reg).family == Family::Bool

@@ -330,6 +330,7 @@ impl Selector<'_> {
             Op::Jump(target) => self.jump(target, index),
             Op::Branch { .. } => Err(Failure::internal("a branch for each lane in the linear form")),
             Op::Vote { vote, target, next } => self.vote(vote, target, next, i.srcs[0], index),
+            Op::Leave { .. } | Op::Join { .. } => Err(Failure::internal("lanes that leave in the linear form")),
             Op::Return => self.end_of_thread(),
         }
     }

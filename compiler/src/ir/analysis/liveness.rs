@@ -1,8 +1,8 @@
 //! Which registers are alive where blocks begin and end.
 //!
-//! In the per-lane form a register is alive where some lane may read what it holds. In the linear form, where lanes
-//! wait while others run, the same equations hold of the thread: a write under a predicate keeps the other
-//! lanes' values and so does not end the life of what the register held; `undefined` does.
+//! In the per-lane form a register is alive where some lane may read what it holds. In the other forms, where lanes
+//! wait while others run, the same equations hold of the thread: a write under a predicate or in a masked block keeps the
+//! other lanes' values and so does not end the life of what the register held; `undefined` does.
 //!
 //! Most registers live within one block. The sets hold only those that some block reads before it writes them,
 //! numbered densely: the others are alive across no edge.
@@ -40,8 +40,8 @@ impl Crossing {
                         crossing.registers.push(reg);
                     }
                 }
-                if instruction.predicate.is_none() {
-                    for dst in &instruction.dsts {
+                for &dst in &instruction.dsts {
+                    if function.writes_whole(block, instruction, dst) {
                         written_in[dst.0 as usize] = id.0;
                     }
                 }
@@ -102,7 +102,7 @@ impl Liveness {
         let mut kills = empty();
         for (id, block) in function.blocks_in_layout() {
             let index = id.0 as usize;
-            upward_exposed(block, &crossing, &mut uses[index], &mut kills[index]);
+            upward_exposed(function, block, &crossing, &mut uses[index], &mut kills[index]);
         }
         let mut work: Vec<BlockId> = function.layout.clone();
         let mut queued = FixedBitSet::with_capacity(function.blocks.len());
@@ -152,15 +152,20 @@ impl Liveness {
 }
 
 /// Registers that the block reads before it writes them whole, and those that it writes whole.
-fn upward_exposed(block: &Block, crossing: &Crossing, uses: &mut RegisterSet, kills: &mut RegisterSet) {
+fn upward_exposed(
+    function: &Function,
+    block: &Block,
+    crossing: &Crossing,
+    uses: &mut RegisterSet,
+    kills: &mut RegisterSet,
+) {
     for instruction in &block.instructions {
         for slot in instruction.reads().filter_map(|reg| crossing.slot(reg)) {
             if !kills.contains(slot) {
                 uses.insert(slot);
             }
         }
-        if instruction.predicate.is_none() {
-            kills.extend(instruction.dsts.iter().filter_map(|&reg| crossing.slot(reg)));
-        }
+        let whole = instruction.dsts.iter().filter(|&&dst| function.writes_whole(block, instruction, dst));
+        kills.extend(whole.filter_map(|&reg| crossing.slot(reg)));
     }
 }

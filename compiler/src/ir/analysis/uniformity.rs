@@ -93,20 +93,6 @@ pub fn gives_uniform(op: &Op) -> bool {
             Space::Private => false,
         },
         Op::Atomic { .. } => false,
-        Op::Immediate { .. }
-        | Op::Undefined
-        | Op::Unary(..)
-        | Op::Binary(..)
-        | Op::Ternary(..)
-        | Op::Compare(..)
-        | Op::Select(_)
-        | Op::Convert { .. }
-        | Op::Store { .. }
-        | Op::Barrier { .. }
-        | Op::Fence { .. }
-        | Op::Jump(_)
-        | Op::Branch { .. }
-        | Op::Vote { .. }
-        | Op::Return => true,
+        _ => true,
     }
 }

@@ -37,6 +37,8 @@ pub fn fold(op: &Op, srcs: &[u64]) -> Option<u64> {
         | Op::Jump(_)
         | Op::Branch { .. }
         | Op::Vote { .. }
+        | Op::Leave { .. }
+        | Op::Join { .. }
         | Op::Return => return None,
     })
 }

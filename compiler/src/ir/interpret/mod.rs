@@ -1,9 +1,9 @@
 //! The interpreter of Gen IR: a witness beside the simulator and the hardware.
 //!
-//! It runs both forms over work-groups with memory and barriers. In the per-lane form each work-item is a thread of its own
+//! It runs all forms over work-groups with memory and barriers. In the per-lane form each work-item is a thread of its own
 //! with a control flow of its own: what the program means. In the linear form a thread has `simd_width` lanes and one
 //! control flow, writes are masked by predicates and by nothing else, uniform registers hold one value, and what
-//! is undefined holds garbage: what the machine will do. Equal results mean that the lowering is right.
+//! is undefined holds garbage: what the machine will do. The masked form is the same, but lanes that wait are masked by it. Equal results mean that the lowering is right.
 
 mod launch;
 mod memory;

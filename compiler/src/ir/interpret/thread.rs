@@ -25,6 +25,8 @@ pub(super) struct Thread {
     private: Vec<Vec<u8>>,
     block: BlockId,
     index: usize,
+    /// Masked form: the block at which each lane waits; none for lanes that are active.
+    waiting: Vec<Option<BlockId>>,
     ended: bool,
     steps: u64,
 }
@@ -52,7 +54,7 @@ impl Thread {
     pub fn of_group(function: &Function, group: &Group) -> Vec<Thread> {
         let width = match function.form {
             Form::PerLane => 1,
-            Form::Linear => group.launch.simd_width,
+            Form::Linear | Form::Masked => group.launch.simd_width,
         };
         (0..group.items())
             .step_by(width as usize)
@@ -65,6 +67,7 @@ impl Thread {
                     private: vec![vec![0; function.private_size as usize]; lanes],
                     block: function.entry(),
                     index: 0,
+                    waiting: vec![None; lanes],
                     ended: false,
                     steps: 0,
                 };
@@ -92,7 +95,7 @@ impl Thread {
     }
 
     fn slot(&self, function: &Function, reg: Reg, lane: usize) -> usize {
-        let lane = if function.form == Form::Linear && function.register(reg).uniform { 0 } else { lane };
+        let lane = if function.form != Form::PerLane && function.register(reg).uniform { 0 } else { lane };
         reg.0 as usize * self.lanes + lane
     }
 
@@ -152,6 +155,27 @@ impl Thread {
                     };
                     self.go(if jumps { target } else { next });
                 }
+                Op::Leave { by, target, next, empty } => {
+                    let leaves = |thread: &Thread, lane| {
+                        instruction
+                            .predicate
+                            .is_none_or(|p| (thread.read(function, p.reg, lane) != 0) != p.inverse)
+                    };
+                    let leaving: Vec<usize> = self.active().filter(|&lane| leaves(self, lane)).collect();
+                    if by.is_backward() && !leaving.is_empty() {
+                        let staying: Vec<usize> =
+                            self.active().filter(|lane| !leaving.contains(lane)).collect();
+                        self.wait(&staying, next);
+                        self.go(target);
+                    } else {
+                        self.wait(&leaving, target);
+                        let some = self.active().next().is_some() || self.waiting.contains(&Some(next));
+                        self.go(if some { next } else { empty });
+                    }
+                }
+                Op::Join { next, empty, .. } => {
+                    self.go(if self.active().next().is_some() { next } else { empty });
+                }
                 Op::Immediate { .. }
                 | Op::Input(_)
                 | Op::Unary(..)
@@ -168,9 +192,22 @@ impl Thread {
         Ok(Stop::End)
     }
 
+    /// Comes to a block: lanes that wait there are active from now on.
     fn go(&mut self, block: BlockId) {
         self.block = block;
         self.index = 0;
+        self.waiting.iter_mut().filter(|w| **w == Some(block)).for_each(|w| *w = None);
+    }
+
+    /// The lanes that do not wait.
+    fn active(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.lanes).filter(|&lane| self.waiting[lane].is_none())
+    }
+
+    fn wait(&mut self, lanes: &[usize], block: BlockId) {
+        for &lane in lanes {
+            self.waiting[lane] = Some(block);
+        }
     }
 
     /// An instruction that each lane executes.
@@ -181,7 +218,7 @@ impl Thread {
         view: &mut View,
         instruction: &Instruction,
     ) -> Result<(), Trap> {
-        let uniform = function.form == Form::Linear
+        let uniform = function.form != Form::PerLane
             && !instruction.dsts.is_empty()
             && instruction.dsts.iter().all(|&dst| function.register(dst).uniform);
         // A scalar instruction runs once, whichever lanes are active.
@@ -190,6 +227,9 @@ impl Thread {
             if let Some(predicate) = instruction.predicate
                 && (self.read(function, predicate.reg, lane) != 0) == predicate.inverse
             {
+                continue;
+            }
+            if !uniform && self.waiting[lane].is_some() {
                 continue;
             }
             let srcs: SmallVec<[u64; 4]> =

@@ -26,6 +26,7 @@
 //! Instructions without predicate run with all dispatched lanes. A write without predicate to a uniform
 //! register is one scalar write, also if some lanes are masked off.
 
+use super::end_lives::end_lives;
 use crate::ir::analysis::cfg::Cfg;
 use crate::ir::analysis::liveness::{Liveness, RegisterSet};
 use crate::ir::analysis::parking::Parking;
@@ -103,7 +104,10 @@ impl Lowering<'_> {
         }
         self.function.layout = layout;
         self.function.form = Form::Linear;
-        self.end_lives();
+        let (liveness, alive, block_ip) = (&self.liveness, &self.alive, self.block_ip);
+        end_lives(self.function, |block, reg| {
+            reg == block_ip || liveness.crossing.contains(&alive[block.0 as usize], reg)
+        });
     }
 
     /// Number of a block in block IPs; 0 is before all blocks.
@@ -393,34 +397,5 @@ impl Lowering<'_> {
         let entry = self.entry_of(Way { block: first, certain });
         let lanes = self.lanes_up_to(head, block);
         Builder::new(self.function, head).vote(Vote::None, lanes, entry, block);
-    }
-
-    /// Ends lives that predicated writes would draw out: where the plain equations find a register alive into a block in
-    /// which no lane, active or parked, will read what it holds, and the need arises behind that block,
-    /// `undefined` says so.
-    fn end_lives(&mut self) {
-        let cfg = Cfg::new(self.function);
-        let linear = Liveness::new(self.function, &cfg);
-        let needed = |block: BlockId, reg: Reg| {
-            reg == self.block_ip || self.liveness.crossing.contains(&self.alive[block.0 as usize], reg)
-        };
-        let mut ends = Vec::new();
-        for &block in &self.function.layout {
-            let dead: Vec<Reg> = linear
-                .crossing
-                .registers(linear.live_in(block))
-                .filter(|&reg| !needed(block, reg))
-                .filter(|&reg| {
-                    cfg.successors(block).iter().any(|&s| linear.is_live_in(s, reg) && needed(s, reg))
-                })
-                .collect();
-            if !dead.is_empty() {
-                ends.push((block, dead));
-            }
-        }
-        for (block, dead) in ends {
-            let instructions = &mut self.function.block_mut(block).instructions;
-            instructions.insert(instructions.len() - 1, Instruction::new(Op::Undefined, dead, []));
-        }
     }
 }

@@ -3,6 +3,7 @@
 //! [`run_pass`] is the only way to run one: it takes the time, tells the observer, and validates always.
 
 mod arrange_blocks;
+mod end_lives;
 mod lower_block_ips;
 mod lower_crossing_bools;
 mod lower_returns;

@@ -210,6 +210,8 @@ fn result_type(op: &Op) -> Option<Type> {
         | Op::Jump(_)
         | Op::Branch { .. }
         | Op::Vote { .. }
+        | Op::Leave { .. }
+        | Op::Join { .. }
         | Op::Return => None,
     }
 }

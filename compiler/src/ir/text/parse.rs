@@ -1,8 +1,8 @@
 //! The parser.
 
 use crate::ir::{
-    AtomicOp, BinaryOp, Block, BlockId, Condition, Family, Form, Function, Input, Instruction, Op, Predicate,
-    Reg, RegisterInfo, Rounding, Space, TernaryOp, Type, UnaryOp, Unit, Vote,
+    AtomicOp, BinaryOp, Block, BlockId, Condition, Family, Form, Function, Input, Instruction, Join, Leave,
+    Op, Predicate, Reg, RegisterInfo, Rounding, Space, TernaryOp, Type, UnaryOp, Unit, Vote,
 };
 use fixedbitset::FixedBitSet;
 use gencl_program::{Kernel, PushSource};
@@ -136,7 +136,7 @@ fn parse_line(line: &str, unit: &mut Unit, open: &mut Option<OpenFunction>) -> P
         "register" => register_line(rest, &mut function.registers)?,
         _ => {
             let line = strip_comment(line).trim();
-            if let Some(id) = line.strip_prefix('@').and_then(|l| l.strip_suffix(':')) {
+            if let Some((id, masked)) = block_head(line) {
                 let id: u32 = integer(id)?;
                 if id >= MAX_BLOCKS {
                     return Err(format!("block numbers end at {}", MAX_BLOCKS - 1));
@@ -148,6 +148,7 @@ fn parse_line(line: &str, unit: &mut Unit, open: &mut Option<OpenFunction>) -> P
                 if function.seen.put(id as usize) {
                     return Err(format!("block @{id} stands there twice"));
                 }
+                function.blocks[id as usize].masked = masked;
                 function.layout.push(BlockId(id));
             } else {
                 let instruction = parse_instruction(line)?;
@@ -375,6 +376,17 @@ fn operation(mnemonic: &str, operands: &mut OpenOperands) -> Parsed<Op> {
             target: operands.block()?,
             next: operands.block()?,
         },
+        "leave" => Op::Leave {
+            by: parts.named(Leave::from_name, "way to leave")?,
+            target: operands.block()?,
+            next: operands.block()?,
+            empty: operands.block()?,
+        },
+        "join" => Op::Join {
+            by: parts.named(Join::from_name, "way to join")?,
+            next: operands.block()?,
+            empty: operands.block()?,
+        },
         "return" => Op::Return,
         _ => {
             if let Some(op) = UnaryOp::from_name(word) {
@@ -417,4 +429,14 @@ fn input(parts: &mut Parts, operands: &mut OpenOperands) -> Parsed<Input> {
         }),
         other => return Err(format!("`{other}` is not an input")),
     })
+}
+
+/// The number of a block that begins here, and whether it is masked.
+fn block_head(line: &str) -> Option<(&str, bool)> {
+    let (id, masked) = line.strip_prefix('@')?.split_once(':')?;
+    match masked.trim() {
+        "" => Some((id, false)),
+        "masked" => Some((id, true)),
+        _ => None,
+    }
 }

@@ -39,7 +39,8 @@ pub fn print_function(function: &Function) -> String {
     }
     print_registers(&mut text, function);
     for (id, block) in function.blocks_in_layout() {
-        let _ = writeln!(text, "@{}:", id.0);
+        let masked = if block.masked { " masked" } else { "" };
+        let _ = writeln!(text, "@{}:{masked}", id.0);
         for instruction in &block.instructions {
             let _ = writeln!(text, "    {}", print_instruction(instruction));
         }
@@ -145,6 +146,8 @@ fn mnemonic(op: &Op) -> String {
         Op::Jump(_) => "jump".to_owned(),
         Op::Branch { .. } => "branch".to_owned(),
         Op::Vote { vote, .. } => format!("vote.{}", vote.name()),
+        Op::Leave { by, .. } => format!("leave.{}", by.name()),
+        Op::Join { by, .. } => format!("join.{}", by.name()),
         Op::Return => "return".to_owned(),
     }
 }
@@ -195,22 +198,7 @@ fn attributes(op: &Op) -> Vec<String> {
                 | PushSource::PrintfBuffer => Vec::new(),
             },
         },
-        Op::Undefined
-        | Op::Unary(..)
-        | Op::Binary(..)
-        | Op::Ternary(..)
-        | Op::Compare(..)
-        | Op::Select(_)
-        | Op::Convert { .. }
-        | Op::Load { .. }
-        | Op::Store { .. }
-        | Op::Atomic { .. }
-        | Op::Barrier { .. }
-        | Op::Fence { .. }
-        | Op::Jump(_)
-        | Op::Branch { .. }
-        | Op::Vote { .. }
-        | Op::Return => Vec::new(),
+        _ => Vec::new(),
     }
 }
 
