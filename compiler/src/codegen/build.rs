@@ -3,7 +3,7 @@
 //! The hardware takes operands of at most two registers and some operations only for 8 lanes. The
 //! builder cuts an operation on all lanes into instructions that keep to this, and works out regions.
 
-use super::lir::{Block, GRF, Inst, Program, VRef, Vreg};
+use super::lir::{Block, GRF, Inst, Point, Program, VRef, Vreg};
 use gencl_isa::{
     AccessMode, Arf, Condition, Destination, Extra, Flag, Instruction, MathFunction, Opcode, Operand,
     Predicate, PredicateControl, Region, Register, Send, Source, ThreadControl, Type,
@@ -214,14 +214,19 @@ impl Builder {
     }
 
     /// Begins the next block.
-    pub fn block(&mut self) {
-        self.program.blocks.push(Block::default());
+    pub fn block(&mut self, masked: bool) {
+        self.program.blocks.push(Block { masked, ..Block::default() });
+    }
+
+    /// Is the block at hand masked?
+    pub fn masked(&self) -> bool {
+        self.program.blocks.last().is_some_and(|block| block.masked)
     }
 
     /// Appends an instruction as it is.
     pub fn push(&mut self, inst: Inst) {
         if self.program.blocks.is_empty() {
-            self.block();
+            self.block(false);
         }
         if let Some(block) = self.program.blocks.last_mut() {
             block.insts.push(inst);
@@ -463,7 +468,38 @@ impl Builder {
             isa.predicate = Some(Predicate { control, inverse });
         }
         let mut inst = Inst::new(isa);
-        inst.target = Some(block);
+        inst.target = Some(Point::First(block));
+        self.push(inst);
+    }
+}
+
+/// A branch of lanes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Branch {
+    /// Opcode.
+    pub opcode: Opcode,
+    /// The instruction's predicate, and whether it is inverted.
+    pub predicate: Option<(Flag, bool)>,
+    /// Where the thread goes when it does not go on.
+    pub target: Point,
+    /// Where lanes wait, of the instructions that say so.
+    pub lanes_to: Option<Point>,
+    /// `BranchCtrl`.
+    pub control: bool,
+}
+
+impl Builder {
+    /// A branch of lanes or a place where they come together.
+    pub fn branch(&mut self, branch: Branch) {
+        let mut isa = Instruction::branch(branch.opcode, self.simd as u8, 0, 0);
+        isa.extra = Extra::Branch(gencl_isa::Branch { control: branch.control, ..Default::default() });
+        if let Some((flag, inverse)) = branch.predicate {
+            isa.flag = flag;
+            isa.predicate = Some(Predicate { control: PredicateControl::Normal, inverse });
+        }
+        let mut inst = Inst::new(isa);
+        inst.target = Some(branch.target);
+        inst.lanes_to = branch.lanes_to;
         self.push(inst);
     }
 }

@@ -83,8 +83,9 @@ pub fn check(program: &Program, locations: &Locations) -> Result<(), String> {
     let mut work = vec![0usize];
     while let Some(index) = work.pop() {
         let Some(mut state) = entry.get(index).cloned().flatten() else { continue };
-        for (number, inst) in program.blocks[index].insts.iter().enumerate() {
-            step(program, &bytes, locations, inst, &mut state).map_err(|e| {
+        let block = &program.blocks[index];
+        for (number, inst) in block.insts.iter().enumerate() {
+            step(program, &bytes, locations, block.masked, inst, &mut state).map_err(|e| {
                 format!("block {index} instruction {number} `{}`: {e}", super::lir::text(inst))
             })?;
         }
@@ -155,6 +156,7 @@ fn step(
     program: &Program,
     bytes: &Bytes,
     locations: &Locations,
+    masked: bool,
     inst: &Inst,
     state: &mut State,
 ) -> Result<(), String> {
@@ -204,7 +206,8 @@ fn step(
     if end as usize > state.file.len() || v.offset + inst.dst_span() > program.info(v.vreg).size {
         return Err(format!("v{} is written beyond its end", v.vreg.0));
     }
-    let keeps = inst.isa.predicate.is_some() && !inst.fresh && inst.target.is_none();
+    let some_lanes = inst.isa.predicate.is_some() || masked && !inst.isa.no_mask;
+    let keeps = some_lanes && !inst.fresh && inst.target.is_none();
     inst.written(|at, size| {
         for byte in at..at + size {
             let tag = origin(program, v, byte);

@@ -1,8 +1,8 @@
 //! Machine code: registers put in, copies to the same place left out, jumps resolved, encoded.
 
 use super::allocate::{Locations, plain_copy};
-use super::lir::{Fixup, GRF, Inst, Kind, Program, VRef};
-use gencl_isa::{Extra, Generation, Instruction, Operand, Register};
+use super::lir::{Fixup, GRF, Inst, Kind, Point, Program, VRef};
+use gencl_isa::{Extra, Generation, Instruction, Opcode, Operand, Register};
 
 /// Bytes of an instruction that is not compacted.
 pub const SIZE: usize = 16;
@@ -28,17 +28,27 @@ pub fn place(program: &Program, locations: &Locations) -> Result<Code, String> {
             if inst.kind == Kind::Undefined || is_nothing(inst, locations) {
                 continue;
             }
-            if let Some(target) = inst.target {
-                jumps.push((code.instructions.len(), target));
+            if inst.target.is_some() {
+                jumps.push((code.instructions.len(), inst.target, inst.lanes_to));
             }
             code.instructions.push(placed(inst, program, locations)?);
         }
     }
-    for (at, target) in jumps {
-        let to = *code.blocks.get(target).ok_or("a jump to a block that does not exist")?;
-        let distance = (to as i64 - (at as i64 + 1)) * SIZE as i64;
+    for (at, target, lanes_to) in jumps {
+        // `jmpi` counts from the next instruction, branches from themselves.
+        let from = at + usize::from(code.instructions[at].opcode == Opcode::Jmpi);
+        let distance = |point: Option<Point>| -> Result<i32, String> {
+            let to = match point {
+                None => return Ok(0),
+                Some(Point::First(block)) => code.blocks.get(block).copied(),
+                Some(Point::Last(block)) => code.blocks.get(block + 1).and_then(|next| next.checked_sub(1)),
+            };
+            let to = to.ok_or("a jump to a block that does not exist")?;
+            i32::try_from((to as i64 - from as i64) * SIZE as i64).map_err(|_| "a jump too far".into())
+        };
+        let (jip, uip) = (distance(target)?, distance(lanes_to)?);
         if let Extra::Branch(branch) = &mut code.instructions[at].extra {
-            branch.jip = i32::try_from(distance).map_err(|_| "a jump too far")?;
+            (branch.jip, branch.uip) = (jip, uip);
         }
     }
     Ok(code)

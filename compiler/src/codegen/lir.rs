@@ -78,23 +78,45 @@ pub struct Inst {
     /// Nothing that the destination's virtual register held is needed afterwards, but for what was written
     /// since the last block began for the same purpose (halves and parts of one result are written one by one).
     pub fresh: bool,
-    /// Jumps: to which block, by place in the layout.
-    pub target: Option<usize>,
+    /// Jumps and branches: where the thread goes (`JIP`).
+    pub target: Option<Point>,
+    /// Branches with two targets: where lanes wait (`UIP`).
+    pub lanes_to: Option<Point>,
     /// Completed after allocation.
     pub fixup: Option<Fixup>,
     /// Why it is there.
     pub kind: Kind,
 }
 
+/// An instruction that branches name: that of a block, given by its place in the layout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Point {
+    /// The first.
+    First(usize),
+    /// The last, of a block that has some.
+    Last(usize),
+}
+
+impl std::fmt::Display for Point {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Point::First(block) => write!(f, "block {block}"),
+            Point::Last(block) => write!(f, "the end of block {block}"),
+        }
+    }
+}
+
 /// A basic block.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Block {
-    /// Instructions; `jmpi` at the end only.
+    /// Instructions; jumps and branches at the end only.
     pub insts: Vec<Inst>,
     /// Blocks that may follow, by place in the layout.
     pub successors: Vec<usize>,
     /// How many loops are around it, as far as layout shows.
     pub depth: u32,
+    /// Lanes may wait elsewhere meanwhile: what is not `WE_all` writes the active ones only.
+    pub masked: bool,
 }
 
 /// A kernel in machine form.
@@ -122,7 +144,16 @@ pub struct Lengths {
 impl Inst {
     /// An instruction without virtual registers.
     pub fn new(isa: Instruction) -> Inst {
-        Inst { isa, dst: None, srcs: [None; 3], fresh: false, target: None, fixup: None, kind: Kind::Normal }
+        Inst {
+            isa,
+            dst: None,
+            srcs: [None; 3],
+            fresh: false,
+            target: None,
+            lanes_to: None,
+            fixup: None,
+            kind: Kind::Normal,
+        }
     }
 
     /// Lengths of a message.
@@ -306,7 +337,10 @@ pub fn text(inst: &Inst) -> String {
         let _ = write!(s, " {m:?}");
     }
     if let Some(target) = inst.target {
-        let _ = write!(s, " -> block {target}");
+        let _ = write!(s, " -> {target}");
+    }
+    if let Some(point) = inst.lanes_to {
+        let _ = write!(s, ", lanes to {point}");
     }
     if inst.fresh {
         s.push_str(" fresh");

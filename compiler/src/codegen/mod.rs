@@ -70,8 +70,8 @@ const SCRATCH_MAX: u32 = 2 << 20;
 /// An operation that the target does not have, or more of something than there is.
 pub fn compile(function: &Function, target: &Target, options: &Options) -> Result<Compiled, Error> {
     let error = |what: String, place: String| Error { kernel: function.name.clone(), what, place };
-    if function.form != Form::Linear {
-        return Err(error("code is generated from the linear form".into(), "input".into()));
+    if function.form == Form::PerLane {
+        return Err(error("control flow has not been lowered".into(), "input".into()));
     }
     let widths: &[u32] = match options.simd.or(function.kernel.required_sub_group_size) {
         Some(8) => &[8],

@@ -28,10 +28,11 @@ pub fn spill(program: &mut Program, vregs: &[Vreg], generation: Generation) -> R
         return Err(format!("{} bytes of spilled registers", program.spill_size));
     }
     for index in 0..program.blocks.len() {
+        let masked = program.blocks[index].masked;
         let old = std::mem::take(&mut program.blocks[index].insts);
         let mut new = Vec::with_capacity(old.len());
         for inst in old {
-            rewrite(program, inst, generation, &mut new)?;
+            rewrite(program, inst, masked, generation, &mut new)?;
         }
         program.blocks[index].insts = new;
     }
@@ -47,6 +48,7 @@ fn touched(at: VRef, span: u32) -> (u32, u32) {
 fn rewrite(
     program: &mut Program,
     mut inst: Inst,
+    masked: bool,
     generation: Generation,
     out: &mut Vec<Inst>,
 ) -> Result<(), String> {
@@ -79,7 +81,8 @@ fn rewrite(
     let piece = new_piece(program, at.vreg, first, bytes);
     let mut covered = 0;
     inst.written(|_, size| covered += size);
-    let whole = covered == bytes && inst.isa.predicate.is_none();
+    let some_lanes = inst.isa.predicate.is_some() || masked && !inst.isa.no_mask && !inst.fresh;
+    let whole = covered == bytes && !some_lanes;
     if !whole {
         fill(piece, base + first, bytes, generation, out)?;
     }

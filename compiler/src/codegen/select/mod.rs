@@ -2,6 +2,7 @@
 
 mod alu;
 mod arithmetic64;
+mod branches;
 mod convert;
 mod flags;
 mod memory;
@@ -116,7 +117,7 @@ pub fn select(function: &Function, target: &Target, simd: u32) -> Result<Selecte
         barrier: false,
     };
     for (index, id) in function.layout.iter().enumerate() {
-        s.b.block();
+        s.b.block(function.block(*id).masked);
         if index == 0 {
             s.prologue().map_err(at("the prologue"))?;
         }
@@ -239,7 +240,7 @@ impl Selector<'_> {
         if self.silent(i) {
             return Ok(());
         }
-        let Some(p) = i.predicate else {
+        let Some(p) = i.predicate.filter(|_| !i.op.is_terminator()) else {
             return self.instruction(i, index);
         };
         if i.dsts.iter().any(|d| self.is_bool(*d)) {
@@ -330,7 +331,10 @@ impl Selector<'_> {
             Op::Jump(target) => self.jump(target, index),
             Op::Branch { .. } => Err(Failure::internal("a branch for each lane in the linear form")),
             Op::Vote { vote, target, next } => self.vote(vote, target, next, i.srcs[0], index),
-            Op::Leave { .. } | Op::Join { .. } => Err(Failure::internal("lanes that leave in the linear form")),
+            Op::Leave { by, target, next, empty } => {
+                self.leave(by, i.predicate, [target, next, empty], index)
+            }
+            Op::Join { by, next, empty } => self.join(by, [next, empty], index),
             Op::Return => self.end_of_thread(),
         }
     }
@@ -357,7 +361,8 @@ impl Selector<'_> {
             return Ok(Dest { ty, ..t });
         }
         let first = !std::mem::replace(&mut self.written[index], true);
-        let fresh = self.b.predicate.is_none() || (self.local[index] && first);
+        let whole = self.b.predicate.is_none() && (!self.b.masked() || self.scalars[index]);
+        let fresh = whole || (self.local[index] && first);
         let (at, stride) = match self.places[index] {
             Some(place) => place,
             None => {

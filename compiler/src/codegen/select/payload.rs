@@ -3,7 +3,7 @@
 use super::{Failure, Selector, family_size};
 use crate::codegen::build::{Dest, Operation, Place, Val};
 use crate::codegen::lir::{Fixup, GRF, VRef, VregInfo};
-use crate::ir::{Family, Function, Input, Op, Reg, Type as IrType, UnaryOp, Vote};
+use crate::ir::{Family, Form, Function, Input, Op, Reg, Type as IrType, UnaryOp, Vote};
 use gencl_isa::{Arf, Condition, Flag, Opcode, Type};
 use gencl_program::{Push, PushSource};
 
@@ -59,11 +59,13 @@ pub fn plan(function: &Function, simd: u32) -> Result<Payload, Failure> {
             Op::Input(Input::LaneId) => p.wants_lanes = true,
             Op::Immediate { ty: IrType::Bool, .. }
             | Op::Unary(UnaryOp::Not, IrType::Bool)
-            | Op::Vote { vote: Vote::All, .. } => p.wants_mask = true,
+            | Op::Vote { vote: Vote::All, .. } => p.wants_mask = function.form == Form::Linear,
             _ => {}
         }
     }
-    p.wants_flags = function.registers.iter().any(|r| r.family == Family::Bool);
+    // Where the hardware enables lanes, the bits of others are never looked at.
+    p.wants_flags =
+        function.form == Form::Linear && function.registers.iter().any(|r| r.family == Family::Bool);
     if function.private_size > 0 {
         p.private_size = function.private_size.next_multiple_of(GRF);
         p.wants_lanes = true;
@@ -185,8 +187,11 @@ impl Selector<'_> {
         self.payload.header.ok_or_else(|| Failure::internal("no entry block"))
     }
 
-    /// A word with a one for each lane that the dispatch enabled.
+    /// A word with a one for each lane that the dispatch enabled; for all, where others are never looked at.
     pub fn dispatch_mask(&self) -> Result<Val, Failure> {
+        if self.function.form == Form::Masked {
+            return Ok(Val::imm(0xffff, Type::UW));
+        }
         self.payload.mask.ok_or_else(|| Failure::internal("the mask of dispatched lanes was not foreseen"))
     }
 

@@ -94,7 +94,12 @@ fn scalars(function: &Function, single: &[bool], constants: &[Option<u64>]) -> V
     loop {
         let mut changed = false;
         for (_, i) in instructions(function) {
-            let sources = i.srcs.iter().all(|s| known(*s) || scalar[s.0 as usize]);
+            // A uniform truth value has the same bit for all lanes, and the first lane's is at hand.
+            let truth = |s: Reg| {
+                let info = function.register(s);
+                info.family == Family::Bool && info.uniform
+            };
+            let sources = i.srcs.iter().all(|s| known(*s) || scalar[s.0 as usize] || truth(*s));
             for d in &i.dsts {
                 let marked = function.registers[d.0 as usize].uniform;
                 let fits = match i.op {
@@ -102,7 +107,9 @@ fn scalars(function: &Function, single: &[bool], constants: &[Option<u64>]) -> V
                     _ if i.predicate.is_some() => false,
                     Op::Immediate { .. } | Op::Undefined => true,
                     Op::Input(Input::Push(_) | Input::GroupId(_) | Input::SubgroupId) => true,
-                    Op::Unary(..) | Op::Binary(..) | Op::Ternary(..) | Op::Convert { .. } => sources,
+                    Op::Unary(..) | Op::Binary(..) | Op::Ternary(..) | Op::Convert { .. } | Op::Select(_) => {
+                        sources
+                    }
                     Op::Load { space, .. } => sources && space != Space::Private && marked,
                     _ => false,
                 };

@@ -3,7 +3,7 @@
 use super::flags::flag_value;
 use super::{Failure, Selector, machine_type};
 use crate::codegen::build::{Operation, Place, Val};
-use crate::ir::{BinaryOp, BlockId, Condition, Instruction, Reg, Type as IrType, UnaryOp, Vote};
+use crate::ir::{BinaryOp, Condition, Form, Instruction, Reg, Type as IrType, UnaryOp};
 use gencl_isa::{Arf, Condition as MachineCondition, Flag, Opcode, Type};
 use smallvec::SmallVec;
 
@@ -32,7 +32,7 @@ fn mirrored(condition: Condition) -> Condition {
 
 impl Selector<'_> {
     /// A logic instruction on flags. Only source 0 can be an architecture register: another one is copied.
-    fn logic(&mut self, opcode: Opcode, to: Flag, srcs: &[Val]) {
+    pub fn logic(&mut self, opcode: Opcode, to: Flag, srcs: &[Val]) {
         let mut srcs: SmallVec<[Val; 2]> = srcs.into();
         if let [_, second] = &mut srcs[..]
             && matches!(second.place, Place::Arf { .. })
@@ -106,7 +106,7 @@ impl Selector<'_> {
     }
 
     /// t = v ^ mask
-    fn invert(&mut self, t: Flag, v: Val, mask: Val) {
+    pub fn invert(&mut self, t: Flag, v: Val, mask: Val) {
         if v.constant().is_some() {
             self.logic(Opcode::Mov, t, &[mask]);
         } else {
@@ -174,8 +174,15 @@ impl Selector<'_> {
         a: Val,
         b: Val,
     ) -> Result<(), Failure> {
+        // A uniform truth value is the same in the bits of all lanes, active or not: votes read them all.
+        let uniform = self.function.register(i.dsts[0]).uniform && self.function.form == Form::Masked;
+        if uniform && !(a.scalar() && b.scalar()) {
+            return Err(Failure::internal("a uniform comparison of what is no scalar"));
+        }
         self.assign_truth(i.dsts[0], i, |s, t| {
-            s.compare_into(t, machine_condition(condition), a, b);
+            let condition = machine_condition(condition);
+            let compare = Operation { condition: Some((condition, t)), ..Operation::new(Opcode::Cmp) };
+            s.b.compare(Operation { all_lanes: uniform, ..compare }, &[a, b]);
             Ok(())
         })
     }
@@ -196,56 +203,5 @@ impl Selector<'_> {
         let operation = Operation { select: Some((flag, inverse)), ..Operation::new(Opcode::Sel) };
         self.b.op(operation, d, &[a, b]);
         Ok(())
-    }
-
-    /// The jump that a vote decides about.
-    pub fn vote(
-        &mut self,
-        vote: Vote,
-        target: BlockId,
-        next: BlockId,
-        src: Reg,
-        index: usize,
-    ) -> Result<(), Failure> {
-        let target = self.place_of(target)?;
-        if self.place_of(next)? != index + 1 {
-            return Err(Failure::internal("a vote that does not go on with the next block"));
-        }
-        let (flag, inverse) = match vote {
-            Vote::Any => (self.read_flag(src)?, false),
-            Vote::None => (self.read_flag(src)?, true),
-            Vote::All => {
-                let v = self.truth(src)?;
-                let mask = self.dispatch_mask()?;
-                let t = self.temporary_flag()?;
-                self.invert(t, v, mask);
-                (t, true)
-            }
-        };
-        self.b.jump(target, Some((flag, inverse)));
-        self.follow(&[target, index + 1]);
-        Ok(())
-    }
-
-    /// A jump of the whole thread.
-    pub fn jump(&mut self, target: BlockId, index: usize) -> Result<(), Failure> {
-        let target = self.place_of(target)?;
-        if target != index + 1 {
-            self.b.jump(target, None);
-        }
-        self.follow(&[target]);
-        Ok(())
-    }
-
-    fn follow(&mut self, successors: &[usize]) {
-        if let Some(block) = self.b.program.blocks.last_mut() {
-            block.successors = successors.to_vec();
-            block.successors.dedup();
-        }
-    }
-
-    fn place_of(&self, block: BlockId) -> Result<usize, Failure> {
-        let place = self.order.get(&block).copied();
-        place.ok_or_else(|| Failure::internal(format!("a jump to block {}, which is not laid out", block.0)))
     }
 }
