@@ -12,6 +12,7 @@ use inkwell::context::Context;
 use inkwell::module::Module;
 
 use crate::codegen::{self, Target};
+use crate::ir::passes::ControlFlow;
 use crate::ir::{self, Unit, passes, text};
 use crate::llvm::{library, pipeline, prepare, view};
 use crate::translate::{TranslateError, translate};
@@ -234,9 +235,11 @@ impl<'a> Driver<'a> {
             self.listener.print(debug::IR_PASSES, &format!("; as translated\n{}", text::print(&unit)));
         }
         let print_passes = self.debug.is_set(debug::IR_PASSES);
+        let control_flow = self.debug.value(debug::CONTROL_FLOW);
+        let control_flow = control_flow.and_then(ControlFlow::from_name).unwrap_or_default();
         self.run("", "ir", |driver| {
             let mut observer = Observer { driver, print: print_passes };
-            passes::standard(&mut unit, &mut observer)
+            passes::standard(&mut unit, control_flow, &mut observer)
         })
         .map_err(|e| Stop::failure(format!("error: {e}")))?;
         if self.debug.is_set(debug::IR) {

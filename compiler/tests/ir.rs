@@ -4,7 +4,7 @@
 //! `; expect`. With `BLESS=1` in the environment the tests write it there instead of comparing.
 
 use gencl_compiler::ir::interpret::{Launch, Memory, Value, run};
-use gencl_compiler::ir::passes::{Unobserved, find_pass, run_pass, standard};
+use gencl_compiler::ir::passes::{ControlFlow, Unobserved, find_pass, run_pass, standard};
 use gencl_compiler::ir::text::{parse, print, print_function};
 use gencl_compiler::ir::validate::validate;
 use gencl_compiler::ir::{Form, Unit};
@@ -13,9 +13,10 @@ use std::path::Path;
 
 /// Directives, one a line:
 ///
-/// - `; passes NAME...` or `; passes standard`: run these and expect the result as text;
+/// - `; passes NAME...`, `; passes standard` or `; passes STRATEGY`, one for control flow: run these and expect the result
+///   as text;
 /// - `; faults`: expect what the validator says;
-/// - `; run GLOBAL LOCAL WIDTH...`: run as it is, lowered at each of the widths, expect all buffers, the same each time;
+/// - `; run GLOBAL LOCAL WIDTH...`: run as it is, lowered by each strategy at each of the widths, expect all buffers, the same each time;
 /// - `; buffer NAME...` an argument of the run: a buffer of u32, each a number, `iota N` or `fill VALUE N`;
 /// - `; value NUMBER` an argument of the run: a u32;
 /// - `; local BYTES` an argument of the run.
@@ -98,6 +99,10 @@ fn buffers_after_run(unit: &Unit, test: &Test, global: u32, local: u32, width: u
     text
 }
 
+fn lower(unit: &mut Unit, strategy: ControlFlow) {
+    standard(unit, strategy, &mut Unobserved).unwrap_or_else(|e| panic!("{e}\n{}", print(unit)));
+}
+
 fn result(unit: &Unit, test: &Test) -> String {
     let mut text = String::new();
     if test.faults {
@@ -111,8 +116,12 @@ fn result(unit: &Unit, test: &Test) -> String {
     if let Some(names) = &test.passes {
         let mut unit = unit.clone();
         for name in names {
+            if let Some(strategy) = ControlFlow::from_name(name) {
+                lower(&mut unit, strategy);
+                continue;
+            }
             if name == "standard" {
-                standard(&mut unit, &mut Unobserved).unwrap_or_else(|e| panic!("{e}\n{}", print(&unit)));
+                lower(&mut unit, ControlFlow::default());
                 continue;
             }
             let pass = find_pass(name).unwrap_or_else(|| panic!("no pass `{name}`"));
@@ -124,13 +133,15 @@ fn result(unit: &Unit, test: &Test) -> String {
         text.push_str(&print(&unit));
     }
     if let Some((global, local, widths)) = &test.run {
-        let mut lowered = unit.clone();
-        standard(&mut lowered, &mut Unobserved).unwrap_or_else(|e| panic!("{e}\n{}", print(&lowered)));
-        assert_eq!(lowered.functions[0].form, Form::Linear);
         let expected = buffers_after_run(unit, test, *global, *local, widths[0]);
-        for &width in widths {
-            let found = buffers_after_run(&lowered, test, *global, *local, width);
-            assert_eq!(found, expected, "lowered, width {width}:\n{}", print(&lowered));
+        for &(name, strategy) in ControlFlow::NAMES {
+            let mut lowered = unit.clone();
+            lower(&mut lowered, strategy);
+            assert_ne!(lowered.functions[0].form, Form::PerLane);
+            for &width in widths {
+                let found = buffers_after_run(&lowered, test, *global, *local, width);
+                assert_eq!(found, expected, "{name}, width {width}:\n{}", print(&lowered));
+            }
         }
         text.push_str(&expected);
     }

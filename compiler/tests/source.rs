@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use gencl_compiler::driver::{Build, Driver, Listener};
 use gencl_compiler::ir::Unit;
 use gencl_compiler::ir::interpret::{Launch, Memory, Value, run};
-use gencl_compiler::ir::passes::{Unobserved, standard};
+use gencl_compiler::ir::passes::{ControlFlow, Unobserved, standard};
 use gencl_compiler::ir::text::print;
 use gencl_program::debug::Debug;
 
@@ -184,11 +184,14 @@ fn result(path: &Path, source: &str, test: &Test) -> String {
     }
     if test.run.is_some() {
         let buffers = buffers_after_run(&unit, test, 8);
-        let mut lowered = unit;
-        standard(&mut lowered, &mut Unobserved).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-        for width in [8, 16] {
-            let after = buffers_after_run(&lowered, test, width);
-            assert_eq!(buffers, after, "{}: lowered at {width} lanes", path.display());
+        for &(name, strategy) in ControlFlow::NAMES {
+            let mut lowered = unit.clone();
+            standard(&mut lowered, strategy, &mut Unobserved)
+                .unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+            for width in [8, 16] {
+                let after = buffers_after_run(&lowered, test, width);
+                assert_eq!(buffers, after, "{}: {name} at {width} lanes", path.display());
+            }
         }
         text += &buffers;
     }

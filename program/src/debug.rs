@@ -40,6 +40,7 @@ options! {
     TIME "time" "" "Print how long each pass takes.";
     VALIDATE "validate" "" "Check LLVM IR after each step, and each register allocation symbolically.";
     SIMD "simd" "8|16" "Compile for this many lanes per thread.";
+    CONTROL_FLOW "control-flow" "structured|goto|block-ip" "Run divergent control flow by this means.";
     BATCH "batch" "" "Print batch buffers before they are executed.";
     PROFILE "profile" "FILE" "Write what the simulated GPU counted for each kernel and instruction (gencl-stats shows it).";
     LOG "log" "error|warn|info|debug|trace" "Print messages; debug adds OpenCL calls that fail, trace all of them.";
@@ -68,6 +69,11 @@ impl Debug {
             match OPTIONS.iter().find(|option| option.name == name) {
                 None => complaints.push(format!("GENCL_DEBUG: unknown option {name}\n{}", help())),
                 Some(option) if option.value.is_empty() != value.is_empty() => {
+                    complaints.push(format!("GENCL_DEBUG: {}", usage(option)));
+                }
+                Some(option)
+                    if option.value.contains('|') && !option.value.split('|').any(|v| v == value) =>
+                {
                     complaints.push(format!("GENCL_DEBUG: {}", usage(option)));
                 }
                 Some(option) => {
@@ -117,9 +123,9 @@ mod tests {
 
     #[test]
     fn what_is_not_understood_is_said() {
-        let (debug, complaints) = Debug::parse("irr,simd,asm=3");
+        let (debug, complaints) = Debug::parse("irr,simd,asm=3,control-flow=linear");
         assert_eq!(debug, Debug::default());
-        assert_eq!(complaints.len(), 3);
+        assert_eq!(complaints.len(), 4);
         assert!(complaints[0].contains("irr"));
     }
 }

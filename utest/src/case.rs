@@ -1,6 +1,8 @@
 //! Test cases and the runner.
 
+use gencl_program::debug::{CONTROL_FLOW, OPTIONS};
 use libtest_mimic::{Arguments, Failed, Trial};
+use std::process::Command;
 
 /// What a test returns: an explanation when it fails.
 pub type Outcome = Result<(), String>;
@@ -27,6 +29,34 @@ pub fn all_widths(name: &str, run: impl Fn(u32) -> Outcome + Clone + Send + 'sta
             Case::new(format!("{name}/simd{width}"), move || run(width))
         })
         .collect()
+}
+
+/// Cases of divergent control flow, and each of them again for every strategy that is not the default: the compiler is told
+/// by `GENCL_DEBUG`, so these run this program anew, for the one case.
+pub fn all_control_flows(cases: Vec<Case>) -> Vec<Case> {
+    let option = OPTIONS.iter().find(|option| option.name == CONTROL_FLOW);
+    let strategies = option.map_or("", |option| option.value).split('|').skip(1);
+    let again: Vec<Case> = strategies
+        .flat_map(|strategy| {
+            cases.iter().map(move |case| {
+                let name = case.name.clone();
+                Case::new(format!("{name}/{strategy}"), move || run_with(&name, strategy))
+            })
+        })
+        .collect();
+    cases.into_iter().chain(again).collect()
+}
+
+fn run_with(name: &str, strategy: &str) -> Outcome {
+    let set = std::env::var("GENCL_DEBUG").unwrap_or_default();
+    let program = std::env::current_exe().map_err(|e| e.to_string())?;
+    let output = Command::new(program)
+        .args(["--exact", name])
+        .env("GENCL_DEBUG", format!("{set},{CONTROL_FLOW}={strategy}"))
+        .output()
+        .map_err(|e| e.to_string())?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    if output.status.success() && text.contains("1 passed") { Ok(()) } else { Err(text.into_owned()) }
 }
 
 /// Runs the cases as the command line asks (the options of `cargo test`) and ends the process.

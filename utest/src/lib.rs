@@ -9,7 +9,7 @@ mod case;
 mod device;
 mod witness;
 
-pub use case::{Case, Outcome, all_widths, main_with};
+pub use case::{Case, Outcome, all_control_flows, all_widths, main_with};
 pub use device::{Arg, Buffer, Gpu, Launch, Program};
 
 /// A pseudo random sequence, the same in every run (xorshift64*).

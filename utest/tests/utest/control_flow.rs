@@ -1,6 +1,6 @@
-//! Control flow of every shape, at every SIMD width, against the same program on the host.
+//! Control flow of every shape, at every SIMD width and by every strategy, against the same program on the host.
 
-use gencl_utest::{Case, Gpu, Launch, Random, all_widths};
+use gencl_utest::{Case, Gpu, Launch, Random, all_control_flows, all_widths};
 
 /// What the kernel of the same name computes for work-item `i`. `src` is one longer than the launch.
 type Host = fn(src: &[i32], i: usize) -> i32;
@@ -27,7 +27,7 @@ pub fn cases() -> Vec<Case> {
         .flat_map(|&(name, host)| all_widths(name, move |width| elementwise(name, host, width)))
         .collect();
     cases.extend(all_widths("compiler_short_scatter", short_scatter));
-    cases
+    all_control_flows(cases)
 }
 
 /// Inputs in which lanes agree, alternate, differ in one place and differ everywhere.

@@ -6,14 +6,14 @@ mod operations;
 
 use super::{Compiled, Options, Target, compile};
 use crate::ir::interpret::{Launch, Memory, Value, run};
-use crate::ir::passes::{Unobserved, standard};
+use crate::ir::passes::{ControlFlow, Unobserved, standard};
 use crate::ir::random::{INPUT_ELEMENTS, OUTPUT_ELEMENTS, random_kernel};
 use crate::ir::text::parse;
 use crate::ir::{Builder, Function, Space, Type, Unit};
 use std::process::Command;
 
 /// A random kernel that clears its private memory first, whose contents would be anything.
-fn random(seed: u32) -> Function {
+fn random(seed: u32, control_flow: ControlFlow) -> Function {
     let mut function = random_kernel(2 + seed as usize % 14, &choices(seed));
     function.private_size = 16;
     let entry = function.entry();
@@ -25,12 +25,16 @@ fn random(seed: u32) -> Function {
         b.store(Space::Private, Type::U32, address, zero);
     }
     function.block_mut(entry).instructions.extend(old);
-    lowered(function)
+    lowered_by(function, control_flow)
 }
 
 fn lowered(function: Function) -> Function {
+    lowered_by(function, ControlFlow::default())
+}
+
+fn lowered_by(function: Function, control_flow: ControlFlow) -> Function {
     let mut unit = Unit { functions: vec![function], ..Unit::default() };
-    standard(&mut unit, &mut Unobserved).expect("the passes accept it");
+    standard(&mut unit, control_flow, &mut Unobserved).expect("the passes accept it");
     unit.functions.remove(0)
 }
 
@@ -184,8 +188,9 @@ fn output(
 
 #[test]
 fn random_kernels_compute_what_the_ir_says() {
-    for seed in 0..150 {
-        let function = random(seed);
+    let all = (0..100).flat_map(|seed| ControlFlow::NAMES.iter().map(move |&(name, by)| (seed, name, by)));
+    for (seed, strategy, control_flow) in all {
+        let function = random(seed, control_flow);
         for (lanes, registers) in [(16, None), (8, None), (8, Some(32)), (8, Some(24))] {
             let compiled = code(&function, Options { registers, ..simd(lanes) });
             let expected = output(21, lanes, |launch, memory| {
@@ -194,7 +199,7 @@ fn random_kernels_compute_what_the_ir_says() {
             let found = output(21, lanes, |launch, memory| execute::execute(&compiled, launch, memory));
             if expected != found {
                 let text = crate::ir::text::print_function(&function);
-                let what = format!("seed {seed}, {lanes} lanes, {registers:?} registers");
+                let what = format!("seed {seed}, {strategy}, {lanes} lanes, {registers:?} registers");
                 let dwords = |o: &Result<Vec<u8>, String>| {
                     o.as_ref()
                         .map(|b| {
@@ -218,7 +223,7 @@ fn random_kernels_compute_what_the_ir_says() {
 #[test]
 fn random_kernels() {
     for seed in 0..60 {
-        let function = random(seed);
+        let function = random(seed, ControlFlow::NAMES[seed as usize % 3].1);
         for lanes in [8, 16] {
             let compiled = code(&function, simd(lanes));
             if seed % 20 == 0 {

@@ -4,6 +4,7 @@ pub mod cfg;
 pub mod dominators;
 pub mod liveness;
 pub mod parking;
+pub mod structure;
 pub mod uniformity;
 pub mod values;
 

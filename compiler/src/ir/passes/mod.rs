@@ -6,6 +6,7 @@ mod arrange_blocks;
 mod end_lives;
 mod lower_block_ips;
 mod lower_crossing_bools;
+mod lower_masks;
 mod lower_returns;
 mod mark_uniform;
 mod opt_copy_propagation;
@@ -20,6 +21,7 @@ use std::time::{Duration, Instant};
 pub use arrange_blocks::arrange_blocks;
 pub use lower_block_ips::lower_block_ips;
 pub use lower_crossing_bools::lower_crossing_bools;
+pub use lower_masks::{lower_gotos, lower_structured, split_branches, structure_blocks};
 pub use lower_returns::lower_returns;
 pub use mark_uniform::mark_uniform;
 pub use opt_copy_propagation::opt_copy_propagation;
@@ -44,16 +46,20 @@ pub const PASSES: &[Pass] = passes! {
     arrange_blocks
     lower_block_ips
     lower_crossing_bools
+    lower_gotos
     lower_returns
+    lower_structured
     mark_uniform
     opt_copy_propagation
     opt_dead_code
     opt_local_values
     opt_merge_blocks
+    split_branches
+    structure_blocks
 };
 
-/// What [`standard`] runs.
-const STANDARD: &[Pass] = passes! {
+/// What [`standard`] runs before control flow is lowered.
+const PER_LANE: &[Pass] = passes! {
     lower_returns
     opt_local_values
     opt_merge_blocks
@@ -61,10 +67,45 @@ const STANDARD: &[Pass] = passes! {
     opt_dead_code
     lower_crossing_bools
     arrange_blocks
-    mark_uniform
-    lower_block_ips
-    opt_merge_blocks
 };
+
+/// How divergent control flow is run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ControlFlow {
+    /// By a block number for each lane and predicates, on any machine.
+    BlockIp,
+    /// By the machine's `goto` and `join`.
+    Goto,
+    /// By the machine's `if`, `else`, `while`, `break` and `cont` where the control-flow tree has such constructs, else
+    /// by `goto` and `join`.
+    #[default]
+    Structured,
+}
+
+impl ControlFlow {
+    /// All, with their names.
+    pub const NAMES: &'static [(&'static str, ControlFlow)] = &[
+        ("block-ip", ControlFlow::BlockIp),
+        ("goto", ControlFlow::Goto),
+        ("structured", ControlFlow::Structured),
+    ];
+
+    /// The strategy of a name.
+    pub fn from_name(name: &str) -> Option<ControlFlow> {
+        Self::NAMES.iter().find(|(n, _)| *n == name).map(|(_, strategy)| *strategy)
+    }
+
+    /// The passes that lower control flow.
+    fn passes(self) -> &'static [Pass] {
+        match self {
+            ControlFlow::BlockIp => passes! { mark_uniform lower_block_ips opt_merge_blocks },
+            ControlFlow::Goto => passes! { split_branches mark_uniform lower_gotos },
+            ControlFlow::Structured => {
+                passes! { structure_blocks split_branches mark_uniform lower_structured }
+            }
+        }
+    }
+}
 
 /// Watches passes: dumps, timings, statistics.
 pub trait Observer {
@@ -113,14 +154,19 @@ fn check(pass: &'static str, function: &Function) -> Result<(), PassError> {
     validate(function).map_err(|faults| PassError { pass, function: function.name.clone(), faults })
 }
 
-/// Brings all functions of a unit from the form in which they were built to what code generation takes: the linear form.
+/// Brings all functions of a unit from the form in which they were built to what code generation takes: the linear or masked
+/// form.
 ///
 /// # Errors
 /// When a function is not valid as it comes, or is not after a pass.
-pub fn standard(unit: &mut Unit, observer: &mut dyn Observer) -> Result<(), PassError> {
+pub fn standard(
+    unit: &mut Unit,
+    control_flow: ControlFlow,
+    observer: &mut dyn Observer,
+) -> Result<(), PassError> {
     for function in &mut unit.functions {
         check("input", function)?;
-        for &pass in STANDARD {
+        for &pass in PER_LANE.iter().chain(control_flow.passes()) {
             run_pass(pass, function, observer)?;
         }
     }

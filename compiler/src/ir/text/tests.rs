@@ -1,7 +1,7 @@
 //! Round trips, and texts that are wrong.
 
 use super::{parse, parse_function, print};
-use crate::ir::passes::{Unobserved, standard};
+use crate::ir::passes::{ControlFlow, Unobserved, standard};
 use crate::ir::random::random_kernel;
 use crate::ir::signature::{Operands, check_attributes, signature};
 use crate::ir::{
@@ -168,7 +168,7 @@ proptest! {
     fn kernels_are_kept(blocks in 1usize..10, choices in proptest::collection::vec(0u32..1000, 0..100)) {
         let mut unit = Unit { functions: vec![random_kernel(blocks, &choices)], constants: vec![7; 40] };
         prop_assert_eq!(&parse(&print(&unit)).expect("it was printed"), &unit);
-        standard(&mut unit, &mut Unobserved).expect("random kernels are valid");
+        standard(&mut unit, ControlFlow::default(), &mut Unobserved).expect("random kernels are valid");
         for function in &mut unit.functions {
             // Blocks behind the last of the layout are not in the text.
             let end = function.layout.iter().map(|b| b.0 as usize + 1).max().unwrap_or(0);

@@ -1,7 +1,7 @@
 //! Random kernels, run before and after the lowering: equal memory means that the lowering is right.
 
 use super::{Launch, Memory, Value, run};
-use crate::ir::passes::{Unobserved, standard};
+use crate::ir::passes::{ControlFlow, Unobserved, standard};
 use crate::ir::random::{INPUT_ELEMENTS, OUTPUT_ELEMENTS, random_kernel};
 use crate::ir::text::print;
 use crate::ir::{Form, Function, Unit};
@@ -23,19 +23,21 @@ fn output(function: &Function, width: u32, global: u32, local: u32) -> Vec<u8> {
 fn check(function: Function) {
     let mut function = function;
     function.private_size = 16;
-    let mut unit = Unit { functions: vec![function.clone()], constants: Vec::new() };
-    if let Err(error) = standard(&mut unit, &mut Unobserved) {
-        panic!("{error}\n{}", print(&unit));
-    }
-    let linear = &unit.functions[0];
-    assert_eq!(linear.form, Form::Linear);
-    // The last threads have 5 lanes of 8 and of 16, the last group is smaller than the others.
-    for (width, global, local) in [(8, 21, 21), (16, 50, 21), (32, 12, 12)] {
-        let expected = output(&function, width, global, local);
-        let found = output(linear, width, global, local);
-        if expected != found {
-            let original = Unit { functions: vec![function], constants: Vec::new() };
-            panic!("different at width {width}\n{}\n{}", print(&original), print(&unit));
+    for &(strategy, control_flow) in ControlFlow::NAMES {
+        let mut unit = Unit { functions: vec![function.clone()], constants: Vec::new() };
+        if let Err(error) = standard(&mut unit, control_flow, &mut Unobserved) {
+            panic!("{strategy}: {error}\n{}", print(&unit));
+        }
+        let lowered = &unit.functions[0];
+        assert_ne!(lowered.form, Form::PerLane);
+        // The last threads have 5 lanes of 8 and of 16, the last group is smaller than the others.
+        for (width, global, local) in [(8, 21, 21), (16, 50, 21), (32, 12, 12)] {
+            let expected = output(&function, width, global, local);
+            let found = output(lowered, width, global, local);
+            if expected != found {
+                let original = Unit { functions: vec![function], constants: Vec::new() };
+                panic!("{strategy}: different at width {width}\n{}\n{}", print(&original), print(&unit));
+            }
         }
     }
 }

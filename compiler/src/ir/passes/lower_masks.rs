@@ -1,0 +1,344 @@
+//! From the per-lane to the masked form: the hardware keeps an instruction pointer for each lane (seed "structured control flow").
+//!
+//! The rule is that of block IPs ([`super::lower_block_ips`]): the thread runs the first block in layout order that some lane has to
+//! run, the others are parked. But here the hardware knows who is parked where: `leave` sends lanes to wait at a later
+//! block, and they are enabled again when the thread gets there. So nothing is compared and nothing predicated. What
+//! is left to do is to say
+//!
+//! - where the thread goes when no lane is left for the next block: to the first block where lanes may wait;
+//! - by which instruction lanes leave and come together: what the tree of the function says ([`ControlTree`]), and `goto` and
+//!   `join` for all that is in no construct;
+//! - what a write under a mask ends: `undefined` before writes that no waiting lane minds.
+//!
+//! A block where lanes come together gets a head, a block of its own with nothing but the `join`. Three kinds of places need none,
+//! because the machine's instruction just before enables the lanes: the second side of an if, the last block of
+//! a loop that lanes `continue` at, and what follows a loop. They get one nevertheless when the thread may come there for lanes that
+//! are elsewhere.
+//!
+//! A uniform branch sends all active lanes the same way. Where no lane waits in between it is a jump of the thread.
+
+use super::end_lives::end_lives;
+use crate::ir::analysis::cfg::Cfg;
+use crate::ir::analysis::liveness::{Liveness, RegisterSet};
+use crate::ir::analysis::parking::Parking;
+use crate::ir::analysis::structure::ControlTree;
+use crate::ir::{BlockId, Form, Function, Instruction, Join, Leave, Op, Predicate, Reg, Vote};
+use smallvec::SmallVec;
+
+/// Makes the constructs of the control-flow tree complete: each gets a join of its own. Expects [`super::arrange_blocks`].
+pub fn structure_blocks(function: &mut Function) {
+    ControlTree::build(function);
+}
+
+/// Puts an empty block behind every branch of which neither side is the next block. Expects [`super::arrange_blocks`].
+pub fn split_branches(function: &mut Function) {
+    let old = std::mem::take(&mut function.layout);
+    for (place, &block) in old.iter().enumerate() {
+        function.layout.push(block);
+        let Some(Op::Branch { then, otherwise }) = function.block(block).terminator().map(|t| t.op) else {
+            continue;
+        };
+        let next = old.get(place + 1);
+        if then == otherwise || next == Some(&then) || next == Some(&otherwise) {
+            continue;
+        }
+        let between = function.new_block();
+        function.block_mut(between).instructions.push(Instruction::new(Op::Jump(otherwise), [], []));
+        if let Some(terminator) = function.block_mut(block).instructions.last_mut() {
+            terminator.op = Op::Branch { then, otherwise: between };
+        }
+        function.layout.push(between);
+    }
+}
+
+/// Lowers a function with `goto` and `join` alone. Expects what [`split_branches`] and [`super::mark_uniform`] leave.
+pub fn lower_gotos(function: &mut Function) {
+    Lowering::new(function, None).run();
+}
+
+/// Lowers a function with the instructions of its constructs. Expects what [`structure_blocks`], [`split_branches`] and
+/// [`super::mark_uniform`] leave.
+pub fn lower_structured(function: &mut Function) {
+    let tree = ControlTree::build(function);
+    Lowering::new(function, Some(&tree)).run();
+}
+
+/// How a block ends.
+#[derive(Clone, Copy)]
+enum End {
+    /// As it is: the thread goes to one block, or returns.
+    Jump(BlockId),
+    Vote(Vote, Reg, BlockId),
+    Leave(Leave, BlockId, Option<Predicate>),
+    Return,
+}
+
+struct Lowering<'f, 't> {
+    function: &'f mut Function,
+    tree: Option<&'t ControlTree>,
+    layout: Vec<BlockId>,
+    parking: Parking,
+    /// Of the per-lane form.
+    liveness: Liveness,
+    /// By place: what stands before the block.
+    heads: Vec<Option<(Join, BlockId)>>,
+    /// By place: may the thread come to the head without a lane for it?
+    uncertain: Vec<bool>,
+}
+
+impl<'f, 't> Lowering<'f, 't> {
+    fn new(function: &'f mut Function, tree: Option<&'t ControlTree>) -> Self {
+        let cfg = Cfg::new(function);
+        let liveness = Liveness::new(function, &cfg);
+        let parking = Parking::new(function, &cfg);
+        let layout = function.layout.clone();
+        let count = layout.len();
+        Lowering {
+            function,
+            tree,
+            layout,
+            parking,
+            liveness,
+            heads: vec![None; count],
+            uncertain: vec![false; count],
+        }
+    }
+
+    fn run(mut self) {
+        let ends: Vec<End> = (0..self.layout.len()).map(|place| self.end(place)).collect();
+        for (place, &end) in ends.iter().enumerate() {
+            self.add_heads(place, end);
+        }
+        for (place, &end) in ends.iter().enumerate() {
+            self.mark_uncertain(place, end, &ends);
+        }
+        let mut alive = vec![RegisterSet::new(); self.function.blocks.len()];
+        let mut layout = Vec::with_capacity(self.layout.len() * 2);
+        for (place, &end) in ends.iter().enumerate() {
+            let block = self.layout[place];
+            let mut needed = self.parking.kept(block, &self.liveness);
+            needed.union_with(self.liveness.live_in(block));
+            if let Some((by, head)) = self.heads[place] {
+                self.fill_head(place, by, head);
+                alive[head.0 as usize].clone_from(&needed);
+                layout.push(head);
+            }
+            alive[block.0 as usize] = needed;
+            layout.push(block);
+            self.mask_writes(block);
+            self.lower_end(place, end);
+        }
+        self.function.layout = layout;
+        self.function.form = Form::Masked;
+        let crossing = &self.liveness.crossing;
+        end_lives(self.function, |block, reg| crossing.contains(&alive[block.0 as usize], reg));
+    }
+
+    fn place(&self, block: BlockId) -> usize {
+        self.parking.place(block)
+    }
+
+    fn kind(&self, block: BlockId) -> Option<Leave> {
+        self.tree.and_then(|tree| tree.kind(block))
+    }
+
+    /// The first place behind a block where lanes may wait.
+    fn first_parked(&self, block: BlockId) -> Option<usize> {
+        self.parking.parked(block).next().map(|parked| self.place(parked))
+    }
+
+    /// Decides how a block ends.
+    fn end(&self, place: usize) -> End {
+        let block = self.layout[place];
+        let Some(terminator) = self.function.block(block).terminator() else { return End::Return };
+        let waits_before =
+            |target: BlockId| self.first_parked(block).is_some_and(|parked| parked < self.place(target));
+        let back = |target: BlockId| self.place(target) <= place;
+        let kind = self.kind(block);
+        let backward = if kind == Some(Leave::While) { Leave::While } else { Leave::Back };
+        let forward = kind.filter(|kind| !kind.is_backward()).unwrap_or(Leave::Goto);
+        let jump = |target: BlockId| {
+            if back(target) {
+                // Lanes that `continue` are enabled by the `while`; without one, or any that wait, a jump is as good.
+                let plain = kind != Some(Leave::While) || self.parking.is_convergent(block);
+                if plain { End::Jump(target) } else { End::Leave(Leave::While, target, None) }
+            } else if waits_before(target) {
+                End::Leave(forward, target, None)
+            } else {
+                End::Jump(target)
+            }
+        };
+        match terminator.op {
+            Op::Jump(target) => jump(target),
+            Op::Branch { then, otherwise } if then == otherwise => jump(then),
+            Op::Branch { then, otherwise } => {
+                let condition = terminator.srcs[0];
+                let uniform = self.function.register(condition).uniform;
+                let far = if self.layout.get(place + 1) == Some(&otherwise) { then } else { otherwise };
+                // Lanes that `break` or `continue` wait for the `while`.
+                let needs_while = kind == Some(Leave::While) && !self.parking.is_convergent(block);
+                if uniform && !needs_while && (back(far) || !waits_before(far)) {
+                    let vote = if far == then { Vote::Any } else { Vote::None };
+                    return End::Vote(vote, condition, far);
+                }
+                let predicate = Predicate { reg: condition, inverse: far == otherwise };
+                End::Leave(if back(far) { backward } else { forward }, far, Some(predicate))
+            }
+            _ => End::Return,
+        }
+    }
+
+    /// Is the block the second side of an if?
+    fn is_other_side(&self, place: usize) -> bool {
+        place > 0 && self.kind(self.layout[place - 1]) == Some(Leave::Else)
+    }
+
+    /// Gives heads to the places where lanes come together that no other instruction enables.
+    fn add_heads(&mut self, place: usize, end: End) {
+        let End::Leave(by, target, _) = end else { return };
+        let target = self.place(target);
+        let (place, join) = match by {
+            Leave::Goto => (target, Join::Goto),
+            Leave::If if self.is_other_side(target) => return,
+            Leave::If | Leave::Else => (target, Join::If),
+            Leave::Back => (place + 1, Join::Goto),
+            Leave::Break | Leave::Continue | Leave::While => return,
+        };
+        self.add_head(place, join);
+    }
+
+    fn add_head(&mut self, place: usize, join: Join) {
+        match &mut self.heads[place] {
+            // What lanes left for by `goto` must be a `join`.
+            Some((known, _)) => {
+                if join == Join::Goto {
+                    *known = join;
+                }
+            }
+            empty => *empty = Some((join, self.function.new_block())),
+        }
+    }
+
+    /// Where the thread may come for lanes that are elsewhere there must be a head.
+    fn mark_uncertain(&mut self, place: usize, end: End, ends: &[End]) {
+        let block = self.layout[place];
+        if self.uncertain[place]
+            && let Some(next) = self.first_parked(block)
+            && self.parking.parked(block).nth(1).is_some()
+        {
+            self.arrive_uncertain(next, ends);
+        }
+        if let End::Leave(by, target, _) = end
+            && !by.is_backward()
+        {
+            let first = self.without_lanes(place, by, target);
+            if first < self.place(target) {
+                self.arrive_uncertain(first, ends);
+            }
+        }
+    }
+
+    /// Where the thread goes when all lanes have left a block forward: to the first place where lanes may be.
+    fn without_lanes(&self, place: usize, by: Leave, target: BlockId) -> usize {
+        // An `else` goes on with the next block if lanes wait there.
+        let after = if by == Leave::Else { place + 1 } else { place };
+        let mut parked = self.parking.parked(self.layout[place]).map(|parked| self.place(parked));
+        let target = self.place(target);
+        let first = parked.find(|&parked| parked > after).map_or(target, |first| first.min(target));
+        // The `else` finds out whether lanes wait for the other side, if it is all that its block does.
+        let before = first.saturating_sub(1);
+        let only_else = before > place
+            && first < target
+            && self.is_other_side(first)
+            && self.function.block(self.layout[before]).instructions.len() == 1;
+        if only_else { before } else { first }
+    }
+
+    fn arrive_uncertain(&mut self, place: usize, ends: &[End]) {
+        // A `while` without lanes does nothing, and behind it are those of the loop. An `else` goes on to the end of the if
+        // when no lanes wait for it.
+        let only_leaves = self.function.block(self.layout[place]).instructions.len() == 1
+            && matches!(ends[place], End::Leave(Leave::While | Leave::Else, ..));
+        if self.heads[place].is_some() {
+            self.uncertain[place] = true;
+        } else if !only_leaves {
+            self.add_head(place, Join::Goto);
+            self.uncertain[place] = true;
+        }
+    }
+
+    /// Where to go to come to a place forward.
+    fn entry(&self, place: usize) -> BlockId {
+        self.heads[place].map_or(self.layout[place], |(_, head)| head)
+    }
+
+    fn fill_head(&mut self, place: usize, by: Join, head: BlockId) {
+        let next = self.layout[place];
+        let empty = self.first_parked(next).filter(|_| self.uncertain[place]);
+        let empty = empty.map_or(next, |first| self.entry(first));
+        let join = Instruction::new(Op::Join { by, next, empty }, [], []);
+        self.function.block_mut(head).instructions.push(join);
+    }
+
+    /// Says of a block's writes what they end.
+    fn mask_writes(&mut self, block: BlockId) {
+        if self.parking.is_convergent(block) {
+            return;
+        }
+        let kept = self.parking.kept(block, &self.liveness);
+        let crossing = &self.liveness.crossing;
+        let old = std::mem::take(&mut self.function.block_mut(block).instructions);
+        let mut new = Vec::with_capacity(old.len());
+        for mut instruction in old {
+            let free = |dst: &Reg| crossing.slot(*dst).is_some() && !crossing.contains(&kept, *dst);
+            if instruction.op == Op::Undefined {
+                instruction.dsts.retain(|dst| !crossing.contains(&kept, *dst));
+                if instruction.dsts.is_empty() {
+                    continue;
+                }
+            } else {
+                let uniform = |dst: &Reg| self.function.register(*dst).uniform;
+                let ended: SmallVec<[Reg; 4]> = instruction
+                    .dsts
+                    .iter()
+                    .copied()
+                    .filter(|dst| free(dst) && !uniform(dst) && !instruction.srcs.contains(dst))
+                    .collect();
+                if !ended.is_empty() {
+                    new.push(Instruction::new(Op::Undefined, ended, []));
+                }
+            }
+            new.push(instruction);
+        }
+        let block = self.function.block_mut(block);
+        block.masked = true;
+        block.instructions = new;
+    }
+
+    fn lower_end(&mut self, place: usize, end: End) {
+        let block = self.layout[place];
+        let way = |target: BlockId| {
+            let to = self.place(target);
+            if to <= place { target } else { self.entry(to) }
+        };
+        let next = self.layout.get(place + 1).map(|_| self.entry(place + 1));
+        let terminator = match (end, next) {
+            (End::Jump(target), _) => Instruction::new(Op::Jump(way(target)), [], []),
+            (End::Vote(vote, condition, target), Some(next)) => {
+                Instruction::new(Op::Vote { vote, target: way(target), next }, [], [condition])
+            }
+            (End::Leave(by, target, predicate), Some(next)) => {
+                let empty =
+                    if by.is_backward() { next } else { self.entry(self.without_lanes(place, by, target)) };
+                let op = Op::Leave { by, target: way(target), next, empty };
+                let mut leave = Instruction::new(op, [], []);
+                leave.predicate = predicate;
+                leave
+            }
+            _ => return,
+        };
+        if let Some(last) = self.function.block_mut(block).instructions.last_mut() {
+            *last = terminator;
+        }
+    }
+}
