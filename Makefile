@@ -1,6 +1,7 @@
 # make demo     build everything that is needed and render a picture with an unmodified OpenCL program
 # make test     all tests; make test T=compiler_switch: those of the test-suite whose names contain that
 # make bench    the measurements of docs/benchmarks.md
+# make compare  BENCH=PROGRAM OPTIONS='...': Intel's compiler and ours on one model, docs/statistics.md
 # make install  PREFIX=/usr/local DESTDIR=
 
 PREFIX ?= /usr/local
@@ -10,7 +11,7 @@ RELEASE := $(or $(CARGO_TARGET_DIR),$(CURDIR)/target)/release
 DRIVER := OCL_ICD_VENDORS=$(RELEASE)/gencl.icd GENCL_COMPILER=$(RELEASE)/genclc
 T ?=
 
-.PHONY: all demo test lint bench install clean dependencies test-dependencies build
+.PHONY: all demo test lint bench compare install clean dependencies test-dependencies build
 
 all: build
 
@@ -38,6 +39,9 @@ lint: dependencies
 
 bench: test-dependencies build
 	CARGO='$(CARGO)' RELEASE='$(RELEASE)' scripts/bench
+
+compare: test-dependencies build
+	RELEASE='$(RELEASE)' scripts/compare '$(BENCH)' $(OPTIONS)
 
 install: build
 	install -d '$(DESTDIR)$(PREFIX)/lib/gencl' '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)/etc/OpenCL/vendors'

@@ -1,23 +1,29 @@
 //! Shows the statistics that `gencl-sim --stats` or `GENCL_DEBUG=profile=FILE` wrote.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, BufReader, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Parser;
+use gencl_simulator::statistics::compare::{self, Column};
 use gencl_simulator::statistics::report::{Kernel, VERSION};
 use gencl_simulator::statistics::{Report, text};
 
-/// Prints a line for each kernel; or the instructions of one with what they took.
+/// Prints a line for each kernel; or the instructions of one with what they took; or two drivers' kernels side by side.
 #[derive(Parser)]
 #[command(name = "gencl-stats", version)]
 struct Arguments {
     /// What was written.
-    file: PathBuf,
+    #[arg(required_unless_present = "compare")]
+    file: Option<PathBuf>,
     /// The kernel whose instructions are printed: the beginning of its hash, or its number in the table, from 1 on.
     #[arg(long, value_name = "KERNEL")]
     annotate: Option<String>,
+    /// Two drivers' folders with a file PROGRAM.json for each program: a Markdown table of both.
+    #[arg(long, value_name = "FOLDER", num_args = 2, conflicts_with_all = ["file", "annotate"])]
+    compare: Option<Vec<PathBuf>>,
 }
 
 /// The kernel that the user means.
@@ -32,14 +38,41 @@ fn find<'a>(report: &'a Report, wish: &str) -> Result<&'a Kernel, String> {
     }
 }
 
-fn run(arguments: &Arguments) -> Result<String, String> {
-    let path = arguments.file.display();
-    let file = File::open(&arguments.file).map_err(|error| format!("{path}: {error}"))?;
-    let report: Report =
-        serde_json::from_reader(BufReader::new(file)).map_err(|error| format!("{path}: {error}"))?;
+fn read(path: &Path) -> Result<Report, String> {
+    let error = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+    let file = File::open(path).map_err(|why| error(&why))?;
+    let report: Report = serde_json::from_reader(BufReader::new(file)).map_err(|why| error(&why))?;
     if report.version != VERSION {
-        return Err(format!("{path}: version {}, this program reads {VERSION}", report.version));
+        return Err(error(&format_args!("version {}, this program reads {VERSION}", report.version)));
     }
+    Ok(report)
+}
+
+/// The names of the files `PROGRAM.json` in a folder.
+fn programs(folder: &Path) -> Result<BTreeSet<String>, String> {
+    let entries = folder.read_dir().map_err(|error| format!("{}: {error}", folder.display()))?;
+    let files = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    Ok(files.filter_map(|file| file.strip_suffix(".json").map(str::to_owned)).collect())
+}
+
+fn compare(first: &Path, second: &Path) -> Result<String, String> {
+    let own = [programs(first)?, programs(second)?];
+    let all: Vec<&str> = own[0].union(&own[1]).map(String::as_str).collect();
+    let column = |folder: &Path, own: &BTreeSet<String>| {
+        let name = folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy().into_owned();
+        let report = |program: &&str| {
+            own.contains(*program).then(|| read(&folder.join(format!("{program}.json")))).transpose()
+        };
+        Ok::<_, String>(Column { name, reports: all.iter().map(report).collect::<Result<_, _>>()? })
+    };
+    Ok(compare::table(&all, &[column(first, &own[0])?, column(second, &own[1])?]))
+}
+
+fn run(arguments: &Arguments) -> Result<String, String> {
+    if let Some([first, second]) = arguments.compare.as_deref() {
+        return compare(first, second);
+    }
+    let report = read(arguments.file.as_deref().unwrap_or(Path::new("")))?;
     match &arguments.annotate {
         Some(wish) => find(&report, wish).map(text::listing),
         None => Ok(text::table(&report)),

@@ -1,6 +1,7 @@
 //! Collecting launches.
 
 use std::collections::BTreeMap;
+use std::hash::Hasher;
 
 use parking_lot::Mutex;
 
@@ -42,11 +43,11 @@ impl PartialEq for Collector {
 
 impl Eq for Collector {}
 
-/// FNV-1a.
+/// FNV-1a: the same for all builds and machines.
 fn hash(bytes: &[u8]) -> u64 {
-    bytes
-        .iter()
-        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3))
+    let mut hasher = fnv::FnvHasher::default();
+    hasher.write(bytes);
+    hasher.finish()
 }
 
 impl Kernel {

@@ -4,6 +4,7 @@
 
 mod bounds;
 mod collect;
+pub mod compare;
 mod file;
 pub mod report;
 pub mod text;

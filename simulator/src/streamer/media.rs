@@ -35,7 +35,9 @@ pub fn vfe_state(streamer: &mut Streamer<'_>, packet: Packet<'_>) -> Result<Flow
     // gives all scratch space to both (`PreambleHelper::programVfeState`).
     let stack_code = packet.get32(vfe::STACK_SIZE);
     streamer.rule(stack_code <= scratch_code, || {
-        format!("MEDIA_VFE_STATE: Stack Size {stack_code} is more than Per Thread Scratch Space {scratch_code}")
+        format!(
+            "MEDIA_VFE_STATE: Stack Size {stack_code} is more than Per Thread Scratch Space {scratch_code}"
+        )
     })?;
     if packet.is_set(vfe::SCOREBOARD_ENABLE) {
         return Err(Fault::unsupported("the scoreboard"));

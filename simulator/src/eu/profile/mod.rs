@@ -4,7 +4,6 @@
 //! by itself, so that neither the number of host threads nor their order shows.
 
 mod dependencies;
-mod lines;
 #[cfg(test)]
 mod tests;
 mod timeline;
@@ -18,7 +17,7 @@ use super::probe::Probe;
 use super::run::Context;
 use super::thread::Thread;
 use dependencies::Needs;
-use lines::Lines;
+use rustc_hash::FxHashSet;
 use timeline::{Issue, Timeline};
 
 /// What one instruction of a kernel took, over all threads.
@@ -81,7 +80,7 @@ pub struct Profile {
     /// The same of the thread that takes longest.
     pub longest: u64,
     /// Cache lines that were accessed, each once.
-    pub(crate) lines: Lines,
+    pub(crate) lines: FxHashSet<u64>,
 }
 
 impl Profile {
@@ -109,7 +108,7 @@ impl Profile {
         }
         self.latency += other.latency;
         self.longest = self.longest.max(other.longest);
-        self.lines.merge(other.lines);
+        self.lines.extend(other.lines);
     }
 
     /// Sums over all instructions: the order of [`Counter`]'s fields does not matter, each stands for itself.
@@ -127,7 +126,7 @@ pub struct Recorder {
     /// Of the current group's threads, by their numbers.
     timelines: Vec<Timeline>,
     /// Lines that the current group has accessed.
-    of_group: Lines,
+    of_group: FxHashSet<u64>,
     /// When the last thread arrived at the group's barrier.
     arrival: u64,
     /// When the barrier last let its threads go on.
@@ -143,7 +142,7 @@ impl Recorder {
             needs,
             profile: Profile { counters, ..Profile::default() },
             timelines: Vec::new(),
-            of_group: Lines::default(),
+            of_group: FxHashSet::default(),
             arrival: 0,
             release: 0,
         }
