@@ -1,10 +1,15 @@
-// Integer functions that libclc has not (OpenCL C 1.2, 6.12.3).
+// Integer functions that libclc has not (OpenCL C 1.2, 6.12.3; OpenCL C 3.0, 6.15.3).
 
 #include "gencl.h"
 
 #define MAD_HI(TYPE) \
     TYPE OVERLOAD mad_hi(TYPE a, TYPE b, TYPE c) { return mul_hi(a, b) + c; }
-#define SIZES(TYPE) MAD_HI(TYPE) MAD_HI(TYPE##2) MAD_HI(TYPE##3) MAD_HI(TYPE##4) MAD_HI(TYPE##8) MAD_HI(TYPE##16)
+// The ones below the lowest set bit; of 0 all, since OpenCL gives it the type's size.
+#define CTZ(TYPE) \
+    TYPE OVERLOAD ctz(TYPE x) { return popcount((TYPE)(~x & (TYPE)(x - (TYPE)1))); }
+#define FUNCTIONS(TYPE) MAD_HI(TYPE) CTZ(TYPE)
+#define SIZES(TYPE) \
+    FUNCTIONS(TYPE) FUNCTIONS(TYPE##2) FUNCTIONS(TYPE##3) FUNCTIONS(TYPE##4) FUNCTIONS(TYPE##8) FUNCTIONS(TYPE##16)
 
 SIZES(char)
 SIZES(uchar)
