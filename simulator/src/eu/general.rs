@@ -200,7 +200,8 @@ fn scatter(
         Target::Null => return Ok(()),
         Target::Direct { offset, stride } => (offset, stride),
         Target::Indirect { word, offset, stride } => {
-            let last = stride * (usize::from(op.lanes) - 1);
+            let channels = low_bits(u32::from(op.lanes)) & u64::from(op.write_lanes);
+            let last = stride * channels.checked_ilog2().map_or(0, |lane| lane as usize);
             let base = indirect(thread, usize::from(word), offset, 0, last + size)?;
             thread.written |= grf_mask(base, base + last + size) & (u128::MAX >> (128 - GRF_COUNT));
             (base, stride)

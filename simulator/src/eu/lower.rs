@@ -119,6 +119,11 @@ impl Lowering<'_> {
     }
 
     fn arithmetic(&self, mut op: Op, instruction: &Instruction, ternary: bool) -> Result<Op, Fault> {
+        if instruction.opcode == Opcode::Smov {
+            let (plain, lanes) = scattered_move(instruction)?;
+            (op.opcode, op.write_lanes) = (plain.opcode, lanes);
+            return self.arithmetic(op, &plain, ternary);
+        }
         if !compute::is_supported(instruction.opcode) {
             return Err(Fault::unsupported(format!("instruction {:?}", instruction.opcode)));
         }
@@ -126,6 +131,9 @@ impl Lowering<'_> {
             return self.ieee_macro(op, instruction, ternary);
         }
         self.operands(&mut op, instruction, ternary)?;
+        if is_tautology(instruction) {
+            op.reads = 0;
+        }
         op.execution_type = execution_type(&op);
         op.predicate_is_operand = op.opcode == Opcode::Sel;
         let special = |at: usize| (file::CHANNEL_ENABLE..).contains(&at);
@@ -320,6 +328,27 @@ pub fn is_branch(opcode: Opcode) -> bool {
 /// The instructions whose source negation is a complement on Gen8+.
 fn is_logic(opcode: Opcode) -> bool {
     matches!(opcode, Opcode::Not | Opcode::And | Opcode::Or | Opcode::Xor)
+}
+
+/// Does an instruction compare integers with themselves? The result is the same for all values, and IGC finds out which
+/// channels are enabled so, with a register that it never writes.
+fn is_tautology(instruction: &Instruction) -> bool {
+    let [a, b, _] = instruction.sources;
+    instruction.opcode == Opcode::Cmp && a == b && a.ty().is_some_and(|ty| !ty.is_float())
+}
+
+/// `smov` as a `mov` and the channels for which it is executed: those whose bit is set in source 1, an immediate (IGC
+/// makes one of a flag register that is loaded with the number and a predicated `mov`, `Optimizer::createSmov`).
+fn scattered_move(instruction: &Instruction) -> Result<(Instruction, u32), Fault> {
+    let [source, Operand::Immediate { bits, .. }, _] = instruction.sources else {
+        return Err(Fault::illegal("smov needs an immediate as source 1"));
+    };
+    // Whether bits count from the instruction's first channel or the thread's is not known: IGC has no such smov.
+    if instruction.channel_offset != 0 || instruction.exec_size > 16 {
+        return Err(Fault::unsupported("smov for other than the first 16 channels"));
+    }
+    let sources = [source, Operand::None, Operand::None];
+    Ok((Instruction { opcode: Opcode::Mov, sources, ..*instruction }, bits as u32))
 }
 
 /// The channels whose components an align16 destination writes.

@@ -40,6 +40,15 @@ mov(8) g10<1>UD 1D { align1 WE_all 1Q };
 add(8) g10<1>D g2<8,8,1>D g3<8,8,1>D { align1 1Q };
 ; fault: g2 is read but has never been written
 ---
+; # A comparison of integers with themselves does not depend on them, one of floats does.
+; simd 8
+; mask 0x0f
+cmp.z.f0.0(8) null<1>UW g2<0,1,0>UW g2<0,1,0>UW { align1 1Q };
+; is f0 UD: 0x0f
+---
+cmp.z.f0.0(8) null<1>F g2<0,1,0>F g2<0,1,0>F { align1 1Q };
+; fault: g2 is read but has never been written
+---
 ; # Comparison, predicated move, selection.
 ; set g2 D: 1 -2 3 -4 5 -6 7 -8
 ; set g10 D: 0*8

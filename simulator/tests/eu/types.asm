@@ -214,3 +214,21 @@ mul(4) g4<2>D g6<8,4,2>D g8<8,4,2>D { align1 1N };
 ; is g4.2 D: 100
 ; is g4.4 D: -210
 ; is g4.6 D: 360
+---
+; # smov: the channels that the immediate names, at a0 and on; registers behind the last of them do not matter.
+; set g2 UD: 1 2 3 4 5 6 7 8
+; set g10 UD: 0*8
+; set g127 UD: 0*8
+mov(1) a0<1>UW 0x0144UW { align1 WE_all 1N };
+smov(8) g[a0]<1>UD g2<8,8,1>UD 0x0005UW { align1 1Q };
+mov(1) a0<1>UW 0x0ff8UW { align1 WE_all 1N };
+smov(8) g[a0]<1>UD g2<0,1,0>UD 0x0003UW { align1 1Q };
+mov(8) g11<1>UD g127<8,8,1>UD { align1 1Q };
+; is g10 UD: 0 1 0 3 0 0 0 0
+; is g11 UD: 0*6 1 1
+---
+; # smov beyond the registers
+; set g2 UD: 1 2 3 4 5 6 7 8
+mov(1) a0<1>UW 0x0ffcUW { align1 WE_all 1N };
+smov(8) g[a0]<1>UD g2<8,8,1>UD 0x0003UW { align1 1Q };
+; fault: outside of the registers
