@@ -1,5 +1,6 @@
 # make demo     build everything that is needed and render a picture with an unmodified OpenCL program
 # make test     all tests; make test T=compiler_switch: those of the test-suite whose names contain that
+# make test-all Intel's driver with all of the tests too, on every simulated device
 # make bench    the measurements of docs/benchmarks.md
 # make compare  BENCH=PROGRAM OPTIONS='...': Intel's compiler and ours on one model, docs/statistics.md
 # make install  PREFIX=/usr/local DESTDIR=
@@ -11,7 +12,7 @@ RELEASE := $(or $(CARGO_TARGET_DIR),$(CURDIR)/target)/release
 DRIVER := OCL_ICD_VENDORS=$(RELEASE)/gencl.icd GENCL_COMPILER=$(RELEASE)/genclc
 T ?=
 
-.PHONY: all demo test lint bench compare install clean dependencies test-dependencies build
+.PHONY: all demo test test-all lint bench compare install clean dependencies test-dependencies build
 
 all: build
 
@@ -30,8 +31,11 @@ $(RELEASE)/mandelbrot: examples/mandelbrot.c | build
 demo: build $(RELEASE)/mandelbrot
 	$(DRIVER) $(RELEASE)/mandelbrot
 
-test: test-dependencies build
+test: test-dependencies build $(RELEASE)/mandelbrot
 	CARGO='$(CARGO)' RELEASE='$(RELEASE)' scripts/test '$(T)'
+
+test-all: test-dependencies build $(RELEASE)/mandelbrot
+	CARGO='$(CARGO)' RELEASE='$(RELEASE)' scripts/test --all '$(T)'
 
 lint: dependencies
 	$(CARGO) fmt --all --check

@@ -4,6 +4,8 @@ use gencl_program::debug::{CONTROL_FLOW, OPTIONS};
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::process::Command;
 
+use crate::device::Gpu;
+
 /// What a test returns: an explanation when it fails.
 pub type Outcome = Result<(), String>;
 
@@ -11,18 +13,26 @@ pub type Outcome = Result<(), String>;
 pub struct Case {
     name: String,
     run: Box<dyn FnOnce() -> Outcome + Send>,
+    /// What of gencl's own is tested, if it is not OpenCL.
+    own: Option<&'static str>,
 }
 
 impl Case {
     /// A test. Names are what `make test` takes to select: `compiler_if_else/simd16`.
     pub fn new(name: impl Into<String>, run: impl FnOnce() -> Outcome + Send + 'static) -> Case {
-        Case { name: name.into(), run: Box::new(run) }
+        Case { name: name.into(), run: Box::new(run), own: None }
+    }
+
+    /// A test of what other drivers need not do. With them it is skipped, and `what` printed.
+    pub fn of_gencl(what: &'static str, name: &str, run: impl FnOnce() -> Outcome + Send + 'static) -> Case {
+        Case { own: Some(what), ..Case::new(name, run) }
     }
 }
 
 /// One case for each SIMD width that the compiler can be told to use; `run` gets the width.
 pub fn all_widths(name: &str, run: impl Fn(u32) -> Outcome + Clone + Send + 'static) -> Vec<Case> {
-    [8, 16]
+    let widths = Gpu::get().map_or(vec![8, 16], Gpu::simd_widths);
+    widths
         .into_iter()
         .map(|width| {
             let run = run.clone();
@@ -61,9 +71,21 @@ fn run_with(name: &str, strategy: &str) -> Outcome {
 
 /// Runs the cases as the command line asks (the options of `cargo test`) and ends the process.
 pub fn main_with(cases: Vec<Case>) -> ! {
+    let foreign = Gpu::get().ok().and_then(Gpu::foreign_platform);
+    let arguments = Arguments::from_args();
+    if let Some(platform) = foreign.as_ref().filter(|_| !arguments.list) {
+        for case in &cases {
+            if let Some(what) = case.own {
+                println!("skipped {} with {platform}: {what}", case.name);
+            }
+        }
+    }
     let trials = cases
         .into_iter()
-        .map(|case| Trial::test(case.name, move || (case.run)().map_err(Failed::from)))
+        .map(|case| {
+            let skipped = foreign.is_some() && case.own.is_some();
+            Trial::test(case.name, move || (case.run)().map_err(Failed::from)).with_ignored_flag(skipped)
+        })
         .collect();
-    libtest_mimic::run(&Arguments::from_args(), trials).exit()
+    libtest_mimic::run(&arguments, trials).exit()
 }

@@ -80,12 +80,37 @@ impl Gpu {
     }
 
     fn open() -> Result<Gpu, String> {
+        // Otherwise it would be the first of whatever is installed.
+        if std::env::var_os("OCL_ICD_VENDORS").is_none() {
+            return Err("which driver is to be tested? OCL_ICD_VENDORS has to name its .icd file".into());
+        }
         let platforms = get_platforms().map_err(text("clGetPlatformIDs"))?;
-        let platform = platforms.first().ok_or("no OpenCL platform: is OCL_ICD_VENDORS set?")?;
+        let platform = platforms.first().ok_or("no OpenCL platform")?;
         let ids = platform.get_devices(CL_DEVICE_TYPE_ALL).map_err(text("clGetDeviceIDs"))?;
         let device = Device::new(*ids.first().ok_or("the platform has no device")?);
         let context = Context::from_device(&device).map_err(text("clCreateContext"))?;
         Ok(Gpu { device, context })
+    }
+
+    /// The name of the platform when the driver is not gencl.
+    pub fn foreign_platform(&self) -> Option<String> {
+        let platform = self.device.platform().ok()?;
+        let name = opencl3::platform::Platform::new(platform).name().ok()?;
+        (name != "gencl").then_some(name)
+    }
+
+    /// The SIMD widths that kernels can ask for with `intel_reqd_sub_group_size`.
+    pub fn simd_widths(&self) -> Vec<u32> {
+        const SUB_GROUP_SIZES_INTEL: u32 = 0x4108;
+        let word = size_of::<usize>();
+        match self.device.get_data(SUB_GROUP_SIZES_INTEL) {
+            Ok(data) if !data.is_empty() => data
+                .chunks_exact(word)
+                .map(|size| size.iter().rev().fold(0, |value, byte| value << 8 | u32::from(*byte)))
+                .collect(),
+            // gencl does not report them yet; others refuse the attribute or ignore it.
+            _ => vec![8, 16],
+        }
     }
 
     /// A new in-order queue with profiling.

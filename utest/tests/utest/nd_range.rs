@@ -4,8 +4,15 @@ use gencl_utest::{Case, Gpu, Launch, Outcome, all_widths};
 
 use crate::memory::same;
 
+/// What a work-item says of each dimension.
+const ANSWERS: usize = 7;
+/// Numbers of a work-item's record: the answers and `get_work_dim`.
+const RECORD: usize = 3 * ANSWERS + 1;
+
 pub fn cases() -> Vec<Case> {
+    let beyond = Case::of_gencl("Intel's compiler leaves the answers undefined", "nd_range_beyond", beyond);
     [
+        vec![beyond],
         all_widths("nd_range_1d", |width| records(width, &[1000], &[250], &[])),
         all_widths("nd_range_1d_offset", |width| records(width, &[64], &[16], &[1_000_003])),
         all_widths("nd_range_2d", |width| records(width, &[24, 10], &[8, 5], &[])),
@@ -27,7 +34,7 @@ fn at(sizes: &[usize], d: usize, default: usize) -> usize {
 fn run(width: u32, launch: &Launch) -> Result<Vec<u32>, String> {
     let gpu = Gpu::get()?;
     let count: usize = launch.global.iter().product();
-    let output = gpu.buffer(&vec![u32::MAX; count * 25])?;
+    let output = gpu.buffer(&vec![u32::MAX; count * RECORD])?;
     // Uneven groups need a language version that has them.
     let source = include_str!("../../kernels/work_item.cl");
     let prefix =
@@ -55,7 +62,6 @@ fn records(width: u32, global: &[usize], local: &[usize], offset: &[usize]) -> O
                         group.min(size - start),
                         size.div_ceil(group),
                         at(offset, d, 0),
-                        0,
                     ]);
                 }
                 expected.push(global.len());
@@ -68,15 +74,16 @@ fn records(width: u32, global: &[usize], local: &[usize], offset: &[usize]) -> O
 /// With the driver's own local size: ids are consistent with whatever it is.
 fn chosen(width: u32, global: &[usize]) -> Outcome {
     let result = run(width, &Launch { global: global.to_vec(), ..Launch::default() })?;
-    for (index, record) in result.chunks(25).enumerate() {
+    for (index, record) in result.chunks(RECORD).enumerate() {
         let mut rest = index;
         for d in 0..3 {
-            let [id, local, group, size, local_size, groups] = record[d * 8..][..6] else {
+            let [id, local, group, size, local_size, groups] = record[d * ANSWERS..][..6] else {
                 return Err("short record".into());
             };
             let expected = rest % at(global, d, 1);
             rest /= at(global, d, 1);
-            let first = group * record[d * 8 + 4].max(result[d * 8 + 4]);
+            let size_at = d * ANSWERS + 4;
+            let first = group * record[size_at].max(result[size_at]);
             if id as usize != expected
                 || size as usize != at(global, d, 1)
                 || first + local != id
@@ -88,4 +95,11 @@ fn chosen(width: u32, global: &[usize]) -> Outcome {
         }
     }
     Ok(())
+}
+
+/// OpenCL C, "Work-Item Functions": ids and offsets of dimensions that do not exist are 0, sizes and numbers of groups 1.
+fn beyond() -> Outcome {
+    let output = Gpu::get()?.buffer(&[u32::MAX; 3 * ANSWERS])?;
+    Gpu::get()?.build("work_item", None)?.run("work_item_beyond", &[output.arg()], &Launch::linear(1, 1))?;
+    same(&output.read()?, &[0, 0, 0, 1, 1, 1, 0].repeat(3))
 }
