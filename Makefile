@@ -3,6 +3,7 @@
 # make test-all Intel's driver with all of the tests too, on every simulated device
 # make bench    the measurements of docs/benchmarks.md
 # make compare  BENCH=PROGRAM OPTIONS='...': Intel's compiler and ours on one model, docs/statistics.md
+# make fuzz-ioctl MINUTES=30   random requests to the simulated render node; SEED=N to see a fault again
 # make install  PREFIX=/usr/local DESTDIR=
 
 PREFIX ?= /usr/local
@@ -11,8 +12,11 @@ CARGO ?= cargo
 RELEASE := $(or $(CARGO_TARGET_DIR),$(CURDIR)/target)/release
 DRIVER := OCL_ICD_VENDORS=$(RELEASE)/gencl.icd GENCL_COMPILER=$(RELEASE)/genclc
 T ?=
+MINUTES ?= 5
+SEED ?=
+DEVICE ?= skl
 
-.PHONY: all demo test test-all lint bench compare install clean dependencies test-dependencies build
+.PHONY: all demo test test-all lint bench compare fuzz-ioctl install clean dependencies test-dependencies build
 
 all: build
 
@@ -46,6 +50,10 @@ bench: test-dependencies build
 
 compare: test-dependencies build
 	RELEASE='$(RELEASE)' scripts/compare '$(BENCH)' $(OPTIONS)
+
+fuzz-ioctl:
+	$(CARGO) build --release -p gencl-render-node
+	$(RELEASE)/gencl-sim --device $(DEVICE) -- $(RELEASE)/gencl-fuzz-ioctl --seconds $$(($(MINUTES) * 60)) $(if $(SEED),--seed $(SEED))
 
 install: build
 	install -d '$(DESTDIR)$(PREFIX)/lib/gencl' '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)/etc/OpenCL/vendors'

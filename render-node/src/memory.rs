@@ -120,7 +120,7 @@ pub fn close(file: &OpenFile, args: &mut GemClose) -> Result<()> {
 const USER_END: u64 = 0x7fff_ffff_f000;
 
 /// Could a range be memory of the program?
-fn is_users(address: u64, length: u64) -> bool {
+pub fn is_users(address: u64, length: u64) -> bool {
     address.checked_add(length).is_some_and(|end| end <= USER_END)
 }
 

@@ -30,10 +30,12 @@ pub fn exec_buffer(file: &OpenFile, args: &mut ExecBuffer2) -> Result<()> {
         return Err(Errno(libc::EPERM));
     }
     let fences = ExecFences::read(file, args)?;
+    // Before the batch is queued: afterwards nothing fails.
+    let out = (args.flags & exec::FENCE_OUT != 0).then(sync_file::Reserved::new).transpose()?;
     let fence = run(file, args, &raw, &fences)?;
     fences.signal(&fence);
-    if args.flags & exec::FENCE_OUT != 0 {
-        let fd: RawFd = sync_file::create([fence])?;
+    if let Some(out) = out {
+        let fd: RawFd = out.fill([fence]);
         // The descriptor that came in stays.
         args.rsvd2 = args.rsvd2 & u64::from(u32::MAX) | (fd as u64) << 32;
     }
@@ -68,6 +70,11 @@ impl Relocations for CallersRelocations<'_> {
 
     fn load(&mut self, object: usize) -> Result<Vec<Relocation>> {
         let raw = &self.0[object];
+        // `check_relocations`: before the memory for so many is looked for.
+        let bytes = u64::from(raw.relocation_count) * size_of::<RelocationEntry>() as u64;
+        if !memory::is_users(raw.relocs_ptr, bytes) {
+            return Err(Errno(libc::EFAULT));
+        }
         let entries = caller::read_array::<RelocationEntry>(raw.relocs_ptr, raw.relocation_count as usize)?;
         let relocation = |entry: RelocationEntry| Relocation {
             target: entry.target_handle,

@@ -65,20 +65,38 @@ fn last_of_each_line(fences: impl IntoIterator<Item = Fence>) -> Vec<Fence> {
 
 /// A new descriptor for fences, closed on `exec` as all of them are. `EMFILE` and such.
 pub fn create(fences: impl IntoIterator<Item = Fence>) -> Result<RawFd> {
-    create_named(last_of_each_line(fences), [0; 32])
+    Ok(Reserved::new()?.fill(fences))
 }
 
-fn create_named(fences: Vec<Fence>, name: [u8; 32]) -> Result<RawFd> {
-    let (programs, ours) = sockets()?;
-    let signal = Arc::new(Signal { socket: ours, missing: AtomicUsize::new(fences.len() + 1) });
-    for fence in &fences {
-        let signal = Arc::clone(&signal);
-        fence.on_signal(move || signal.one_less());
+/// The descriptors of a sync file to come: what comes after it cannot fail any more.
+pub struct Reserved {
+    programs: OwnedFd,
+    ours: OwnedFd,
+}
+
+impl Reserved {
+    /// `EMFILE` and such.
+    pub fn new() -> Result<Reserved> {
+        let (programs, ours) = sockets()?;
+        Ok(Reserved { programs, ours })
     }
-    signal.one_less();
-    let fd = programs.into_raw_fd();
-    descriptors::insert(fd, Descriptor::SyncFile(Arc::new(SyncFile { fences, name })));
-    Ok(fd)
+
+    /// The descriptor for these fences.
+    pub fn fill(self, fences: impl IntoIterator<Item = Fence>) -> RawFd {
+        self.fill_named(last_of_each_line(fences), [0; 32])
+    }
+
+    fn fill_named(self, fences: Vec<Fence>, name: [u8; 32]) -> RawFd {
+        let signal = Arc::new(Signal { socket: self.ours, missing: AtomicUsize::new(fences.len() + 1) });
+        for fence in &fences {
+            let signal = Arc::clone(&signal);
+            fence.on_signal(move || signal.one_less());
+        }
+        signal.one_less();
+        let fd = self.programs.into_raw_fd();
+        descriptors::insert(fd, Descriptor::SyncFile(Arc::new(SyncFile { fences, name })));
+        fd
+    }
 }
 
 /// The program's end and ours.
@@ -178,7 +196,7 @@ impl SyncFile {
         let others = fences(data.fd2).map_err(|_| Errno(libc::ENOENT))?;
         data.name[31] = 0;
         let all = last_of_each_line(self.fences.iter().cloned().chain(others));
-        let fd = create_named(all, data.name)?;
+        let fd = Reserved::new()?.fill_named(all, data.name);
         data.fence = fd;
         caller::write(address, &data).inspect_err(|_| {
             // SAFETY: it is new, and the program does not know it.

@@ -1,5 +1,7 @@
 //! Memory for arguments, with nothing after it and a pattern before it.
 
+use crate::layout::{self, Layout};
+
 /// Bytes of an arena that can be accessed.
 const SIZE: usize = 16 << 12;
 const PAGE: usize = 4096;
@@ -9,6 +11,9 @@ pub struct Arena {
     begin: *mut u8,
     /// Where that begins which was put there last.
     used: usize,
+    /// What was put there last, and which of it may change.
+    given: Vec<u8>,
+    layout: &'static Layout,
 }
 
 fn pattern(offset: usize) -> u8 {
@@ -28,7 +33,7 @@ impl Arena {
             assert_eq!(libc::mprotect(begin.cast(), SIZE, all), 0);
             begin
         };
-        let arena = Arena { begin, used: SIZE };
+        let arena = Arena { begin, used: SIZE, given: Vec::new(), layout: &layout::BYTES };
         for offset in 0..SIZE {
             arena.set(offset, pattern(offset));
         }
@@ -48,7 +53,8 @@ impl Arena {
     }
 
     /// Puts bytes at the end, and gives their address. What was there before is forgotten.
-    pub fn put(&mut self, bytes: &[u8]) -> u64 {
+    pub fn put(&mut self, bytes: &[u8], layout: &'static Layout) -> u64 {
+        (self.given, self.layout) = (bytes.to_vec(), layout);
         (self.used..SIZE).for_each(|offset| self.set(offset, pattern(offset)));
         self.used = SIZE - bytes.len();
         for (offset, byte) in (self.used..).zip(bytes) {
@@ -66,6 +72,12 @@ impl Arena {
     pub fn is_whole(&self) -> bool {
         // The pages right before are looked at, since further away nothing has a reason to write.
         (self.used.saturating_sub(2 * PAGE)..self.used).all(|offset| self.get(offset) == pattern(offset))
+    }
+
+    /// Is that which was put there as it was, but for what the node writes?
+    pub fn is_as_given(&self) -> bool {
+        let pairs = self.given.iter().zip(self.used..).enumerate();
+        pairs.into_iter().all(|(at, (byte, offset))| self.layout.is_written(at) || self.get(offset) == *byte)
     }
 
     /// An address at which nothing can be read.
@@ -122,15 +134,27 @@ impl Lent {
         (self.begin as u64, (self.pages * PAGE) as u64)
     }
 
-    /// Takes the pages away, batches that use them notwithstanding, and puts others there.
+    /// The last dword.
+    pub fn last(&self) -> u32 {
+        // SAFETY: within the pages; the GPU may have written it.
+        unsafe { self.begin.add(self.pages * PAGE).cast::<u32>().sub(1).read_volatile() }
+    }
+
+    /// Takes the pages away, batches that use them notwithstanding, and puts others there. At no time is the place free:
+    /// another thread could be given it.
     pub fn replace(&self) {
-        let (fixed, all) =
-            (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED, libc::PROT_READ | libc::PROT_WRITE);
-        // SAFETY: the pages are our own, and nothing refers to them but the GPU, which is what is tried.
-        unsafe {
-            libc::munmap(self.begin.cast(), self.pages * PAGE);
-            let again = libc::mmap(self.begin.cast(), self.pages * PAGE, all, fixed, -1, 0);
+        let fixed = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED;
+        for protection in [libc::PROT_NONE, libc::PROT_READ | libc::PROT_WRITE] {
+            // SAFETY: the pages are our own, and nothing refers to them but the GPU, which is what is tried.
+            let again = unsafe { libc::mmap(self.begin.cast(), self.pages * PAGE, protection, fixed, -1, 0) };
             assert_eq!(again.cast::<u8>(), self.begin);
         }
+    }
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        // SAFETY: the mapping is our own, and nothing refers to it but the GPU, which is what is tried.
+        unsafe { libc::munmap(self.begin.sub(2 * PAGE).cast(), (self.pages + 4) * PAGE) };
     }
 }

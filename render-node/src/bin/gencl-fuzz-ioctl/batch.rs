@@ -2,8 +2,17 @@
 
 use crate::random::Random;
 
+/// Flags of an object with a fixed address (`EXEC_OBJECT_PINNED`, `EXEC_OBJECT_SUPPORTS_48B_ADDRESS`).
+pub const PINNED: u64 = 0x18;
+/// The flag of an object that the batch writes (`EXEC_OBJECT_WRITE`).
+pub const WRITTEN: u64 = 4;
+/// The request's flag that the first object is the batch (`I915_EXEC_BATCH_FIRST`).
+pub const FIRST: u64 = 1 << 18;
+/// The request's flag that relocations name objects by their index (`I915_EXEC_HANDLE_LUT`).
+pub const BY_INDEX: u64 = 1 << 12;
+
 /// MI_BATCH_BUFFER_END
-const END: u32 = 0x0500_0000;
+pub const END: u32 = 0x0500_0000;
 
 /// Commands by their first dword, and how many dwords they are long (Skylake manual, Volume 2a).
 const COMMANDS: &[(u32, usize)] = &[

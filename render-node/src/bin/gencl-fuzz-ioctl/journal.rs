@@ -1,8 +1,10 @@
 //! What threads did last, in memory that outlives their process.
 
 use std::io::Result;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd};
 use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::memory_file;
 
 /// Entries of each thread.
 const ENTRIES: usize = 24;
@@ -24,11 +26,7 @@ unsafe impl Sync for Journal {}
 impl Journal {
     /// A journal whose descriptor the next process inherits.
     pub fn create(threads: usize) -> Result<Journal> {
-        // SAFETY: the name is a C string; the result is checked.
-        let fd = unsafe { libc::memfd_create(c"journal".as_ptr(), 0) };
-        if fd < 0 {
-            return Err(std::io::Error::last_os_error());
-        }
+        let fd = memory_file(c"journal")?.into_raw_fd();
         // SAFETY: no pointers.
         if unsafe { libc::ftruncate(fd, (PART * threads) as i64) } < 0 {
             return Err(std::io::Error::last_os_error());

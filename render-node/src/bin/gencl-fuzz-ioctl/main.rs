@@ -2,73 +2,76 @@
 //!
 //! To be run by `gencl-sim`, several copies of which may run at once. It fails when a process dies, when a request or a
 //! whole process does not come on, when memory changes that no request named, when the memory after an argument is
-//! looked at (there is none), and when a right sequence of requests has a wrong result. What has been done is told by
-//! the seed; threads of a process, whose order is chance, can be set to one.
+//! looked at (there is none), when a buffer changes that no batch named, and when a right sequence of requests has a wrong
+//! result. What has been done is told by the seed; threads of a process, whose order is chance, can be set to one.
 
 mod arena;
 mod batch;
+mod canaries;
 mod journal;
+mod layout;
+mod mutation;
+mod play;
 mod pools;
 mod random;
 mod requests;
+mod sequences;
 mod sharing;
 mod worker;
 
+use std::ffi::CStr;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Seek, SeekFrom};
+use std::os::fd::FromRawFd;
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Child, Command, ExitCode, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitCode, ExitStatus};
 use std::time::{Duration, Instant};
 
+use clap::{Parser, value_parser};
 use journal::Journal;
 use random::Random;
 
-const USAGE: &str = "\
-usage: gencl-sim -- gencl-fuzz-ioctl [--seed N] [--seconds N] [--rounds N] [--processes N] [--threads N]
-
-  --seed N       where chance begins (default: the clock)
-  --seconds N    how long (default: 10)
-  --rounds N     how many requests each thread sends before its process ends (default: 20000)
-  --processes N  how many processes at once (default: 2)
-  --threads N    threads of each (default: 3)";
-
-/// A process that lives longer after its time than this hangs.
-const PATIENCE: Duration = Duration::from_secs(120);
-
-/// What the command line asks for.
+/// Sends random and mutated requests to the render node that gencl-sim shows.
+#[derive(Parser)]
+#[command(name = "gencl-fuzz-ioctl", version)]
 pub struct Arguments {
-    seed: u64,
+    /// Where chance begins (default: the clock). The first process has it; further ones have seeds that follow from it.
+    #[arg(long)]
+    seed: Option<u64>,
+    /// How long.
+    #[arg(long, default_value_t = 10)]
     seconds: u64,
+    /// How often each thread does something before its process ends.
+    #[arg(long, default_value_t = 20_000)]
     rounds: u64,
+    /// How many processes at once.
+    #[arg(long, default_value_t = 2, value_parser = value_parser!(u64).range(1..))]
     processes: u64,
+    /// Threads of each.
+    #[arg(long, default_value_t = 3, value_parser = value_parser!(u64).range(1..64))]
     threads: u64,
     /// In a process that sends requests: the journal's descriptor.
+    #[arg(long, hide = true)]
     worker: Option<i32>,
 }
 
-fn arguments() -> Option<Arguments> {
-    let clock = std::time::UNIX_EPOCH.elapsed().map_or(0, |time| time.as_nanos() as u64);
-    let mut arguments =
-        Arguments { seed: clock, seconds: 10, rounds: 20_000, processes: 2, threads: 3, worker: None };
-    let mut given = std::env::args().skip(1);
-    while let Some(name) = given.next() {
-        let value = given.next()?.parse().ok()?;
-        match name.as_str() {
-            "--seed" => arguments.seed = value,
-            "--seconds" => arguments.seconds = value,
-            "--rounds" => arguments.rounds = value,
-            "--processes" => arguments.processes = value,
-            "--threads" => arguments.threads = value,
-            "--worker" => arguments.worker = i32::try_from(value).ok(),
-            _ => return None,
-        }
+impl Arguments {
+    fn seed(&self) -> u64 {
+        let clock = || std::time::UNIX_EPOCH.elapsed().map_or(0, |time| time.as_nanos() as u64);
+        self.seed.unwrap_or_else(clock)
     }
-    Some(arguments)
 }
+
+/// A process that lives longer after its time than this hangs.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A process that sends requests.
 struct Worker {
     child: Child,
     seed: u64,
     journal: Journal,
+    /// What it says on standard error, where batches that are stopped are told.
+    log: File,
     /// It will be killed in the middle of its work.
     is_victim: bool,
 }
@@ -76,15 +79,15 @@ struct Worker {
 fn start(arguments: &Arguments, seed: u64, seconds: u64, is_victim: bool) -> std::io::Result<Worker> {
     let journal = Journal::create(arguments.threads as usize)?;
     let number = |value: u64| value.to_string();
+    let log = memory_file(c"log")?;
     let child = Command::new(std::env::current_exe()?)
         .args(["--worker", &journal.descriptor().to_string(), "--seed", &number(seed)])
         .args(["--seconds", &number(seconds), "--rounds", &number(arguments.rounds)])
         .args(["--threads", &number(arguments.threads)])
-        // Batches that stop are told there; that is what they do here.
-        .stderr(Stdio::null())
+        .stderr(log.try_clone()?)
         .env("GENCL_HANG_LIMIT", "0.1")
         .spawn()?;
-    Ok(Worker { child, seed, journal, is_victim })
+    Ok(Worker { child, seed, journal, log, is_victim })
 }
 
 impl Worker {
@@ -101,26 +104,49 @@ impl Worker {
         }
     }
 
+    /// A line of standard error that tells of a panic: in the simulator it is the fault of a batch and ends no process.
+    fn panic(&self) -> std::io::Result<Option<String>> {
+        let mut log = &self.log;
+        log.seek(SeekFrom::Start(0))?;
+        for line in BufReader::new(log).split(b'\n') {
+            let line = String::from_utf8_lossy(&line?).into_owned();
+            if ["internal error", "panicked at"].iter().any(|mark| line.contains(mark)) {
+                return Ok(Some(line));
+            }
+        }
+        Ok(None)
+    }
+
     fn failed(&self, why: &str) {
-        println!(
-            "gencl-fuzz-ioctl: worker with seed {}: {why}; the last requests of each thread:",
-            self.seed
-        );
+        println!("gencl-fuzz-ioctl: process with seed {}: {why}; what each thread did last:", self.seed);
         print!("{}", self.journal.text());
     }
+}
+
+/// A file that is nowhere, for this process and those that it starts.
+pub fn memory_file(name: &CStr) -> std::io::Result<File> {
+    // SAFETY: the name is a C string; the result is checked.
+    let fd = unsafe { libc::memfd_create(name.as_ptr(), 0) };
+    if fd < 0 {
+        return Err(std::io::Error::last_os_error());
+    }
+    // SAFETY: the descriptor is new and nobody else's.
+    Ok(unsafe { File::from_raw_fd(fd) })
 }
 
 /// Starts processes until the time is over. How many requests there were; `None` after a failure.
 fn supervise(arguments: &Arguments) -> std::io::Result<Option<u64>> {
     let end = Instant::now() + Duration::from_secs(arguments.seconds);
-    let mut random = Random::new(arguments.seed);
+    let mut next = arguments.seed();
+    let mut random = Random::new(next);
     let mut requests = 0;
     while Instant::now() < end {
         let left = end.saturating_duration_since(Instant::now()).as_secs().max(1);
         let workers = (0..arguments.processes).map(|index| {
             // The first is never killed.
             let is_victim = index > 0 && random.one_in(4);
-            start(arguments, random.next(), left, is_victim)
+            let seed = std::mem::replace(&mut next, random.next());
+            start(arguments, seed, left, is_victim)
         });
         let mut workers = workers.collect::<std::io::Result<Vec<_>>>()?;
         std::thread::sleep(Duration::from_millis(random.below(400)));
@@ -143,6 +169,10 @@ fn supervise(arguments: &Arguments) -> std::io::Result<Option<u64>> {
                     is_well = false;
                 }
             }
+            if let Some(panic) = worker.panic()? {
+                worker.failed(&panic);
+                is_well = false;
+            }
             requests += worker.journal.count();
         }
         if !is_well {
@@ -153,14 +183,12 @@ fn supervise(arguments: &Arguments) -> std::io::Result<Option<u64>> {
 }
 
 fn main() -> ExitCode {
-    let Some(arguments) = arguments() else {
-        eprintln!("{USAGE}");
-        return ExitCode::from(2);
-    };
+    let mut arguments = Arguments::parse();
+    arguments.seed = Some(arguments.seed());
     if let Some(descriptor) = arguments.worker {
         return worker::run(&arguments, descriptor);
     }
-    println!("gencl-fuzz-ioctl: seed {}", arguments.seed);
+    println!("gencl-fuzz-ioctl: seed {}", arguments.seed());
     match supervise(&arguments) {
         Ok(Some(requests)) => {
             println!("gencl-fuzz-ioctl: {requests} requests in {} seconds, no fault", arguments.seconds);

@@ -10,12 +10,18 @@ use gencl_i915::uapi::{
 };
 
 use crate::batch;
+use crate::canaries::CANARIES;
+use crate::layout::{BYTES, ENGINES, OBJECTS, QUERIES, REGIONS, RELOCATIONS, RESULT, SET_PARAM, TIMELINES};
+use crate::play::NO_FENCE;
 use crate::pools::Buffer;
+use crate::sequences;
 use crate::sharing;
-use crate::worker::Sender;
+use crate::worker::{Mode, Sender};
 
 /// Most bytes of a buffer here.
 const LARGEST: u64 = 64 << 12;
+/// What is in the place of a handle before the answer, all of which need not come back.
+const NO_HANDLE: u32 = 1 << 31;
 /// Most buffers of a thread.
 const BUFFERS: usize = 40;
 
@@ -65,20 +71,28 @@ const DO: &[fn(&mut Sender<'_>)] = &[
     sharing::prime,
     sharing::fences,
     sharing::duplicate,
-    sharing::right,
-    sharing::right,
-    sharing::reopen,
     sharing::fork,
+    sequences::right,
+    sequences::right,
+    sequences::mutated,
+    sequences::mutated,
+    sequences::mutated,
+    sequences::reopen,
 ];
 
 /// Does one thing.
 pub fn one(sender: &mut Sender<'_>) {
     let act = sender.random.pick(DO);
+    (sender.mode, sender.is_odd) = (Mode::Random, false);
     act(sender);
 }
 
 impl Sender<'_> {
+    /// Keeps a buffer, if its handle came back.
     fn add_buffer(&mut self, handle: u32, size: u64) {
+        if !(CANARIES + 1..NO_HANDLE).contains(&handle) {
+            return;
+        }
         let address = self.next_address;
         self.next_address += LARGEST + 4096 * self.random.below(2);
         self.buffers.push(Buffer { handle, size, memory: std::ptr::null_mut(), address });
@@ -87,14 +101,24 @@ impl Sender<'_> {
     /// The handle of a buffer, or of another thread's, or of none.
     pub fn handle(&mut self) -> u32 {
         if self.buffers.is_empty() || self.random.one_in(10) {
-            return self.random.below(80) as u32;
+            return self.stray();
         }
         self.random.pick(&self.buffers).handle
     }
 
+    /// Any handle but those of the canaries.
+    fn stray(&mut self) -> u32 {
+        CANARIES + 1 + self.random.below(80) as u32
+    }
+
     /// A number that is usually `right`.
     pub fn mostly(&mut self, right: u64) -> u64 {
-        if self.random.one_in(16) { self.random.odd() } else { right }
+        if self.random.one_in(16) {
+            self.is_odd = true;
+            self.random.odd()
+        } else {
+            right
+        }
     }
 
     fn context(&mut self) -> u32 {
@@ -111,7 +135,7 @@ fn create(s: &mut Sender<'_>) {
     if s.buffers.len() >= BUFFERS {
         return close(s);
     }
-    let mut args = GemCreate { size: size(s), handle: s.random.odd() as u32, pad: s.random.odd() as u32 };
+    let mut args = GemCreate { size: size(s), handle: NO_HANDLE, pad: s.random.odd() as u32 };
     let asked = args.size;
     if s.send("create", ioctl::GEM_CREATE, &mut args) == 0 && asked <= LARGEST && args.size <= LARGEST {
         s.add_buffer(args.handle, args.size);
@@ -133,14 +157,14 @@ fn create_ext(s: &mut Sender<'_>) {
     }
     let count = 1 + s.random.below(2);
     let regions: Vec<u32> = (0..count).map(|_| s.mostly(0) as u32).collect();
-    let regions = s.list(0, &regions);
+    let regions = s.list(0, &BYTES, &regions);
     let base = extension(s, 0, 0);
     let list =
         GemCreateExtMemoryRegions { base, pad: s.mostly(0) as u32, num_regions: s.mostly(1) as u32, regions };
-    let extensions = s.list(1, &[list]);
+    let extensions = s.list(1, &REGIONS, &[list]);
     let mut args = GemCreateExt {
         size: size(s),
-        handle: 0,
+        handle: NO_HANDLE,
         flags: s.mostly(0) as u32,
         extensions: s.mostly(extensions),
     };
@@ -159,7 +183,7 @@ fn userptr(s: &mut Sender<'_>) {
     let user_size = s.random.pick(&[length, 4096, 0, length - 1, u64::MAX, 1 << 46, u64::MAX << 12]);
     let user_ptr = s.random.pick(&[address, address, address, address + 8, 0, 1 << 47, u64::MAX << 12]);
     let flags = s.random.pick(&[0, 0, 0, 2, 1, 1 << 31, 4]);
-    let mut args = GemUserptr { user_ptr, user_size, flags, handle: 0 };
+    let mut args = GemUserptr { user_ptr, user_size, flags, handle: NO_HANDLE };
     if s.send("userptr", ioctl::GEM_USERPTR, &mut args) == 0 {
         s.add_buffer(args.handle, user_size.min(LARGEST));
     }
@@ -184,12 +208,13 @@ fn forget(s: &mut Sender<'_>, index: usize) -> Buffer {
 
 fn close(s: &mut Sender<'_>) {
     let handle = if s.buffers.is_empty() {
-        s.random.odd() as u32
+        s.stray()
     } else {
         let index = s.random.below(s.buffers.len() as u64) as usize;
         forget(s, index).handle
     };
-    s.send("close", ioctl::GEM_CLOSE, &mut GemClose { handle, pad: 0 });
+    // As it is: of a shorter argument another handle would be left, perhaps a canary's.
+    s.send_exactly(s.node, "close", ioctl::GEM_CLOSE, &mut GemClose { handle, pad: 0 }, None);
 }
 
 /// A buffer that is not mapped yet, by its index.
@@ -205,10 +230,10 @@ fn map(s: &mut Sender<'_>) {
         pad: s.random.odd() as u32,
         offset: s.mostly(0),
         size: s.mostly(size),
-        addr_ptr: 0,
+        addr_ptr: u64::MAX,
         flags: s.mostly(0),
     };
-    if s.send("mmap", ioctl::GEM_MMAP, &mut args) == 0 && args.addr_ptr != 0 {
+    if s.send("mmap", ioctl::GEM_MMAP, &mut args) == 0 && args.addr_ptr < 1 << 47 {
         let memory = args.addr_ptr as *mut u8;
         if args.offset == 0 && args.size == size {
             s.buffers[index].memory = memory;
@@ -247,7 +272,9 @@ fn map_by_offset(s: &mut Sender<'_>) {
 fn copy(s: &mut Sender<'_>) {
     let length = s.random.below(4096);
     let data = vec![s.random.next() as u8; length as usize];
-    let data_ptr = s.list(0, &data);
+    let (name, request, layout) =
+        s.random.pick(&[("pread", ioctl::GEM_PREAD, &RESULT), ("pwrite", ioctl::GEM_PWRITE, &BYTES)]);
+    let data_ptr = s.list(0, layout, &data);
     let mut args = GemCopy {
         handle: s.handle(),
         pad: 0,
@@ -255,11 +282,6 @@ fn copy(s: &mut Sender<'_>) {
         size: s.mostly(length),
         data_ptr,
     };
-    // More than is there would be written over other memory of ours, with every right.
-    if args.size > length && args.size < 1 << 47 {
-        args.size = length;
-    }
-    let (name, request) = s.random.pick(&[("pread", ioctl::GEM_PREAD), ("pwrite", ioctl::GEM_PWRITE)]);
     s.send_exactly(s.node, name, request, &mut args, None);
 }
 
@@ -308,7 +330,7 @@ fn param(s: &mut Sender<'_>) -> ContextParam {
     let (size, value) = match param {
         7 => {
             let sseu = ContextParamSseu { flags: s.mostly(0) as u32, ..Default::default() };
-            (32, s.list(2, &[sseu]))
+            (32, s.list(2, &RESULT, &[sseu]))
         }
         9 => (0, u64::from(s.spaces.pick(&mut s.random))),
         10 => engines(s),
@@ -330,14 +352,14 @@ fn engines(s: &mut Sender<'_>) -> (u64, u64) {
     };
     let mut bytes = bytemuck::bytes_of(&balance).to_vec();
     bytes.extend([0; 8]);
-    let balance = s.list(3, &bytes);
+    let balance = s.list(3, &BYTES, &bytes);
     let mut map = s.random.pick(&[0, 0, balance]).to_le_bytes().to_vec();
     for _ in 0..count {
         let engine = s.random.pick(&[(0, 0), (1, 0), (u16::MAX, u16::MAX), (2, 0), (0, 1)]);
         let engine = EngineClassInstance { engine_class: engine.0, engine_instance: engine.1 };
         map.extend(bytemuck::bytes_of(&engine));
     }
-    (map.len() as u64, s.list(2, &map))
+    (map.len() as u64, s.list(2, &ENGINES, &map))
 }
 
 fn context_create(s: &mut Sender<'_>) {
@@ -346,7 +368,7 @@ fn context_create(s: &mut Sender<'_>) {
     }
     let base = extension(s, 0, 0);
     let set = ContextCreateExtSetparam { base, param: param(s) };
-    let extensions = s.list(0, &[set]);
+    let extensions = s.list(0, &SET_PARAM, &[set]);
     let flags = s.random.pick(&[0, 0, 1, 1, 2, 3]);
     let mut args = ContextCreateExt { ctx_id: 0, flags: s.mostly(flags) as u32, extensions };
     if s.send("context_create", ioctl::GEM_CONTEXT_CREATE_EXT, &mut args) == 0 && args.ctx_id != 0 {
@@ -391,14 +413,14 @@ fn reset_stats(s: &mut Sender<'_>) {
 }
 
 fn parameter(s: &mut Sender<'_>) {
-    let value = s.list(0, &[0u32]);
+    let value = s.list(0, &RESULT, &[0u32]);
     let param = s.random.below(60);
     let mut args = GetParam { param: s.mostly(param) as i32, pad: 0, value };
     s.send("getparam", ioctl::GETPARAM, &mut args);
 }
 
 fn query(s: &mut Sender<'_>) {
-    let data = s.list(0, &[0u8; 256]);
+    let data = s.list(0, &RESULT, &[0u8; 256]);
     let items: Vec<QueryItem> = (0..s.random.below(4))
         .map(|_| {
             let id = s.random.below(8);
@@ -406,14 +428,14 @@ fn query(s: &mut Sender<'_>) {
             QueryItem { query_id: s.mostly(id), length, flags: s.mostly(0) as u32, data_ptr: data }
         })
         .collect();
-    let items_ptr = s.list(1, &items);
+    let items_ptr = s.list(1, &QUERIES, &items);
     let mut args = Query { num_items: items.len() as u32, flags: s.mostly(0) as u32, items_ptr };
     s.send("query", ioctl::QUERY, &mut args);
 }
 
 fn version(s: &mut Sender<'_>) {
     let room = s.random.below(20);
-    let name = s.list(0, &vec![0u8; room as usize]);
+    let name = s.list(0, &RESULT, &vec![0u8; room as usize]);
     let mut args = Version { name_len: room, name, ..Default::default() };
     s.send("version", ioctl::VERSION, &mut args);
     let capability = s.random.below(24);
@@ -490,7 +512,7 @@ fn objects(s: &mut Sender<'_>, flags: u64) -> (Vec<Buffer>, Vec<ExecObject2>) {
         if index == with_relocations {
             let many = s.random.below(8) as usize;
             let entries = relocations(s, many, &handles, flags);
-            object.relocs_ptr = s.list(1, &entries);
+            object.relocs_ptr = s.list(1, &RELOCATIONS, &entries);
             object.relocation_count = entries.len() as u32;
         }
         objects.push(object);
@@ -504,7 +526,7 @@ fn execute(s: &mut Sender<'_>) {
     }
     let option = s.random.pick(&[0, 0, 1 << 11, 1 << 12, 1 << 18, 1 << 12 | 1 << 18]);
     let engine = s.random.pick(&[0, 1, 1, 1, 3, 2, 5]);
-    let mut args = ExecBuffer2 { flags: option | engine, ..Default::default() };
+    let mut args = ExecBuffer2 { flags: option | engine, rsvd2: NO_FENCE, ..Default::default() };
     let (buffers, objects) = objects(s, option);
     let addresses: Vec<u64> = buffers.iter().map(|buffer| buffer.address).collect();
     let batch = if option & 1 << 18 != 0 { buffers.first() } else { buffers.last() };
@@ -517,7 +539,7 @@ fn execute(s: &mut Sender<'_>) {
         batch.write(&dwords);
     }
     fences(s, &mut args);
-    args.buffers_ptr = s.list(0, &objects);
+    args.buffers_ptr = s.list(0, &OBJECTS, &objects);
     args.buffer_count = objects.len() as u32;
     args.batch_start_offset = s.random.pick(&[0, 0, 0, 0, 8, 4]);
     args.batch_len = s.random.pick(&[0, 0, 0, 64, 7, 1 << 20]);
@@ -543,7 +565,7 @@ fn fences(s: &mut Sender<'_>, args: &mut ExecBuffer2) {
     }
     if s.random.one_in(4) {
         args.flags |= s.random.pick(&[exec::FENCE_IN, exec::FENCE_SUBMIT]);
-        args.rsvd2 = u64::from(s.descriptors.pick(&mut s.random));
+        args.rsvd2 |= u64::from(s.descriptors.pick(&mut s.random));
     }
     let count = s.random.below(3) as usize;
     let list: Vec<ExecFence> = (0..count)
@@ -555,14 +577,14 @@ fn fences(s: &mut Sender<'_>, args: &mut ExecBuffer2) {
     match s.random.below(6) {
         0 => {
             args.flags |= exec::FENCE_ARRAY;
-            args.cliprects_ptr = s.list(2, &list);
+            args.cliprects_ptr = s.list(2, &BYTES, &list);
             args.num_cliprects = count as u32;
         }
         1 => {
             let points: Vec<u64> = list.iter().map(|_| s.random.below(20)).collect();
             let mut lists = bytemuck::cast_slice::<u64, u8>(&points).to_vec();
             lists.extend(bytemuck::cast_slice::<ExecFence, u8>(&list));
-            let values_ptr = s.list(2, &lists);
+            let values_ptr = s.list(2, &BYTES, &lists);
             let timeline = ExecTimelineFences {
                 base: extension(s, 0, 0),
                 fence_count: count as u64,
@@ -570,7 +592,7 @@ fn fences(s: &mut Sender<'_>, args: &mut ExecBuffer2) {
                 values_ptr,
             };
             args.flags |= exec::USE_EXTENSIONS;
-            args.cliprects_ptr = s.list(3, &[timeline]);
+            args.cliprects_ptr = s.list(3, &TIMELINES, &[timeline]);
         }
         _ => {}
     }

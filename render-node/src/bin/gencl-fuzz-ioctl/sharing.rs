@@ -1,36 +1,37 @@
-//! Things that are shared: sync objects, fences and buffers as descriptors, open files, processes. And sequences that
-//! are right, whose results are looked at.
+//! Things that are shared: sync objects, fences and buffers as descriptors, processes.
 
-use std::os::fd::{FromRawFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use gencl_i915::uapi::{
-    DmaBufSyncFile, ExecBuffer2, ExecObject2, GemClose, GemCreate, GemMmap, GemWait, PrimeHandle,
-    SyncFenceInfo, SyncFileInfo, SyncMergeData, SyncobjArray, SyncobjCreate, SyncobjDestroy, SyncobjHandle,
-    SyncobjTimelineArray, SyncobjTimelineWait, SyncobjTransfer, SyncobjWait, exec, ioctl,
+    DmaBufSyncFile, GemCreate, PrimeHandle, SyncFenceInfo, SyncFileInfo, SyncMergeData, SyncobjArray,
+    SyncobjCreate, SyncobjDestroy, SyncobjHandle, SyncobjTimelineArray, SyncobjTimelineWait, SyncobjTransfer,
+    SyncobjWait, ioctl,
 };
 
-use crate::batch;
-use crate::pools::Buffer;
-use crate::worker::{Sender, errno, open_node};
+use crate::layout::{BYTES, RESULT};
+use crate::worker::{Sender, errno};
 
 /// Handles of sync objects.
 fn handles(s: &mut Sender<'_>) -> (u64, u32) {
     let handles: Vec<u32> = (0..1 + s.random.below(4)).map(|_| s.sync_objects.pick(&mut s.random)).collect();
     let count = handles.len() as u64;
-    let address = s.list(0, &handles);
+    let address = s.list(0, &BYTES, &handles);
     let few = s.random.below(count + 1);
     let count = if s.random.one_in(10) { few } else { count };
     (address, count as u32)
 }
 
-/// A time that is near: what is waited for may never come.
-fn soon(s: &mut Sender<'_>) -> i64 {
+/// Nanoseconds of the monotonic clock.
+pub fn now() -> i64 {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the result goes to a variable of our own.
     unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut now) };
-    let now = now.tv_sec * 1_000_000_000 + now.tv_nsec;
-    let later = now + s.random.below(3_000_000) as i64;
+    now.tv_sec * 1_000_000_000 + now.tv_nsec
+}
+
+/// A time that is near: what is waited for may never come.
+fn soon(s: &mut Sender<'_>) -> i64 {
+    let (now, later) = (now(), now() + s.random.below(3_000_000) as i64);
     s.random.pick(&[0, -1, i64::MIN, 1, now, later, later])
 }
 
@@ -75,7 +76,7 @@ pub fn sync_wait(s: &mut Sender<'_>) {
         s.send("syncobj_wait", ioctl::SYNCOBJ_WAIT, &mut args);
     } else {
         let points: Vec<u64> = (0..count_handles).map(|_| s.random.below(20)).collect();
-        let points = s.list(1, &points);
+        let points = s.list(1, &BYTES, &points);
         let mut args = SyncobjTimelineWait {
             handles: address,
             points: s.random.pick(&[points, points, 0]),
@@ -92,10 +93,11 @@ pub fn sync_wait(s: &mut Sender<'_>) {
 pub fn sync_timeline(s: &mut Sender<'_>) {
     let (address, count_handles) = handles(s);
     let points: Vec<u64> = (0..count_handles).map(|_| s.random.below(20)).collect();
-    let points = s.list(1, &points);
+    let act = s.random.below(3);
+    let points = s.list(1, if act == 1 { &RESULT } else { &BYTES }, &points);
     let mut args =
         SyncobjTimelineArray { handles: address, points, count_handles, flags: s.mostly(0) as u32 };
-    match s.random.below(3) {
+    match act {
         0 => s.send("syncobj_timeline_signal", ioctl::SYNCOBJ_TIMELINE_SIGNAL, &mut args),
         1 => {
             args.flags = s.random.below(3) as u32;
@@ -149,7 +151,9 @@ pub fn prime(s: &mut Sender<'_>) {
         }
         let flags = s.random.pick(&[0, libc::O_CLOEXEC, libc::O_RDWR, libc::O_CLOEXEC | libc::O_RDWR]);
         let mut args = PrimeHandle { handle: s.handle(), flags: s.mostly(flags as u64) as u32, fd: -1 };
-        if s.send("prime_handle_to_fd", ioctl::PRIME_HANDLE_TO_FD, &mut args) == 0 && args.fd > 2 {
+        // As it is, see `requests::close`.
+        let request = ioctl::PRIME_HANDLE_TO_FD;
+        if s.send_exactly(s.node, "prime_handle_to_fd", request, &mut args, None) == 0 {
             s.descriptors.add(args.fd as u32);
         }
     } else {
@@ -176,7 +180,7 @@ pub fn fences(s: &mut Sender<'_>) {
         1 => {
             let room = s.random.below(4);
             let list = vec![SyncFenceInfo::default(); room as usize];
-            let sync_fence_info = s.list(0, &list);
+            let sync_fence_info = s.list(0, &RESULT, &list);
             let mut args = SyncFileInfo { num_fences: room as u32, sync_fence_info, ..Default::default() };
             args.pad = s.mostly(0) as u32;
             s.send_exactly(fd, "sync_file_info", ioctl::SYNC_FILE_INFO, &mut args, None);
@@ -219,80 +223,6 @@ pub fn duplicate(s: &mut Sender<'_>) {
     }
     // SAFETY: it was given to this thread, which has just forgotten it.
     unsafe { libc::close(fd as i32) };
-}
-
-/// Opens the node once more, does something, closes it, perhaps while a batch runs.
-pub fn reopen(s: &mut Sender<'_>) {
-    if !s.random.one_in(10) {
-        return;
-    }
-    let fd = open_node();
-    let made = make(s, fd, 0x10_0000);
-    made.write(&batch::store(0x10_0100, 1));
-    let result = run(s, fd, &mut [object(&made)], 0).0;
-    assert!(result == 0, "execbuffer of another open file: errno {result}");
-    s.note("close of the node");
-    // SAFETY: descriptor and mapping are this function's.
-    unsafe {
-        libc::close(fd);
-        libc::munmap(made.memory.cast(), made.size as usize);
-    }
-}
-
-/// A new buffer, mapped. Nothing goes wrong.
-fn make(s: &mut Sender<'_>, fd: i32, address: u64) -> Buffer {
-    let mut args = GemCreate { size: 8192, ..Default::default() };
-    assert_eq!(s.send_exactly(fd, "create", ioctl::GEM_CREATE, &mut args, None), 0);
-    let handle = args.handle;
-    let mut args = GemMmap { handle, size: 8192, ..Default::default() };
-    assert_eq!(s.send_exactly(fd, "mmap", ioctl::GEM_MMAP, &mut args, None), 0);
-    Buffer { handle, size: 8192, memory: args.addr_ptr as *mut u8, address }
-}
-
-fn object(buffer: &Buffer) -> ExecObject2 {
-    ExecObject2 { handle: buffer.handle, offset: buffer.address, flags: 0x18, ..Default::default() }
-}
-
-/// Submits; the last buffer is the batch. Error number and the descriptor of its fence if there is one.
-fn run(s: &mut Sender<'_>, fd: i32, objects: &mut [ExecObject2], flags: u64) -> (i32, i32) {
-    let buffers_ptr = s.lists[0].put(bytemuck::cast_slice(objects));
-    let buffer_count = objects.len() as u32;
-    let mut args = ExecBuffer2 { buffers_ptr, buffer_count, flags: flags | 1, ..Default::default() };
-    let error = s.send_exactly(fd, "execbuffer", ioctl::GEM_EXECBUFFER2_WR, &mut args, None);
-    (error, (args.rsvd2 >> 32) as i32)
-}
-
-/// A right sequence: a batch writes, its fence is polled, what it wrote is there.
-pub fn right(s: &mut Sender<'_>) {
-    let fd = s.own;
-    let target = make(s, fd, 0x20_0000);
-    let commands = make(s, fd, 0x30_0000);
-    let value = s.random.next() as u32;
-    commands.write(&batch::store(target.address + 16, value));
-    let mut objects = [object(&target), object(&commands)];
-    objects[0].flags |= 4;
-    let (error, fence) = run(s, fd, &mut objects, exec::FENCE_OUT);
-    assert_eq!(error, 0, "a right batch");
-    s.note("poll of a right batch's fence");
-    // SAFETY: the descriptor is new and nobody else's.
-    let _fence = unsafe { OwnedFd::from_raw_fd(fence) };
-    let mut poll = libc::pollfd { fd: fence, events: libc::POLLIN, revents: 0 };
-    // SAFETY: one structure of our own.
-    let ready = unsafe { libc::poll(&mut poll, 1, 50_000) };
-    assert!(
-        ready == 1 && poll.revents & libc::POLLIN != 0,
-        "the fence of a right batch: {ready}, {}",
-        errno()
-    );
-    let mut args = GemWait { handle: target.handle, timeout_ns: 0, flags: 0 };
-    assert_eq!(s.send_exactly(fd, "wait", ioctl::GEM_WAIT, &mut args, None), 0);
-    assert_eq!(target.read(4), value, "what a right batch wrote");
-    for buffer in [target, commands] {
-        let mut args = GemClose { handle: buffer.handle, pad: 0 };
-        assert_eq!(s.send_exactly(fd, "close", ioctl::GEM_CLOSE, &mut args, None), 0);
-        // SAFETY: the mapping is this function's.
-        unsafe { libc::munmap(buffer.memory.cast(), buffer.size as usize) };
-    }
 }
 
 /// A child: the node that it inherits is dead, one that it opens is not.

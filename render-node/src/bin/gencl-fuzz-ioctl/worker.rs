@@ -5,10 +5,14 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use bytemuck::Pod;
+use gencl_i915::uapi::ioctl;
 
 use crate::Arguments;
 use crate::arena::{Arena, Lent};
+use crate::canaries::Canaries;
 use crate::journal::Journal;
+use crate::layout::{self, Layout};
+use crate::mutation::{self, SIZE};
 use crate::pools::{Buffer, Pool};
 use crate::random::Random;
 use crate::requests;
@@ -17,9 +21,11 @@ use crate::requests;
 /// wait behind each other.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Arguments of the kernel's numbers for directions and sizes of requests.
+/// The bit of a request that says that the argument comes back.
 const OUT: u32 = 2 << 30;
-const SIZE: u32 = 0x3fff << 16;
+
+/// Requests for which `EFAULT` may be the fault of memory that this or another thread has handed over and taken away.
+const OF_HANDED_OVER: [u32; 3] = [ioctl::GEM_USERPTR, ioctl::GEM_SET_DOMAIN, ioctl::GEM_EXECBUFFER2_WR];
 
 /// Opens the node.
 pub fn open_node() -> i32 {
@@ -34,6 +40,17 @@ pub fn errno() -> i32 {
     std::io::Error::last_os_error().raw_os_error().unwrap_or(0)
 }
 
+/// What a thread sends.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// Requests with something odd now and then.
+    Random,
+    /// Nothing that is wrong.
+    Right,
+    /// A right sequence. After so many requests one is changed; what arguments point to is changed now and then.
+    Mutated(u64),
+}
+
 /// One thread, and what it has.
 pub struct Sender<'a> {
     /// Chance.
@@ -44,6 +61,12 @@ pub struct Sender<'a> {
     pub node: i32,
     /// An open file of this thread alone, that gets right requests only.
     pub own: i32,
+    /// How often in a row a right batch was stopped.
+    pub stopped: u32,
+    /// What is sent.
+    pub mode: Mode,
+    /// What is done now has something wrong in it.
+    pub is_odd: bool,
     arguments: Arena,
     /// For arrays that arguments point to.
     pub lists: [Arena; 4],
@@ -64,14 +87,25 @@ pub struct Sender<'a> {
 }
 
 impl Sender<'_> {
-    /// A pointer to an array, right most of the time.
-    pub fn list<T: Pod>(&mut self, arena: usize, values: &[T]) -> u64 {
-        let address = self.lists[arena].put(bytemuck::cast_slice(values));
-        if self.random.one_in(40) { self.bad_pointer() } else { address }
+    /// A pointer to an array, and to what the mode asks for.
+    pub fn list<T: Pod>(&mut self, arena: usize, layout: &'static Layout, values: &[T]) -> u64 {
+        let mut bytes = bytemuck::cast_slice(values).to_vec();
+        if matches!(self.mode, Mode::Mutated(_)) && self.random.one_in(12) {
+            let bad = self.bad_pointers();
+            mutation::change_list(&mut self.random, &mut bytes, layout, &bad);
+        }
+        let address = self.lists[arena].put(&bytes, layout);
+        if self.mode == Mode::Random && self.random.one_in(40) { self.bad_pointer() } else { address }
+    }
+
+    /// Addresses at which nothing is, and nothing ever will be.
+    fn bad_pointers(&self) -> [u64; 6] {
+        [0, 8, 0xffff_8000_0000_0000, u64::MAX - 7, 1 << 47, self.arguments.behind()]
     }
 
     fn bad_pointer(&mut self) -> u64 {
-        let bad = [0, 8, 0xffff_8000_0000_0000, u64::MAX - 7, 1 << 47, self.arguments.behind()];
+        self.is_odd = true;
+        let bad = self.bad_pointers();
         self.random.pick(&bad)
     }
 
@@ -81,12 +115,29 @@ impl Sender<'_> {
         if self.random.one_in(50) {
             let size = (self.random.below(140) as u32) << 16;
             request = request & !SIZE | size;
+            self.is_odd = true;
         }
         if self.random.one_in(100) {
             request ^= 1 << (30 + self.random.below(2));
+            self.is_odd = true;
         }
         let bad = if self.random.one_in(100) { Some(self.bad_pointer()) } else { None };
         self.send_exactly(self.node, name, request, argument, bad)
+    }
+
+    /// Sends a request of a sequence, which the mode may change. 0 or the error number.
+    pub fn send_in_sequence<T: Pod>(&mut self, fd: i32, name: &str, request: u32, argument: &mut T) -> i32 {
+        let mut request = request;
+        if let Mode::Mutated(left) = &mut self.mode {
+            let is_due = *left == 0;
+            *left = left.wrapping_sub(1);
+            if is_due {
+                let bad = self.bad_pointers();
+                let bytes = bytemuck::bytes_of_mut(argument);
+                request = mutation::change(&mut self.random, request, bytes, &bad);
+            }
+        }
+        self.send_exactly(fd, name, request, argument, None)
     }
 
     /// Sends a request as it is.
@@ -101,7 +152,8 @@ impl Sender<'_> {
         let size = ((request & SIZE) >> 16) as usize;
         let mut bytes = bytemuck::bytes_of(argument).to_vec();
         bytes.resize(size, 0xee);
-        let right = self.arguments.put(&bytes);
+        let layout = if request & OUT != 0 { &layout::RESULT } else { &layout::BYTES };
+        let right = self.arguments.put(&bytes, layout);
         let words: &[u8] = bytemuck::bytes_of(argument);
         let shown: String = words.iter().take(40).map(|byte| format!("{byte:02x}")).collect();
         self.journal.write(self.thread, &format!("{name} fd {fd} 0x{request:08x} {shown}"));
@@ -112,15 +164,18 @@ impl Sender<'_> {
             result == 0 || (result == -1 && (1..=524).contains(&error)),
             "{name}: {result}, errno {error}"
         );
-        let after = self.arguments.take();
+        assert!(
+            error != libc::EFAULT || self.is_odd || OF_HANDED_OVER.contains(&request),
+            "{name}: something beyond what was given was looked at"
+        );
         assert!(self.arguments.is_whole(), "{name}: memory before the argument was written");
-        if request & OUT == 0 {
-            assert!(after == bytes, "{name}: an argument that only goes in was written");
-        }
+        assert!(self.arguments.is_as_given(), "{name}: an argument that only goes in was written");
         for list in &self.lists {
             assert!(list.is_whole(), "{name}: memory before an array was written");
+            assert!(list.is_as_given(), "{name}: what only goes in was written in an array");
         }
         let length = size.min(size_of::<T>());
+        let after = self.arguments.take();
         bytemuck::bytes_of_mut(argument)[..length].copy_from_slice(&after[..length]);
         error
     }
@@ -138,14 +193,14 @@ pub fn run(arguments: &Arguments, descriptor: i32) -> ExitCode {
     let Ok(journal) = Journal::open(descriptor, threads) else { return ExitCode::from(2) };
     let end = Instant::now() + Duration::from_secs(arguments.seconds);
     let node = open_node();
+    let canaries = Canaries::new(node, arguments.threads);
     let failed = AtomicBool::new(false);
     let running = AtomicU64::new(threads as u64);
     std::thread::scope(|scope| {
         for thread in 0..threads {
-            let (journal, failed, running) = (&journal, &failed, &running);
+            let (journal, canaries, failed, running) = (&journal, &canaries, &failed, &running);
             scope.spawn(move || {
-                let seed = arguments.seed.wrapping_add(thread as u64);
-                let work = || work(arguments, journal, thread, seed, node, end);
+                let work = || work(arguments, journal, thread, (node, canaries), end);
                 if std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).is_err() {
                     failed.store(true, Ordering::Relaxed);
                 }
@@ -181,13 +236,23 @@ fn watch(journal: &Journal, threads: usize, running: &AtomicU64, failed: &Atomic
     }
 }
 
-fn work(arguments: &Arguments, journal: &Journal, thread: usize, seed: u64, node: i32, end: Instant) {
+fn work(
+    arguments: &Arguments,
+    journal: &Journal,
+    thread: usize,
+    (node, canaries): (i32, &Canaries),
+    end: Instant,
+) {
+    let seed = arguments.seed().wrapping_add(thread as u64);
     let mut sender = Sender {
         random: Random::new(seed),
         journal,
         thread,
         node,
         own: open_node(),
+        stopped: 0,
+        mode: Mode::Random,
+        is_odd: false,
         arguments: Arena::new(),
         lists: [(); 4].map(|()| Arena::new()),
         buffers: Vec::new(),
@@ -204,6 +269,7 @@ fn work(arguments: &Arguments, journal: &Journal, thread: usize, seed: u64, node
         }
         requests::one(&mut sender);
         if round % 64 == 0 {
+            assert!(canaries.are_well(), "a buffer was written that no batch had named");
             assert!(sender.lent.iter().all(Lent::is_whole), "memory beside what was handed over was written");
         }
     }

@@ -41,8 +41,14 @@ fn device() -> impl TypedValueParser<Value = &'static Device> {
     PossibleValuesParser::new(names).try_map(|name| Device::named(&name).ok_or("no device is called so"))
 }
 
-/// The preload library: beside this program, or in the library folder beside its folder.
+/// The variable that names the preload library. Tests set it: for them cargo leaves the library in a folder of its own.
+const LIBRARY: &str = "GENCL_RENDER_NODE_LIBRARY";
+
+/// The preload library: what the variable says, or beside this program, or in the library folder beside its folder.
 fn library() -> Result<PathBuf, String> {
+    if let Some(path) = std::env::var_os(LIBRARY) {
+        return Ok(path.into());
+    }
     const NAME: &str = "libgencl_render_node.so";
     let program = std::env::current_exe().map_err(|e| e.to_string())?;
     let folder = program.parent().ok_or("this program is in no folder")?;

@@ -1,11 +1,11 @@
 //! Programs that know nothing of the library, run by `gencl-sim`.
 
-use std::path::PathBuf;
-use std::process::{Command, Output};
+use std::process::Output;
+
+use crate::support::gencl_sim;
 
 fn run(arguments: &[&str]) -> Output {
-    let program = PathBuf::from(env!("CARGO_BIN_EXE_gencl-sim"));
-    Command::new(program).args(arguments).output().expect("gencl-sim starts")
+    gencl_sim().args(arguments).output().expect("gencl-sim starts")
 }
 
 fn text(bytes: &[u8]) -> String {

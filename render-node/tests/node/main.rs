@@ -1,0 +1,7 @@
+//! Programs, and requests through real descriptors and `ioctl`, on the node that `gencl-sim` shows.
+
+mod errors;
+mod fuzz;
+mod processes;
+mod program;
+mod support;
