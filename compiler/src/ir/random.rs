@@ -64,6 +64,29 @@ pub fn random_kernel(blocks: usize, choices: &[u32]) -> Function {
     function
 }
 
+/// A kernel of `items` statements, ifs and loops nested in each other, with `break`, `continue`, `return` and ways out of
+/// several loops at once. Arguments and end as those of [`random_kernel`].
+pub fn random_structured_kernel(items: usize, choices: &[u32]) -> Function {
+    let mut function = Function::new("random");
+    let entry = function.entry();
+    let mut generator = Generator::begin(&mut function, entry, Choices(choices.iter()));
+    let mut items = items;
+    while items > 0 {
+        generator.items(&mut items, &mut Vec::new());
+    }
+    generator.write_output();
+    generator.builder.ret();
+    generator.values();
+    function
+}
+
+/// Where lanes may go from within a loop: behind it, and to its last block.
+#[derive(Clone, Copy)]
+struct Loop {
+    after: BlockId,
+    last: BlockId,
+}
+
 impl<'f, 'c> Generator<'f, 'c> {
     fn begin(function: &'f mut Function, entry: BlockId, choices: Choices<'c>) -> Self {
         let mut b = Builder::new(function, entry);
@@ -225,6 +248,106 @@ impl<'f, 'c> Generator<'f, 'c> {
                 }
             }
         }
+    }
+
+    /// A few items one after the other, at least one while there are some left to make.
+    fn items(&mut self, left: &mut usize, loops: &mut Vec<Loop>) {
+        for _ in 0..=self.choices.below(3) {
+            if *left == 0 {
+                break;
+            }
+            *left -= 1;
+            match self.choices.below(10) {
+                0..=2 => self.if_item(left, loops),
+                3 | 4 => self.loop_item(left, loops),
+                5 | 6 if !loops.is_empty() => {
+                    // Mostly of the innermost loop.
+                    let depth = self.choices.below(loops.len() + 2).saturating_sub(2);
+                    let Loop { after, last } = loops[loops.len() - 1 - depth];
+                    let target = if self.choices.below(2) == 0 { after } else { last };
+                    self.leave_for(target);
+                }
+                7 => {
+                    let end = self.builder.new_block();
+                    let next = self.leave_for(end);
+                    self.builder.switch_to(end);
+                    self.write_output();
+                    self.builder.ret();
+                    self.builder.switch_to(next);
+                }
+                _ => self.statement(),
+            }
+        }
+    }
+
+    /// Some lanes go to `target`, the others on in the block that is returned.
+    fn leave_for(&mut self, target: BlockId) -> BlockId {
+        let condition = self.condition();
+        let next = self.builder.new_block();
+        self.builder.branch(condition, target, next);
+        self.builder.switch_to(next);
+        next
+    }
+
+    fn if_item(&mut self, left: &mut usize, loops: &mut Vec<Loop>) {
+        let condition = self.condition();
+        let [then, join] = [self.builder.new_block(), self.builder.new_block()];
+        let otherwise = if self.choices.below(2) == 0 { join } else { self.builder.new_block() };
+        if self.choices.below(2) == 0 {
+            self.builder.branch(condition, then, otherwise);
+        } else {
+            self.builder.branch(condition, otherwise, then);
+        }
+        for side in [then, otherwise] {
+            if side != join {
+                self.builder.switch_to(side);
+                self.statement();
+                self.items(left, loops);
+                self.builder.jump(join);
+            }
+        }
+        self.builder.switch_to(join);
+    }
+
+    fn loop_item(&mut self, left: &mut usize, loops: &mut Vec<Loop>) {
+        let [header, last, after] = std::array::from_fn(|_| self.builder.new_block());
+        self.builder.jump(header);
+        self.builder.switch_to(header);
+        self.statement();
+        if self.choices.below(2) == 0 {
+            // Tested where it begins, so that `continue` goes back.
+            let fueled = self.burn();
+            self.builder.branch(fueled, last, after);
+            self.builder.switch_to(last);
+            self.loop_body(left, loops, Loop { after, last: header });
+            self.builder.jump(header);
+        } else {
+            self.loop_body(left, loops, Loop { after, last });
+            self.builder.jump(last);
+            self.builder.switch_to(last);
+            let fueled = self.burn();
+            let test = self.builder.new_block();
+            self.builder.branch(fueled, test, after);
+            self.builder.switch_to(test);
+            let again = self.condition();
+            self.builder.branch(again, header, after);
+        }
+        self.builder.switch_to(after);
+    }
+
+    fn loop_body(&mut self, left: &mut usize, loops: &mut Vec<Loop>, around: Loop) {
+        loops.push(around);
+        self.items(left, loops);
+        loops.pop();
+    }
+
+    /// Uses up fuel; is there some left?
+    fn burn(&mut self) -> Reg {
+        let one = self.builder.immediate(Type::S32, 1);
+        let fuel = self.fuel;
+        self.builder.emit(Op::Binary(BinaryOp::Sub, Type::S32), &[fuel], &[fuel, one]);
+        let zero = self.builder.immediate(Type::S32, 0);
+        self.builder.compare(Condition::Greater, Type::S32, fuel, zero)
     }
 
     /// Registers that are written once, in one block, and read in another that only comes after it.

@@ -7,14 +7,19 @@ mod operations;
 use super::{Compiled, Options, Target, compile};
 use crate::ir::interpret::{Launch, Memory, Value, run};
 use crate::ir::passes::{ControlFlow, Unobserved, standard};
-use crate::ir::random::{INPUT_ELEMENTS, OUTPUT_ELEMENTS, random_kernel};
+use crate::ir::random::{INPUT_ELEMENTS, OUTPUT_ELEMENTS, random_kernel, random_structured_kernel};
 use crate::ir::text::parse;
-use crate::ir::{Builder, Function, Space, Type, Unit};
+use crate::ir::{Builder, Function, Leave, Op, Space, Type, Unit};
 use std::process::Command;
 
-/// A random kernel that clears its private memory first, whose contents would be anything.
+/// A random kernel, of any graph or of nested constructs in turn, that clears its private memory first, whose contents would be
+/// anything.
 fn random(seed: u32, control_flow: ControlFlow) -> Function {
-    let mut function = random_kernel(2 + seed as usize % 14, &choices(seed));
+    let mut function = if seed.is_multiple_of(2) {
+        random_kernel(2 + seed as usize % 14, &choices(seed))
+    } else {
+        random_structured_kernel(2 + seed as usize % 30, &choices(seed))
+    };
     function.private_size = 16;
     let entry = function.entry();
     let old = std::mem::take(&mut function.block_mut(entry).instructions);
@@ -217,6 +222,25 @@ fn random_kernels_compute_what_the_ir_says() {
                 );
             }
         }
+    }
+}
+
+/// The random kernels are of use for the machine's branches only as far as these occur in them.
+#[test]
+fn random_kernels_have_branches_of_all_kinds() {
+    let functions: Vec<Function> = (0..100).map(|seed| random(seed, ControlFlow::Structured)).collect();
+    let branches: Vec<Leave> = functions
+        .iter()
+        .flat_map(Function::instructions)
+        .filter_map(|i| match i.op {
+            Op::Leave { by, .. } => Some(by),
+            _ => None,
+        })
+        .collect();
+    use Leave::{Back, Break, Continue, Else, Goto, If, While};
+    for by in [Goto, If, Else, Break, Continue, While, Back] {
+        let count = branches.iter().filter(|found| **found == by).count();
+        assert!(count >= 10, "{count} of `{}`", by.name());
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Launch, Memory, Value, run};
 use crate::ir::passes::{ControlFlow, Unobserved, standard};
-use crate::ir::random::{INPUT_ELEMENTS, OUTPUT_ELEMENTS, random_kernel};
+use crate::ir::random::{INPUT_ELEMENTS, OUTPUT_ELEMENTS, random_kernel, random_structured_kernel};
 use crate::ir::text::print;
 use crate::ir::{Form, Function, Unit};
 use proptest::prelude::*;
@@ -51,6 +51,14 @@ proptest! {
         choices in proptest::collection::vec(0u32..1000, 20..400),
     ) {
         check(random_kernel(blocks, &choices));
+    }
+
+    #[test]
+    fn lowering_keeps_what_random_constructs_do(
+        items in 1usize..25,
+        choices in proptest::collection::vec(0u32..1000, 20..400),
+    ) {
+        check(random_structured_kernel(items, &choices));
     }
 }
 
