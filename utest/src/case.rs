@@ -2,6 +2,7 @@
 
 use gencl_program::debug::{CONTROL_FLOW, OPTIONS};
 use libtest_mimic::{Arguments, Failed, Trial};
+use std::collections::BTreeMap;
 use std::process::Command;
 
 use crate::device::Gpu;
@@ -24,7 +25,11 @@ impl Case {
     }
 
     /// A test of what other drivers need not do. With them it is skipped, and `what` printed.
-    pub fn of_gencl(what: &'static str, name: &str, run: impl FnOnce() -> Outcome + Send + 'static) -> Case {
+    pub fn of_gencl(
+        what: &'static str,
+        name: impl Into<String>,
+        run: impl FnOnce() -> Outcome + Send + 'static,
+    ) -> Case {
         Case { own: Some(what), ..Case::new(name, run) }
     }
 }
@@ -50,7 +55,8 @@ pub fn all_control_flows(cases: Vec<Case>) -> Vec<Case> {
         .flat_map(|strategy| {
             cases.iter().map(move |case| {
                 let name = case.name.clone();
-                Case::new(format!("{name}/{strategy}"), move || run_with(&name, strategy))
+                let case = format!("{name}/{strategy}");
+                Case::of_gencl("its compiler's strategies", case, move || run_with(&name, strategy))
             })
         })
         .collect();
@@ -74,10 +80,14 @@ pub fn main_with(cases: Vec<Case>) -> ! {
     let foreign = Gpu::get().ok().and_then(Gpu::foreign_platform);
     let arguments = Arguments::from_args();
     if let Some(platform) = foreign.as_ref().filter(|_| !arguments.list) {
+        let mut skipped: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         for case in &cases {
             if let Some(what) = case.own {
-                println!("skipped {} with {platform}: {what}", case.name);
+                skipped.entry(what).or_default().push(&case.name);
             }
+        }
+        for (what, names) in skipped {
+            println!("skipped with {platform} ({what}): {}", names.join(", "));
         }
     }
     let trials = cases
