@@ -16,6 +16,10 @@
 
 use serde::{Deserialize, Serialize};
 
+/// The largest object in global memory, in bytes, for which code is right: it computes offsets of 32 bits from the pointers that are
+/// a kernel's arguments, which are the beginnings of objects.
+pub const LARGEST_OBJECT: u64 = 1 << 32;
+
 /// A compiled program: kernels and the data they share.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Program {

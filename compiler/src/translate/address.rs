@@ -98,8 +98,17 @@ impl<'m> Translator<'_, 'm> {
         }
         let space = self.space(instruction)?;
         let ty = address_type(space);
-        let operands = instruction.operands();
-        let mut address = self.one(operands[0])?;
+        let pointer = instruction.operand(0);
+        if ty == Type::U64
+            && let Some(mut place) = self.place(pointer)?
+        {
+            for (index, scale) in self.indices(instruction)? {
+                place = self.advance(place, index, scale)?;
+            }
+            self.places.insert(instruction, place);
+            return Ok(self.place_address(place));
+        }
+        let mut address = self.one(pointer)?;
         let mut constant = 0i64;
         for (index, scale) in self.indices(instruction)? {
             match index {
@@ -108,19 +117,23 @@ impl<'m> Translator<'_, 'm> {
                 }
                 Index::Value(value) => {
                     let index = self.index(value, ty)?;
-                    let scaled = if scale.is_power_of_two() {
-                        match scale.trailing_zeros() {
-                            0 => index,
-                            shift => self.binary_constant(BinaryOp::Shl, ty, index, shift.into()),
-                        }
-                    } else {
-                        self.binary_constant(BinaryOp::Mul, ty, index, scale)
-                    };
+                    let scaled = self.scaled(ty, index, scale);
                     address = self.binary(BinaryOp::Add, ty, address, scaled);
                 }
             }
         }
         Ok(self.offset(space, address, constant))
+    }
+
+    /// index x constant
+    pub fn scaled(&mut self, ty: Type, index: Reg, scale: u64) -> Reg {
+        match scale {
+            1 => index,
+            _ if scale.is_power_of_two() => {
+                self.binary_constant(BinaryOp::Shl, ty, index, scale.trailing_zeros().into())
+            }
+            _ => self.binary_constant(BinaryOp::Mul, ty, index, scale),
+        }
     }
 
     /// An index as wide as an address, sign-extended.
@@ -186,7 +199,8 @@ impl<'m> Translator<'_, 'm> {
     }
 }
 
-enum Index<'m> {
+/// An index of a `getelementptr`.
+pub enum Index<'m> {
     Constant(i64),
     Value(Value<'m>),
 }

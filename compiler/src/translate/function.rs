@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use smallvec::SmallVec;
 
 use super::constants::{Constants, scalar_bits};
+use super::offset::Place;
 use super::types::{Scalar, layout};
 use super::{Failure, arguments};
 use crate::ir::{
@@ -38,6 +39,8 @@ pub struct Translator<'a, 'm> {
     pub private: HashMap<Value<'m>, u32>,
     /// Places of `__local` variables.
     pub local: HashMap<Value<'m>, u32>,
+    /// `getelementptr`s whose objects are known.
+    pub places: HashMap<Value<'m>, Place>,
 }
 
 /// Translates a kernel.
@@ -62,6 +65,7 @@ pub fn translate<'m>(
         immediates: HashMap::new(),
         private: HashMap::new(),
         local: HashMap::new(),
+        places: HashMap::new(),
     };
     arguments::describe(&mut translator)?;
     translator.body()?;

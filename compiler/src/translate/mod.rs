@@ -17,6 +17,7 @@ mod instruction;
 mod intrinsic;
 mod intrinsic_integer;
 mod memory;
+mod offset;
 mod types;
 
 use thiserror::Error;

@@ -12,10 +12,10 @@ kernel void saxpy(global float *y, global const float *x, float a, int n) {
 }
 // expect
 // kernel "saxpy" per_lane
-//     register dword %0 %1 %2 %4 %5 %6 %7 %8 %15 %19 %20 %21
+//     register dword %0 %1 %2 %4 %5 %6 %7 %8 %12 %13 %16 %18 %21 %22 %23
 //     register word %3
 //     register bool %9
-//     register qword %10 %11 %12 %13 %14 %16 %17 %18
+//     register qword %10 %11 %14 %15 %17 %19 %20
 // @0:
 //     %0 = input.group_id 0
 //     %1 = input.push.enqueued_local_size 0
@@ -23,8 +23,8 @@ kernel void saxpy(global float *y, global const float *x, float a, int n) {
 //     %6 = input.push.global_offset 0
 //     %8 = input.push.value 3, 0
 //     %11 = input.push.pointer 1
-//     %16 = input.push.pointer 0
-//     %20 = input.push.value 2, 0
+//     %17 = input.push.pointer 0
+//     %22 = input.push.value 2, 0
 //     %2 = mul.u32 %1, %0
 //     %4 = convert.u32.u16 %3
 //     %5 = add.u32 %2, %4
@@ -33,15 +33,17 @@ kernel void saxpy(global float *y, global const float *x, float a, int n) {
 //     branch %9, @1, @2
 // @1:
 //     %10 = convert.s64.s32 %7
-//     %12 = immediate.u64 2
-//     %13 = shl.u64 %10, %12
-//     %14 = add.u64 %11, %13
-//     %15 = load.global.f32.align4 %14
-//     %17 = shl.u64 %10, %12
-//     %18 = add.u64 %16, %17
-//     %19 = load.global.f32.align4 %18
-//     %21 = mad.f32 %20, %15, %19
-//     store.global.f32.align4 %18, %21
+//     %12 = immediate.u32 2
+//     %13 = shl.u32 %7, %12
+//     %14 = convert.u64.u32 %13
+//     %15 = add.u64 %11, %14
+//     %16 = load.global.f32.align4 %15
+//     %18 = shl.u32 %7, %12
+//     %19 = convert.u64.u32 %18
+//     %20 = add.u64 %17, %19
+//     %21 = load.global.f32.align4 %20
+//     %23 = mad.f32 %22, %16, %21
+//     store.global.f32.align4 %20, %23
 //     jump @2
 // @2:
 //     return

@@ -142,7 +142,7 @@ impl Model {
             max_work_group_size: 256,
             max_work_item_sizes: [256; 3],
             global_memory: memory,
-            max_allocation: (memory / 2).min(4 << 30),
+            max_allocation: (memory / 2).min(gencl_program::LARGEST_OBJECT),
             max_constant_buffer: (memory / 2).min(MAX_CONSTANT_BUFFER),
             max_constant_args: 8,
             local_memory: self.local_memory,

@@ -1,0 +1,131 @@
+//! Offsets of 32 bits.
+//!
+//! A pointer argument points to the beginning of a buffer, and no buffer has more than 4 GB ([`gencl_program::LARGEST_OBJECT`]). So where an
+//! address is an argument plus indices, the sum of the offsets is between 0 and 2^32 whatever its parts are, and it is
+//! enough to compute it modulo 2^32: the address is `argument + zero-extended offset`. The hardware adds 64-bit numbers at a quarter of
+//! the rate of 32-bit ones, and extends a dword while it adds.
+
+use super::Failure;
+use super::address::Index;
+use super::function::Translator;
+use super::types::{Scalar, scalar};
+use crate::ir::{BinaryOp, Reg, Type};
+use crate::llvm::view::{Opcode, Value, ValueKind};
+
+/// How deep 64-bit arithmetic of an index is looked at.
+const DEPTH: u32 = 4;
+
+/// An address as an object and an offset.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    /// The object's address.
+    pub base: Reg,
+    /// What was computed of the offset, 32 bits.
+    pub offset: Option<Reg>,
+    /// The constant rest.
+    pub constant: i64,
+}
+
+impl<'m> Translator<'_, 'm> {
+    /// The object that a pointer points into, if it is known that it is one's beginning plus offsets.
+    pub fn place(&mut self, pointer: Value<'m>) -> Result<Option<Place>, Failure> {
+        match pointer.kind() {
+            ValueKind::Argument | ValueKind::GlobalVariable => {
+                let base = self.one(pointer)?;
+                Ok(Some(Place { base, offset: None, constant: 0 }))
+            }
+            _ => Ok(self.places.get(&pointer).copied()),
+        }
+    }
+
+    /// The address of a place.
+    pub fn place_address(&mut self, place: Place) -> Reg {
+        let Some(offset) = place.offset else {
+            return self.binary_unless_zero(Type::U64, place.base, place.constant as u64);
+        };
+        let offset = self.binary_unless_zero(Type::U32, offset, u64::from(place.constant as u32));
+        let offset = self.convert(Type::U64, Type::U32, offset);
+        self.binary(BinaryOp::Add, Type::U64, place.base, offset)
+    }
+
+    fn binary_unless_zero(&mut self, ty: Type, register: Reg, constant: u64) -> Reg {
+        if constant == 0 { register } else { self.binary_constant(BinaryOp::Add, ty, register, constant) }
+    }
+
+    /// A place some steps of an index further.
+    pub fn advance(&mut self, place: Place, index: Index<'m>, scale: u64) -> Result<Place, Failure> {
+        Ok(match index {
+            Index::Constant(number) => {
+                let constant = place.constant.wrapping_add(number.wrapping_mul(scale as i64));
+                Place { constant, ..place }
+            }
+            Index::Value(value) => {
+                let index = self.narrowed(value, DEPTH)?;
+                let scaled = self.scaled(Type::U32, index, scale);
+                let offset = match place.offset {
+                    Some(offset) => self.binary(BinaryOp::Add, Type::U32, offset, scaled),
+                    None => scaled,
+                };
+                Place { offset: Some(offset), ..place }
+            }
+        })
+    }
+
+    /// The low 32 bits of an integer, which counts as sign-extended when it has fewer.
+    fn narrowed(&mut self, value: Value<'m>, depth: u32) -> Result<Reg, Failure> {
+        if let Some(number) = value.signed_integer() {
+            return Ok(self.immediate(Type::U32, u64::from(number as u32)));
+        }
+        let own = scalar(value.ty())?;
+        if own != Scalar::Integer(64) {
+            return self.sign_extended(value, own, true);
+        }
+        if !is_wide_for_nothing(value, depth) {
+            let register = self.one(value)?;
+            return Ok(self.convert(Type::U32, Type::U64, register));
+        }
+        let first = value.operand(0);
+        let op = match value.opcode() {
+            Opcode::LLVMSExt | Opcode::LLVMZExt => {
+                return self.sign_extended(first, scalar(first.ty())?, value.opcode() == Opcode::LLVMSExt);
+            }
+            Opcode::LLVMAdd => BinaryOp::Add,
+            Opcode::LLVMSub => BinaryOp::Sub,
+            Opcode::LLVMMul => BinaryOp::Mul,
+            _ => BinaryOp::Shl,
+        };
+        let (a, b) = (self.narrowed(first, depth - 1)?, self.narrowed(value.operand(1), depth - 1)?);
+        Ok(self.binary(op, Type::U32, a, b))
+    }
+
+    /// An integer of at most 32 bits as 32.
+    fn sign_extended(&mut self, value: Value<'m>, own: Scalar, signed: bool) -> Result<Reg, Failure> {
+        let register = self.one(value)?;
+        let register = self.extended(own, register, signed);
+        Ok(match own.unsigned() {
+            Type::U32 => register,
+            _ if signed => self.convert(Type::S32, own.signed(), register),
+            _ => self.convert(Type::U32, own.unsigned(), register),
+        })
+    }
+}
+
+/// Are the 64 bits of a value nothing but what narrower ones were extended to?
+fn is_wide_for_nothing(value: Value, depth: u32) -> bool {
+    if value.integer().is_some() {
+        return true;
+    }
+    if depth == 0 || value.kind() != ValueKind::Instruction {
+        return false;
+    }
+    let narrow = |operand: u32| is_wide_for_nothing(value.operand(operand), depth - 1);
+    match value.opcode() {
+        Opcode::LLVMSExt | Opcode::LLVMZExt => {
+            matches!(scalar(value.operand(0).ty()), Ok(Scalar::Integer(bits)) if bits <= 32)
+        }
+        Opcode::LLVMAdd | Opcode::LLVMSub | Opcode::LLVMMul => narrow(0) && narrow(1),
+        // The low bits of what is shifted further are zero.
+        Opcode::LLVMShl => value.operand(1).integer().is_some_and(|count| count < 32) && narrow(0),
+        _ => false,
+    }
+}
