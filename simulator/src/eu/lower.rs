@@ -356,7 +356,12 @@ fn write_lanes(instruction: &Instruction) -> u32 {
     if instruction.access_mode == AccessMode::Align1 {
         return u32::MAX;
     }
-    u32::from(instruction.destination.writemask & 0xf) * 0x1111_1111
+    let components = u32::from(instruction.destination.writemask & 0xf);
+    if instruction.opcode.info().format == Format::Ternary && instruction.destination.ty.size() == 8 {
+        // Components have 32 bits: a double is two of them.
+        return (components & 1 | (components >> 2 & 1) << 1) * 0x5555_5555;
+    }
+    components * 0x1111_1111
 }
 
 /// The type in which an instruction computes ("Execution Data Type"): the widest float, else the widest integer, signed if

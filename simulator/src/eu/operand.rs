@@ -218,6 +218,9 @@ fn steps(source: &Source, mode: AccessMode, ternary: bool) -> [u16; MAX_LANES] {
         let swizzled = |n: usize| usize::from(source.swizzle >> (n % 4 * 2) & 3);
         let element = if ternary && source.replicate {
             0
+        } else if ternary && size == 8 {
+            // Components have 32 bits: a double is two of them.
+            n / 2 * 2 + swizzled(n % 2 * 2) / 2
         } else if ternary {
             n / 4 * 4 + swizzled(n)
         } else if mode == AccessMode::Align16 {

@@ -232,3 +232,15 @@ mov(8) g11<1>UD g127<8,8,1>UD { align1 1Q };
 mov(1) a0<1>UW 0x0ffcUW { align1 WE_all 1N };
 smov(8) g[a0]<1>UD g2<8,8,1>UD 0x0003UW { align1 1Q };
 ; fault: outside of the registers
+---
+; # Align16 components have 32 bits: one double of two in the mask and in the swizzles (IGC, `Common_BinaryEncoding.cpp`).
+; set g2 DF: 1.0 2.0 3.0 4.0
+; set g4 DF: 10.0 20.0 30.0 40.0
+; set g6 DF: 0.0*4
+; set g8 DF: 0.0*4
+mad(2) g6<1>.xyDF g2<4,4,1>.xyxyDF g2<4,4,1>.zwzwDF -g4.2<4,4,1>.zwzwDF { align16 WE_all 1N };
+mad(2) g8<1>.zwDF g2<4,4,1>.zwzwDF g2<4,4,1>.xyxyDF g4<4,4,1>.xyxyDF { align16 WE_all 1N };
+mad(4) g10<1>DF g2<4,4,1>DF g2<4,4,1>.zwxyDF g4<4,4,1>DF { align16 1N };
+; is g6 DF: -79.0 0.0 0.0 0.0
+; is g8 DF: 0.0 12.0 0.0 0.0
+; is g10 DF: 21.0 22.0 123.0 124.0
