@@ -16,8 +16,11 @@
 //! are elsewhere.
 //!
 //! A uniform branch sends all active lanes the same way. Where no lane waits in between it is a jump of the thread.
+//!
+//! Short sides of an if become part of the block that decides and run under a predicate ([`short_sides`]).
 
 use super::end_lives::end_lives;
+use super::short_sides::short_sides;
 use crate::ir::analysis::cfg::Cfg;
 use crate::ir::analysis::liveness::{Liveness, RegisterSet};
 use crate::ir::analysis::parking::Parking;
@@ -65,12 +68,14 @@ pub fn lower_structured(function: &mut Function) {
 
 /// How a block ends.
 #[derive(Clone, Copy)]
-enum End {
+pub(super) enum End {
     /// As it is: the thread goes to one block, or returns.
     Jump(BlockId),
     Vote(Vote, Reg, BlockId),
     Leave(Leave, BlockId, Option<Predicate>),
     Return,
+    /// With the end of the block before it, whose part it becomes.
+    Absorbed,
 }
 
 struct Lowering<'f, 't> {
@@ -84,6 +89,8 @@ struct Lowering<'f, 't> {
     heads: Vec<Option<(Join, BlockId)>>,
     /// By place: may the thread come to the head without a lane for it?
     uncertain: Vec<bool>,
+    /// By place: the block that the block becomes part of, and for which lanes it runs.
+    absorbed: Vec<Option<(BlockId, Predicate)>>,
 }
 
 impl<'f, 't> Lowering<'f, 't> {
@@ -101,11 +108,20 @@ impl<'f, 't> Lowering<'f, 't> {
             liveness,
             heads: vec![None; count],
             uncertain: vec![false; count],
+            absorbed: vec![None; count],
         }
     }
 
     fn run(mut self) {
-        let ends: Vec<End> = (0..self.layout.len()).map(|place| self.end(place)).collect();
+        let mut ends: Vec<End> = (0..self.layout.len()).map(|place| self.end(place)).collect();
+        for short in short_sides(self.function, &ends) {
+            let head = self.layout[short.head];
+            for (side, predicate) in short.sides {
+                self.absorbed[side] = Some((head, predicate));
+                ends[side] = End::Absorbed;
+            }
+            ends[short.head] = End::Jump(short.join);
+        }
         for (place, &end) in ends.iter().enumerate() {
             self.add_heads(place, end);
         }
@@ -116,6 +132,10 @@ impl<'f, 't> Lowering<'f, 't> {
         let mut layout = Vec::with_capacity(self.layout.len() * 2);
         for (place, &end) in ends.iter().enumerate() {
             let block = self.layout[place];
+            if let Some((head, predicate)) = self.absorbed[place] {
+                self.absorb(block, head, predicate);
+                continue;
+            }
             let mut needed = self.parking.kept(block, &self.liveness);
             needed.union_with(self.liveness.live_in(block));
             if let Some((by, head)) = self.heads[place] {
@@ -285,19 +305,38 @@ impl<'f, 't> Lowering<'f, 't> {
         if self.parking.is_convergent(block) {
             return;
         }
+        let instructions = self.masked_writes(block, None);
+        let block = self.function.block_mut(block);
+        block.masked = true;
+        block.instructions = instructions;
+    }
+
+    /// Makes a block part of another, for the lanes of a predicate.
+    fn absorb(&mut self, block: BlockId, head: BlockId, predicate: Predicate) {
+        let mut instructions = self.masked_writes(block, Some(predicate));
+        instructions.pop();
+        let head = &mut self.function.block_mut(head).instructions;
+        let end = head.len() - 1;
+        head.splice(end..end, instructions);
+    }
+
+    /// The instructions of a block with what its writes end. With a predicate those get it that matter to lanes which do not
+    /// run the block.
+    fn masked_writes(&mut self, block: BlockId, predicate: Option<Predicate>) -> Vec<Instruction> {
         let kept = self.parking.kept(block, &self.liveness);
         let crossing = &self.liveness.crossing;
         let old = std::mem::take(&mut self.function.block_mut(block).instructions);
         let mut new = Vec::with_capacity(old.len());
+        let is_kept = |dst: &Reg| crossing.contains(&kept, *dst);
         for mut instruction in old {
-            let free = |dst: &Reg| crossing.slot(*dst).is_some() && !crossing.contains(&kept, *dst);
             if instruction.op == Op::Undefined {
-                instruction.dsts.retain(|dst| !crossing.contains(&kept, *dst));
+                instruction.dsts.retain(|dst| !is_kept(dst));
                 if instruction.dsts.is_empty() {
                     continue;
                 }
             } else {
                 let uniform = |dst: &Reg| self.function.register(*dst).uniform;
+                let free = |dst: &Reg| crossing.slot(*dst).is_some() && !is_kept(dst);
                 let ended: SmallVec<[Reg; 4]> = instruction
                     .dsts
                     .iter()
@@ -307,12 +346,13 @@ impl<'f, 't> Lowering<'f, 't> {
                 if !ended.is_empty() {
                     new.push(Instruction::new(Op::Undefined, ended, []));
                 }
+                if instruction.op.touches_memory() || instruction.dsts.iter().any(is_kept) {
+                    instruction.predicate = predicate;
+                }
             }
             new.push(instruction);
         }
-        let block = self.function.block_mut(block);
-        block.masked = true;
-        block.instructions = new;
+        new
     }
 
     fn lower_end(&mut self, place: usize, end: End) {

@@ -13,6 +13,7 @@ mod opt_copy_propagation;
 mod opt_dead_code;
 mod opt_local_values;
 mod opt_merge_blocks;
+mod short_sides;
 
 use super::validate::{Fault, validate};
 use super::{Function, Unit};

@@ -1,0 +1,78 @@
+//! Which sides of ifs run under a predicate instead of a branch (seed "masks and short circuits").
+//!
+//! `if` and `endif` are two instructions for every thread that comes by, three with an `else`; in return the thread
+//! jumps over a side that none of its lanes takes. A short side is cheaper when it is always executed.
+
+use super::lower_masks::End;
+use crate::ir::analysis::cfg::Cfg;
+use crate::ir::query::Class;
+use crate::ir::{BlockId, Function, Instruction, Op, Predicate, Reg};
+use smallvec::{SmallVec, smallvec};
+
+/// Instructions of a side, as [`cost`] counts them, that are rather executed than branched over. Measured:
+/// docs/structured-branches.md.
+const SHORT: usize = 8;
+
+/// An if that becomes part of its first block. Blocks by their places in the layout.
+pub struct Short {
+    /// The block that decides.
+    pub head: usize,
+    /// The blocks of the sides, one or two, and which lanes run them.
+    pub sides: SmallVec<[(usize, Predicate); 2]>,
+    /// What follows.
+    pub join: BlockId,
+}
+
+/// The ifs of a function whose sides are short, from what is decided about the ends of its blocks.
+pub fn short_sides(function: &Function, ends: &[End]) -> Vec<Short> {
+    let cfg = Cfg::new(function);
+    let find = |head: usize| {
+        let End::Leave(by, far, Some(leaving)) = ends[head] else { return None };
+        let staying = Predicate { inverse: !leaving.inverse, ..leaving };
+        let at = |place: usize| function.layout.get(head + place).copied();
+        let takes = |block: BlockId| {
+            cfg.predecessors(block) == [function.layout[head]] && fits(function, block, leaving.reg)
+        };
+        if by.is_backward() || !takes(at(1)?) {
+            return None;
+        }
+        match ends[head + 1] {
+            End::Jump(join) if far == join && at(2)? == join => {
+                Some(Short { head, sides: smallvec![(head + 1, staying)], join })
+            }
+            // The lanes of one side wait behind the other.
+            End::Leave(_, join, None) if at(2)? == far && at(3)? == join && takes(far) => {
+                let ends_there = matches!(ends[head + 2], End::Jump(target) if target == join);
+                let sides = smallvec![(head + 1, staying), (head + 2, leaving)];
+                ends_there.then_some(Short { head, sides, join })
+            }
+            _ => None,
+        }
+    };
+    (0..ends.len()).filter_map(find).collect()
+}
+
+/// Is a block short, and can all that it does be done under a predicate, which it leaves as it is?
+fn fits(function: &Function, block: BlockId, predicate: Reg) -> bool {
+    let body = function.block(block).body();
+    let uniform = |reg: &Reg| function.register(*reg).uniform;
+    body.iter().map(cost).sum::<usize>() <= SHORT
+        && body.iter().all(|i| {
+            let scalar_load = i.op.class() == Class::Read && i.dsts.iter().all(uniform);
+            i.op.class() != Class::Order && !scalar_load && !i.dsts.contains(&predicate)
+        })
+}
+
+/// Instructions of the machine, about: 64 bits are two halves, most constants are operands.
+fn cost(instruction: &Instruction) -> usize {
+    let ty = match instruction.op {
+        Op::Immediate { .. } | Op::Undefined => return 0,
+        Op::Convert { to: ty, .. }
+        | Op::Unary(_, ty)
+        | Op::Binary(_, ty)
+        | Op::Ternary(_, ty)
+        | Op::Select(ty) => ty,
+        _ => return 1,
+    };
+    if ty.bits() == 64 { 2 } else { 1 }
+}
