@@ -14,6 +14,25 @@ use fixedbitset::FixedBitSet;
 /// A set of the registers that cross edges, in the numbering of one [`Crossing`].
 pub type RegisterSet = FixedBitSet;
 
+/// By register: the only block that it occurs in. None for those of several, or of none.
+fn homes(function: &Function) -> Vec<Option<BlockId>> {
+    let mut homes = vec![None; function.registers.len()];
+    let mut shared = FixedBitSet::with_capacity(function.registers.len());
+    for (id, block) in function.blocks_in_layout() {
+        for instruction in &block.instructions {
+            for reg in instruction.reads().chain(instruction.dsts.iter().copied()) {
+                let home = &mut homes[reg.0 as usize];
+                if home.is_some_and(|home| home != id) {
+                    shared.insert(reg.0 as usize);
+                }
+                *home = Some(id);
+            }
+        }
+    }
+    shared.ones().for_each(|reg| homes[reg] = None);
+    homes
+}
+
 /// The registers that some block reads before it writes them, and their dense numbers.
 #[derive(Clone, Debug)]
 pub struct Crossing {
@@ -31,6 +50,7 @@ impl Crossing {
             Crossing { registers: Vec::new(), slots: vec![Self::ABSENT; function.registers.len()] };
         // The block that wrote each register whole last, so that one array serves all blocks.
         let mut written_in = vec![u32::MAX; function.registers.len()];
+        let homes = homes(function);
         for (id, block) in function.blocks_in_layout() {
             for instruction in &block.instructions {
                 for reg in instruction.reads() {
@@ -41,7 +61,9 @@ impl Crossing {
                     }
                 }
                 for &dst in &instruction.dsts {
-                    if function.writes_whole(block, instruction, dst) {
+                    // Lanes that wait meanwhile read no register of this block.
+                    let own = instruction.predicate.is_none() && homes[dst.0 as usize] == Some(id);
+                    if own || function.writes_whole(block, instruction, dst) {
                         written_in[dst.0 as usize] = id.0;
                     }
                 }
