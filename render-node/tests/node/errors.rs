@@ -1,5 +1,6 @@
 //! Requests with something wrong, through a real descriptor and `ioctl`: the error number is the one that Linux 6.1 gives
 //! (`drivers/gpu/drm/i915/gem/*.c`, `drm_ioctl.c`, `drm_syncobj.c`, `drm_prime.c`).
+#![expect(clippy::field_reassign_with_default, reason = "the macros get what is right as an expression")]
 
 use crate::support::{PINNED, ask, batch, create, open, read, send, send_address};
 use gencl_i915::uapi::{
