@@ -16,8 +16,10 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Once, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
 
 use gencl_simulator::Buffer;
+use gencl_simulator::sync::MutexGuard;
 
 use crate::files::OpenFile;
+use crate::submissions::{self, Now};
 use crate::sync_file::SyncFile;
 use crate::syncobj::SyncObject;
 
@@ -115,12 +117,12 @@ fn write() -> Alone {
 }
 
 thread_local! {
-    /// The table's lock while this thread forks: so no other thread holds it then.
-    static FORKING: RefCell<Option<Alone>> = const { RefCell::new(None) };
+    /// The locks of the library's own while this thread forks: so no other thread holds them then.
+    static FORKING: RefCell<Option<(MutexGuard<'static, Now>, Alone)>> = const { RefCell::new(None) };
 }
 
 extern "C" fn before_fork() {
-    FORKING.with_borrow_mut(|held| *held = Some(write()));
+    FORKING.with_borrow_mut(|held| *held = Some((submissions::hold(), write())));
 }
 
 extern "C" fn after_fork_in_parent() {
@@ -129,7 +131,12 @@ extern "C" fn after_fork_in_parent() {
 
 extern "C" fn after_fork_in_child() {
     OWNER.store(std::process::id(), Ordering::Relaxed);
-    FORKING.with_borrow_mut(|held| *held = None);
+    FORKING.with_borrow_mut(|held| {
+        if let Some((now, _)) = held {
+            submissions::forget(now);
+        }
+        *held = None;
+    });
 }
 
 /// To be called before the first entry.

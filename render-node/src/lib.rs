@@ -26,6 +26,7 @@ mod paths;
 mod prime;
 mod real;
 mod requests;
+mod submissions;
 mod submit;
 mod sync_file;
 mod syncobj;

@@ -1,11 +1,10 @@
 //! Requests about buffers: mapping, copying, domains, and the state that drivers set and ask for.
 
-use std::cell::Cell;
 use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use gencl_i915::uapi::{
     CACHING_CACHED, CACHING_MAX, GEM_CREATE_EXT_MEMORY_REGIONS, GEM_CREATE_EXT_NEEDS_CPU_ACCESS,
@@ -17,9 +16,9 @@ use gencl_i915::uapi::{
 };
 use gencl_i915::{Engine, Errno, GemHandle, HostMemory, RenderNode, Result};
 use gencl_simulator::{Buffer, Fence};
-use parking_lot::{RwLock, RwLockWriteGuard};
 
 use crate::files::OpenFile;
+use crate::submissions::{self, Unmapping};
 use crate::{caller, descriptors, real};
 
 const EINVAL: Errno = Errno(libc::EINVAL);
@@ -159,36 +158,15 @@ pub fn userptr(file: &OpenFile, args: &mut GemUserptr) -> Result<()> {
     Ok(())
 }
 
-/// Held shared while a batch is queued, and alone while memory that was handed over is unmapped: else a batch could be
-/// queued after it was looked whether others use the memory.
-static SUBMISSIONS: RwLock<()> = RwLock::new(());
-
-/// How long to wait for batches that are being queued. In a forked child there may be such without a thread.
-const QUEUED_BY_THEN: Duration = Duration::from_secs(5);
-
-thread_local! {
-    /// This thread queues a batch.
-    static IS_SUBMITTING: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Queues a batch, while no memory is unmapped.
-pub fn while_mapped<T>(submit: impl FnOnce() -> T) -> T {
-    let _mapped = SUBMISSIONS.read();
-    IS_SUBMITTING.set(true);
-    let result = submit();
-    IS_SUBMITTING.set(false);
-    result
-}
-
 /// Memory of the program is going to be unmapped, moved or protected: batches that use it end first, and later
 /// ones look whether it is there (`i915_gem_userptr_invalidate`). To be held until it is done.
-pub fn before_unmapping(address: *const c_void, length: usize) -> Option<RwLockWriteGuard<'static, ()>> {
+pub fn before_unmapping(address: *const c_void, length: usize) -> Option<Unmapping> {
     let (address, length) = (address as u64, length as u64);
     let concerned = descriptors::userptrs_within(address, length);
-    if concerned.is_empty() || IS_SUBMITTING.get() {
+    if concerned.is_empty() || submissions::is_queueing() {
         return None;
     }
-    let unmapping = SUBMISSIONS.try_write_for(QUEUED_BY_THEN);
+    let unmapping = Unmapping::begin();
     for buffer in concerned {
         wait_for(&buffer.fences(false));
         buffer.memory_changed(address, length);

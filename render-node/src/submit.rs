@@ -11,7 +11,7 @@ use gencl_simulator::{Fence, Relocations, Submission};
 
 use crate::exec_fences::ExecFences;
 use crate::files::OpenFile;
-use crate::{caller, memory, sync_file};
+use crate::{caller, memory, submissions, sync_file};
 
 const EINVAL: Errno = Errno(libc::EINVAL);
 
@@ -128,7 +128,7 @@ fn run(file: &OpenFile, args: &ExecBuffer2, raw: &[ExecObject2], fences: &ExecFe
         // `i915_reset_gen7_sol_offsets`
         return Err(EINVAL);
     }
-    let fence = memory::while_mapped(|| file.simulator.submit(&mut request, submission))?;
+    let fence = submissions::while_mapped(|| file.simulator.submit(&mut request, submission))?;
     for ((index, raw), object) in (0..).zip(raw).zip(&objects) {
         if raw.offset != object.offset {
             let address = args.buffers_ptr + index * size_of::<ExecObject2>() as u64;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use parking_lot::Mutex;
+use crate::sync::Mutex;
 
 use crate::device::Device;
 use crate::dispatch::{GroupStatistics, Launch};

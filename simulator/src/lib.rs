@@ -14,6 +14,7 @@ pub mod running;
 pub mod settings;
 pub mod statistics;
 pub mod streamer;
+pub mod sync;
 pub mod watchdog;
 
 pub use gpu::{Executor, LaunchStatistics};

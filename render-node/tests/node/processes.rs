@@ -138,8 +138,13 @@ fn a_fork() {
         write_imported(own, descriptor, 2);
         // SAFETY: the descriptor is the child's duplicate.
         assert_eq!(unsafe { libc::close(fd) }, 0);
-        // And so on for the child's own children.
-        in_fork(|| write_imported(open(), descriptor, 3));
+        // And so on for the child's own children, while its own threads wait for something to do.
+        for _ in 0..8 {
+            in_fork(|| {
+                let own = open();
+                (0..8).for_each(|_| write_imported(own, descriptor, 3));
+            });
+        }
         let handle = create(own, 4096);
         store(own, handle, 0, 6);
         assert_eq!(read(own, handle, 0), 6);

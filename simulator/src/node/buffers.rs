@@ -6,9 +6,9 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::sync::Mutex;
 use gencl_i915::{Errno, GemHandle, Result};
 use memmap2::MmapRaw;
-use parking_lot::Mutex;
 
 use super::fence::{Fence, Users};
 use crate::memory::Object;

@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use crate::sync::{Condvar, Mutex};
 use gencl_i915::uapi::context_param;
 use gencl_i915::{ContextId, Engine, Errno, ResetStats, Result};
-use parking_lot::{Condvar, Mutex};
 
 use super::Core;
 use super::fence::{self, Fence};

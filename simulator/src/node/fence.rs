@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
+use crate::sync::{Condvar, Mutex};
 use gencl_i915::Engine;
-use parking_lot::{Condvar, Mutex};
 
 use crate::clock;
 

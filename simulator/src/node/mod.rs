@@ -13,11 +13,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::sync::Mutex;
 use gencl_i915::{
     ContextId, DriverVersion, Errno, ExecBuffer, GemHandle, RenderNode, ResetStats, Result, uapi,
 };
 use memmap2::MmapRaw;
-use parking_lot::Mutex;
 
 use buffers::Buffers;
 use context::Context;

@@ -7,8 +7,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Weak};
 
+use crate::sync::Mutex;
 use gencl_i915::{Errno, ExecObject, ObjectFlags, Result};
-use parking_lot::Mutex;
 
 use super::buffers::Buffer;
 use crate::device::Device;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::hash::Hasher;
 
-use parking_lot::Mutex;
+use crate::sync::Mutex;
 
 use super::bounds::{Bound, Bounds, Machine};
 use super::report::{self, Report};

@@ -9,8 +9,8 @@ mod rules;
 
 use std::sync::Arc;
 
+use crate::sync::Mutex;
 use gencl_i915::Engine;
-use parking_lot::Mutex;
 
 use super::{ContextState, Streamer};
 use crate::device::Device;
