@@ -27,13 +27,16 @@ impl Llvm {
         Self { tools: path("--bindir"), include: path("--includedir"), libraries: path("--libdir") }
     }
 
-    /// Compiles `clang.cpp` and links clang's and LLVM's shared libraries.
+    /// Compiles what is C++ and links clang's and LLVM's shared libraries.
     pub fn build_bridge(&self) {
-        println!("cargo::rerun-if-changed=src/clang/clang.cpp");
+        let files = ["src/clang/clang.cpp", "src/llvm/unroll.cpp"];
+        for file in files {
+            println!("cargo::rerun-if-changed={file}");
+        }
         cc::Build::new()
             .cpp(true)
             .std("c++17")
-            .file("src/clang/clang.cpp")
+            .files(files)
             .include(&self.include)
             // LLVM is built without run-time type information; a class derived from its classes has to be, too.
             .flag("-fno-rtti")

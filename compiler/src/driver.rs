@@ -187,6 +187,10 @@ impl<'a> Driver<'a> {
             prepare::copy_arguments(context, module);
             Ok(())
         })?;
+        self.step(module, "mark-loops", |module| {
+            pipeline::mark_loops(module);
+            Ok(())
+        })?;
         self.step(module, pipeline::OPTIMIZE.name, |module| pipeline::run(module, pipeline::OPTIMIZE))?;
         if prepare::lower_divisions(context, module) {
             self.step(module, "link-divisions", |module| library::link(context, module))?;

@@ -22,7 +22,7 @@ const EXPECT: &str = "\n// expect\n";
 /// - `// ir`: expect Gen IR as translated, without what describes the arguments;
 /// - `// fails`: expect the build log of an error;
 /// - `// log`: expect the build log of a good build;
-/// - `// run GLOBAL LOCAL`: run the first kernel, as translated and lowered at 8 and 16 lanes, expect all buffers;
+/// - `// run GLOBAL LOCAL`: run the first kernel, as translated and lowered at 8, 16 and 32 lanes, expect all buffers;
 /// - `// buffer TYPE NUMBER...` an argument: numbers of type `int`, `uint`, `ulong` or `float`, or `iota N` or `zero N`;
 /// - `// value TYPE NUMBER...` an argument of the run, by value;
 /// - `// local BYTES` an argument of the run.
@@ -188,7 +188,7 @@ fn result(path: &Path, source: &str, test: &Test) -> String {
             let mut lowered = unit.clone();
             standard(&mut lowered, strategy, &mut Unobserved)
                 .unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-            for width in [8, 16] {
+            for width in [8, 16, 32] {
                 let after = buffers_after_run(&lowered, test, width);
                 assert_eq!(buffers, after, "{}: {name} at {width} lanes", path.display());
             }

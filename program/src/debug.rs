@@ -39,7 +39,7 @@ options! {
     STATS "stats" "" "Print what the compiler counted per kernel.";
     TIME "time" "" "Print how long each pass takes.";
     VALIDATE "validate" "" "Check LLVM IR after each step, and each register allocation symbolically.";
-    SIMD "simd" "8|16" "Compile for this many lanes per thread.";
+    SIMD "simd" "8|16|32" "Compile for this many lanes per thread.";
     CONTROL_FLOW "control-flow" "structured|goto|block-ip" "Run divergent control flow by this means.";
     BATCH "batch" "" "Print batch buffers before they are executed.";
     PROFILE "profile" "FILE" "Write what the simulated GPU counted for each kernel and instruction (gencl-stats shows it).";

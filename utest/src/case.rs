@@ -36,7 +36,7 @@ impl Case {
 
 /// One case for each SIMD width that the compiler can be told to use; `run` gets the width.
 pub fn all_widths(name: &str, run: impl Fn(u32) -> Outcome + Clone + Send + 'static) -> Vec<Case> {
-    let widths = Gpu::get().map_or(vec![8, 16], Gpu::simd_widths);
+    let widths = Gpu::get().map_or(vec![8, 16, 32], Gpu::simd_widths);
     widths
         .into_iter()
         .map(|width| {

@@ -109,7 +109,7 @@ impl Gpu {
                 .map(|size| size.iter().rev().fold(0, |value, byte| value << 8 | u32::from(*byte)))
                 .collect(),
             // gencl does not report them yet; others refuse the attribute or ignore it.
-            _ => vec![8, 16],
+            _ => vec![8, 16, 32],
         }
     }
 

@@ -276,14 +276,27 @@ impl Builder {
         self.cut(operation, Some(dst), dst.ty, srcs);
     }
 
-    /// A copy for the lanes from `first` on only: `dst` is where the first of them goes.
+    /// A copy for `lanes` lanes from `first` on only: `dst` is where the first of them goes.
     pub fn mov_lanes(&mut self, dst: Dest, src: Val, first: u32, lanes: u32) {
-        let step = if lanes * dst.ty.size() > 2 * GRF { lanes / 2 } else { lanes };
+        self.mov_between(dst, src, first, lanes, |inst, n| inst.dst = Some(dst.at.plus(n * dst.stride)));
+    }
+
+    /// The same, where `src` is what the first of them gets.
+    pub fn mov_from_lanes(&mut self, dst: Dest, src: Val, first: u32, lanes: u32) {
+        self.mov_between(dst, src, first, lanes, |inst, n| {
+            if let Place::Register { at, stride } = src.place {
+                inst.srcs[0] = Some(at.plus(n * stride));
+            }
+        });
+    }
+
+    /// Copies some lanes, and lets `adjust` complete each instruction: it gets the number of lanes before.
+    fn mov_between(&mut self, dst: Dest, src: Val, first: u32, lanes: u32, adjust: impl Fn(&mut Inst, u32)) {
+        let step = reach(lanes, Some(dst), dst.ty, &[src]);
         for lane in (first..first + lanes).step_by(step as usize) {
             self.chunk(Operation::new(Opcode::Mov), Some(dst), dst.ty, &[src], lane, step);
             if let Some(last) = self.program.blocks.last_mut().and_then(|b| b.insts.last_mut()) {
-                last.dst = Some(dst.at.plus((lane - first) * dst.stride));
-                last.fresh = dst.fresh;
+                adjust(last, lane - first);
             }
         }
     }
@@ -308,22 +321,7 @@ impl Builder {
         if dst.is_some_and(|d| d.scalar()) {
             return self.chunk(operation, dst, ty, srcs, 0, 1);
         }
-        let mut lanes = self.simd.min(operation.lanes);
-        let fits = |n: u32| {
-            let span = |at: u32, stride: u32, size: u32| at % GRF + (n - 1) * stride + size <= 2 * GRF;
-            let dst_fits = match dst {
-                Some(d) => span(d.at.offset, d.stride, d.ty.size()),
-                None => n * ty.size() <= 2 * GRF,
-            };
-            dst_fits
-                && srcs.iter().all(|s| match s.place {
-                    Place::Register { at, stride } => span(at.offset, stride, s.ty.size()),
-                    _ => true,
-                })
-        };
-        while lanes > 1 && !fits(lanes) {
-            lanes /= 2;
-        }
+        let lanes = reach(self.simd.min(operation.lanes), dst, ty, srcs);
         let mut first = 0;
         while first < self.simd {
             self.chunk(operation, dst, ty, srcs, first, lanes);
@@ -464,7 +462,11 @@ impl Builder {
         isa.extra = Extra::Branch(gencl_isa::Branch::default());
         if let Some((flag, inverse)) = condition {
             isa.flag = flag;
-            let control = if self.simd == 16 { PredicateControl::Any16H } else { PredicateControl::Any8H };
+            let control = match self.simd {
+                32 => PredicateControl::Any32H,
+                16 => PredicateControl::Any16H,
+                _ => PredicateControl::Any8H,
+            };
             isa.predicate = Some(Predicate { control, inverse });
         }
         let mut inst = Inst::new(isa);
@@ -502,6 +504,26 @@ impl Builder {
         inst.lanes_to = branch.lanes_to;
         self.push(inst);
     }
+}
+
+/// The lanes of one instruction, at most `lanes`: an operand has two registers at most.
+fn reach(mut lanes: u32, dst: Option<Dest>, ty: Type, srcs: &[Val]) -> u32 {
+    let fits = |n: u32| {
+        let span = |at: u32, stride: u32, size: u32| at % GRF + (n - 1) * stride + size <= 2 * GRF;
+        let dst_fits = match dst {
+            Some(d) => span(d.at.offset, d.stride, d.ty.size()),
+            None => n * ty.size() <= 2 * GRF,
+        };
+        dst_fits
+            && srcs.iter().all(|s| match s.place {
+                Place::Register { at, stride } => span(at.offset, stride, s.ty.size()),
+                _ => true,
+            })
+    };
+    while lanes > 1 && !fits(lanes) {
+        lanes /= 2;
+    }
+    lanes
 }
 
 fn operand(s: &Val, first: u32, lanes: u32, three: bool) -> (Operand, Option<VRef>) {

@@ -12,6 +12,7 @@ mod liveness;
 mod select;
 mod spill;
 mod target;
+mod width;
 
 #[cfg(test)]
 mod tests;
@@ -26,7 +27,7 @@ use std::fmt::Write;
 /// What the caller decides.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Lanes per thread, 8 or 16; `None`: as many as fit into registers.
+    /// Lanes per thread, 8, 16 or 32; `None`: as many as fit into registers, 32 where it pays.
     pub simd: Option<u32>,
     /// General registers to use, to test spilling; `None`: all of the target.
     pub registers: Option<u32>,
@@ -76,6 +77,8 @@ pub fn compile(function: &Function, target: &Target, options: &Options) -> Resul
     let widths: &[u32] = match options.simd.or(function.kernel.required_sub_group_size) {
         Some(8) => &[8],
         Some(16) => &[16],
+        Some(32) => &[32],
+        None if width::wide_pays(function) => &[32, 16, 8],
         Some(other) => return Err(error(format!("{other} lanes per thread"), "options".into())),
         None => &[16, 8],
     };

@@ -3,6 +3,7 @@
 use std::ffi::CString;
 
 use inkwell::llvm_sys::error::{LLVMDisposeErrorMessage, LLVMGetErrorMessage};
+use inkwell::llvm_sys::prelude::LLVMModuleRef;
 use inkwell::llvm_sys::transforms::pass_builder::{
     LLVMCreatePassBuilderOptions, LLVMDisposePassBuilderOptions, LLVMPassBuilderOptionsSetLoopInterleaving,
     LLVMPassBuilderOptionsSetLoopVectorization, LLVMPassBuilderOptionsSetSLPVectorization, LLVMRunPasses,
@@ -26,6 +27,17 @@ pub const REDUCE: Step = Step { name: "llvm-reduce", passes: "globaldce" };
 /// All calls are inlined. Small functions become smaller first.
 pub const INLINE: Step =
     Step { name: "llvm-inline", passes: "function(sroa,early-cse,simplifycfg),always-inline,globaldce" };
+
+unsafe extern "C" {
+    /// In `unroll.cpp`.
+    fn gencl_mark_loops(module: LLVMModuleRef);
+}
+
+/// Marks the loops that [`OPTIMIZE`] is to unroll beyond LLVM's own measure: those over small private arrays.
+pub fn mark_loops(module: &Module) {
+    // SAFETY: the function takes any valid module and keeps nothing of it.
+    unsafe { gencl_mark_loops(module.as_mut_ptr()) }
+}
 
 /// Everything that -O2 has without vectors.
 pub const OPTIMIZE: Step = Step { name: "llvm-optimize", passes: "default<O2>" };

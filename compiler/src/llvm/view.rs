@@ -14,14 +14,14 @@ use inkwell::llvm_sys::core::{
     LLVMGetFirstGlobal, LLVMGetFirstInstruction, LLVMGetFirstUse, LLVMGetFunctionCallConv,
     LLVMGetGEPSourceElementType, LLVMGetGlobalParent, LLVMGetICmpPredicate, LLVMGetIncomingBlock,
     LLVMGetIncomingValue, LLVMGetIndices, LLVMGetInitializer, LLVMGetInstructionOpcode, LLVMGetIntTypeWidth,
-    LLVMGetMDKindIDInContext, LLVMGetMDNodeNumOperands, LLVMGetMDNodeOperands, LLVMGetMDString,
-    LLVMGetMaskValue, LLVMGetModuleContext, LLVMGetNextBasicBlock, LLVMGetNextFunction, LLVMGetNextGlobal,
-    LLVMGetNextInstruction, LLVMGetNextUse, LLVMGetNumArgOperands, LLVMGetNumIndices, LLVMGetNumMaskElements,
-    LLVMGetNumOperands, LLVMGetNumSuccessors, LLVMGetOperand, LLVMGetParam, LLVMGetPointerAddressSpace,
-    LLVMGetSuccessor, LLVMGetTypeAttributeValue, LLVMGetTypeKind, LLVMGetUser, LLVMGetValueKind,
-    LLVMGetValueName2, LLVMGetVectorSize, LLVMGlobalCopyAllMetadata, LLVMGlobalGetValueType,
-    LLVMIsConditional, LLVMIsDeclaration, LLVMMetadataAsValue, LLVMPrintTypeToString, LLVMPrintValueToString,
-    LLVMStructGetTypeAtIndex, LLVMTypeOf, LLVMValueMetadataEntriesGetKind,
+    LLVMGetIsDisjoint, LLVMGetMDKindIDInContext, LLVMGetMDNodeNumOperands, LLVMGetMDNodeOperands,
+    LLVMGetMDString, LLVMGetMaskValue, LLVMGetModuleContext, LLVMGetNextBasicBlock, LLVMGetNextFunction,
+    LLVMGetNextGlobal, LLVMGetNextInstruction, LLVMGetNextUse, LLVMGetNumArgOperands, LLVMGetNumIndices,
+    LLVMGetNumMaskElements, LLVMGetNumOperands, LLVMGetNumSuccessors, LLVMGetOperand, LLVMGetParam,
+    LLVMGetPointerAddressSpace, LLVMGetSuccessor, LLVMGetTypeAttributeValue, LLVMGetTypeKind, LLVMGetUser,
+    LLVMGetValueKind, LLVMGetValueName2, LLVMGetVectorSize, LLVMGlobalCopyAllMetadata,
+    LLVMGlobalGetValueType, LLVMIsConditional, LLVMIsDeclaration, LLVMMetadataAsValue, LLVMPrintTypeToString,
+    LLVMPrintValueToString, LLVMStructGetTypeAtIndex, LLVMTypeOf, LLVMValueMetadataEntriesGetKind,
     LLVMValueMetadataEntriesGetMetadata,
 };
 use inkwell::llvm_sys::prelude::*;
@@ -484,6 +484,12 @@ impl<'m> Value<'m> {
     #[must_use]
     pub fn real_predicate(self) -> RealPredicate {
         ask!(LLVMGetFCmpPredicate(self.raw))
+    }
+
+    /// An `or` of values that have no bit in common: a sum.
+    #[must_use]
+    pub fn is_disjoint(self) -> bool {
+        self.opcode() == Opcode::LLVMOr && ask!(LLVMGetIsDisjoint(self.raw)) != 0
     }
 
     /// May a float operation use a reciprocal or an approximation?

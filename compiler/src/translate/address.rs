@@ -4,6 +4,7 @@ use gencl_program::PushSource;
 
 use super::Failure;
 use super::function::Translator;
+use super::offset::without_constant;
 use super::types::{Scalar, address_space, scalar};
 use crate::ir::{BinaryOp, Family, Input, Reg, Space, Type};
 use crate::llvm::prepare::ARGUMENT_PREFIX;
@@ -87,7 +88,7 @@ impl<'m> Translator<'_, 'm> {
         if offset == 0 {
             return base;
         }
-        let ty = address_type(space);
+        let ty = space.address_type();
         self.binary_constant(BinaryOp::Add, ty, base, offset as u64)
     }
 
@@ -97,7 +98,7 @@ impl<'m> Translator<'_, 'm> {
             return Err(Failure::new("vectors of pointers are not supported"));
         }
         let space = self.space(instruction)?;
-        let ty = address_type(space);
+        let ty = space.address_type();
         let pointer = instruction.operand(0);
         if ty == Type::U64
             && let Some(mut place) = self.place(pointer)?
@@ -116,6 +117,8 @@ impl<'m> Translator<'_, 'm> {
                     constant = constant.wrapping_add(number.wrapping_mul(scale as i64))
                 }
                 Index::Value(value) => {
+                    let (value, number) = if ty == Type::U32 { without_constant(value) } else { (value, 0) };
+                    constant = constant.wrapping_add(number.wrapping_mul(scale as i64));
                     let index = self.index(value, ty)?;
                     let scaled = self.scaled(ty, index, scale);
                     address = self.binary(BinaryOp::Add, ty, address, scaled);
@@ -212,14 +215,6 @@ impl<'m> Index<'m> {
             None if value.kind() == ValueKind::Zero => Index::Constant(0),
             None => Index::Value(value),
         }
-    }
-}
-
-/// The type in which addresses of a space are computed.
-pub fn address_type(space: Space) -> Type {
-    match space.address_family() {
-        Family::Qword => Type::U64,
-        _ => Type::U32,
     }
 }
 

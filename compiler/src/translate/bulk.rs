@@ -124,7 +124,7 @@ impl<'m> Translator<'_, 'm> {
     }
 
     fn at(&mut self, space: Space, address: Reg, offset: Reg) -> Reg {
-        let offset = self.width_changed(Type::U32, super::address::address_type(space), offset);
+        let offset = self.width_changed(Type::U32, space.address_type(), offset);
         self.add_address(space, address, offset)
     }
 

@@ -215,7 +215,7 @@ impl<'m> Translator<'_, 'm> {
 
     /// a + b as addresses of a space.
     pub fn add_address(&mut self, space: Space, a: Reg, b: Reg) -> Reg {
-        self.binary(BinaryOp::Add, super::address::address_type(space), a, b)
+        self.binary(BinaryOp::Add, space.address_type(), a, b)
     }
 }
 

@@ -60,6 +60,8 @@ impl<'m> Translator<'_, 'm> {
                 Place { constant, ..place }
             }
             Index::Value(value) => {
+                let (value, number) = without_constant(value);
+                let place = self.advance(place, Index::Constant(number), scale)?;
                 let index = self.narrowed(value, DEPTH)?;
                 let scaled = self.scaled(Type::U32, index, scale);
                 let offset = match place.offset {
@@ -108,6 +110,28 @@ impl<'m> Translator<'_, 'm> {
             _ => self.convert(Type::U32, own.unsigned(), register),
         })
     }
+}
+
+/// A value without the constants that are added to it, and their sum: together they are the value modulo 2^32.
+///
+/// Neighbouring elements so have the same address but for a constant, as [`crate::ir::passes::opt_merge_accesses`] wants it.
+pub fn without_constant(mut value: Value) -> (Value, i64) {
+    let mut sum = 0i64;
+    while value.kind() == ValueKind::Instruction {
+        match value.opcode() {
+            Opcode::LLVMSExt | Opcode::LLVMZExt => match scalar(value.operand(0).ty()) {
+                Ok(Scalar::Integer(32)) => value = value.operand(0),
+                _ => break,
+            },
+            opcode if opcode == Opcode::LLVMAdd || value.is_disjoint() => {
+                let Some(number) = value.operand(1).signed_integer() else { break };
+                sum = sum.wrapping_add(number);
+                value = value.operand(0);
+            }
+            _ => break,
+        }
+    }
+    (value, sum)
 }
 
 /// Are the 64 bits of a value nothing but what narrower ones were extended to?

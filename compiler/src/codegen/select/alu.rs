@@ -176,7 +176,7 @@ impl Selector<'_> {
     pub fn immediate(&mut self, i: &Instruction, ty: IrType, bits: u64) -> Result<(), Failure> {
         let dst = i.dsts[0];
         if ty == IrType::Bool {
-            let mask = if bits & 1 != 0 { self.dispatch_mask()? } else { Val::imm(0, Type::UW) };
+            let mask = if bits & 1 != 0 { self.dispatch_mask()? } else { self.no_lanes() };
             return self.assign_constant_truth(i, mask);
         }
         let size = machine_type(ty)?.size();

@@ -1,10 +1,10 @@
 //! Jumps of the thread, and branches of lanes.
 
 use super::{Failure, Selector};
-use crate::codegen::build::{Branch, Val};
+use crate::codegen::build::Branch;
 use crate::codegen::lir::Point;
 use crate::ir::{BlockId, Join, Leave, Op, Predicate, Reg, Vote};
-use gencl_isa::{Flag, Opcode, Type};
+use gencl_isa::{Flag, Opcode};
 
 impl Selector<'_> {
     /// The jump that a vote decides about.
@@ -123,7 +123,7 @@ impl Selector<'_> {
             Some(flag) => Ok(flag),
             None => {
                 let none = self.temporary_flag()?;
-                self.logic(Opcode::Mov, none, &[Val::imm(0, Type::UW)]);
+                self.logic(Opcode::Mov, none, &[self.no_lanes()]);
                 Ok((none, false))
             }
         }

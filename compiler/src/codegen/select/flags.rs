@@ -1,7 +1,7 @@
 //! Truth values in flags.
 //!
-//! There are four flags of 16 lanes. Truth values live within one block of the IR, so flags are given
-//! out here, while selecting; one that has to make room is kept in a scalar word (its *home*).
+//! There are four flags of 16 lanes, or two of 32. Truth values live within one block of the IR, so flags are given
+//! out here, while selecting; one that has to make room is kept in a scalar (its *home*).
 //!
 //! Flag bits of lanes that the dispatch disabled are always zero: flags start as zero, comparisons do not write
 //! such bits, and logic on whole flags cannot make them one.
@@ -12,7 +12,7 @@ use crate::ir::Reg;
 use gencl_isa::{Arf, Condition, Flag, Opcode, Type};
 use std::collections::HashMap;
 
-/// Number of flags of 16 bits.
+/// Number of flags of 16 bits. With 32 lanes each pair is one.
 const FLAGS: usize = 4;
 
 /// The truth values of one block.
@@ -22,7 +22,7 @@ pub struct Flags {
     slots: [Option<Owner>; FLAGS],
     /// Flags that must stay where they are for now.
     locked: [bool; FLAGS],
-    /// Truth values that are (also) in a scalar word.
+    /// Truth values that are (also) in a scalar.
     homes: HashMap<Reg, Val>,
     /// Positions in the block where a truth value is read, ascending.
     reads: HashMap<Reg, Vec<usize>>,
@@ -38,11 +38,6 @@ enum Owner {
 
 fn flag(slot: usize) -> Flag {
     Flag { register: slot as u8 / 2, subregister: slot as u8 % 2 }
-}
-
-/// A flag as an operand of scalar instructions.
-pub fn flag_value(flag: Flag) -> Val {
-    Val::arf(Arf::Flag(flag.register), flag.subregister * 2, Type::UW)
 }
 
 impl Flags {
@@ -68,11 +63,31 @@ impl Flags {
 }
 
 impl Selector<'_> {
+    /// Bits of a flag in a scalar: one for each lane.
+    pub fn flag_type(&self) -> Type {
+        if self.b.simd == 32 { Type::UD } else { Type::UW }
+    }
+
+    /// A flag as an operand of scalar instructions.
+    pub fn flag_value(&self, flag: Flag) -> Val {
+        Val::arf(Arf::Flag(flag.register), flag.subregister * 2, self.flag_type())
+    }
+
+    /// A flag with a zero for each lane.
+    pub fn no_lanes(&self) -> Val {
+        Val::imm(0, self.flag_type())
+    }
+
+    /// The slots that can be given out.
+    fn flag_slots(&self) -> impl Iterator<Item = usize> + use<> {
+        (0..FLAGS).step_by(if self.b.simd == 32 { 2 } else { 1 })
+    }
+
     fn free_flag(&mut self) -> Result<usize, Failure> {
         let flags = &self.flags;
         let usable = |i: &usize| !flags.locked[*i];
         let mut best: Option<(usize, usize)> = None;
-        for i in (0..FLAGS).filter(usable) {
+        for i in self.flag_slots().filter(usable) {
             let distance = match flags.slots[i] {
                 None => usize::MAX,
                 Some(Owner::Temporary) => continue,
@@ -95,14 +110,15 @@ impl Selector<'_> {
         if self.flags.homes.contains_key(&reg) {
             return;
         }
-        let home = self.b.scalar(Type::UW);
-        self.b.mov(home, flag_value(flag(slot)));
+        let home = self.b.scalar(self.flag_type());
+        self.b.mov(home, self.flag_value(flag(slot)));
         self.flags.homes.insert(reg, home.val());
     }
 
     fn set_flag(&mut self, slot: usize, value: Val) {
         let f = flag(slot);
-        self.b.scalar_arf(Opcode::Mov, Arf::Flag(f.register), f.subregister * 2, Type::UW, &[value]);
+        let ty = self.flag_type();
+        self.b.scalar_arf(Opcode::Mov, Arf::Flag(f.register), f.subregister * 2, ty, &[value]);
     }
 
     /// The flag that holds a truth value, which stays there until the next instruction is selected.
@@ -123,13 +139,13 @@ impl Selector<'_> {
         Ok(flag(slot))
     }
 
-    /// A truth value as a scalar word, wherever it is.
+    /// A truth value as a scalar, wherever it is.
     pub fn truth(&mut self, reg: Reg) -> Result<Val, Failure> {
         if let Some(bits) = self.constants[reg.0 as usize] {
-            return Ok(if bits & 1 != 0 { self.dispatch_mask()? } else { Val::imm(0, Type::UW) });
+            return Ok(if bits & 1 != 0 { self.dispatch_mask()? } else { self.no_lanes() });
         }
         if let Some(slot) = self.flags.slot(reg) {
-            return Ok(flag_value(flag(slot)));
+            return Ok(self.flag_value(flag(slot)));
         }
         match self.flags.homes.get(&reg) {
             Some(home) => Ok(*home),

@@ -7,6 +7,7 @@
 //! Dwords go in untyped surface messages of up to four per lane; what is smaller or not aligned, one by
 //! one in byte scattered messages; aligned quadwords are read by scattered messages that give them packed.
 //! Dwords arrive and leave one register set after the other (all lanes of the first, all of the second).
+//! A message has 16 lanes at most, so with 32 it takes two.
 
 use super::{Failure, Selector, machine_type, unsigned};
 use crate::codegen::build::{Builder, Dest, Operation, Place, Val};
@@ -29,6 +30,9 @@ const ATOMICS: &[(AtomicOp, AtomicOperation, AtomicOperation)] = &[
     (AtomicOp::Min, AtomicOperation::IMin, AtomicOperation::UMin),
     (AtomicOp::CmpXchg, AtomicOperation::CmpWrite, AtomicOperation::CmpWrite),
 ];
+
+/// Most lanes of a message to shared local memory.
+const MESSAGE_LANES: u32 = 16;
 
 /// One message of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,15 +94,29 @@ impl Piece {
     }
 }
 
-/// Where the addresses of a message are, and how many lanes it has.
+/// Where the addresses of an access are, and how many lanes they are for.
 struct Address {
     payload: VRef,
-    /// Registers.
-    length: u32,
-    /// Lanes in the message's layout.
+    /// Lanes in the messages' layout.
     lanes: u32,
+    /// Lanes of one message.
+    width: u32,
+    /// Bytes of one.
+    size: u32,
     /// One element for all lanes?
     scalar: bool,
+}
+
+impl Address {
+    /// The first lane of each message.
+    fn messages(&self) -> impl Iterator<Item = u32> + use<> {
+        (0..self.lanes).step_by(self.width as usize)
+    }
+
+    /// Where the addresses of a message are.
+    fn of(&self, first: u32) -> VRef {
+        self.payload.plus(first * self.size)
+    }
 }
 
 /// A part of what was loaded.
@@ -159,12 +177,10 @@ impl Selector<'_> {
     fn address(&mut self, space: Space, reg: Reg, offset: u32, scalar: bool) -> Result<Address, Failure> {
         let ty = if space == Space::Local { Type::UD } else { Type::UQ };
         let lanes = if scalar { 8 } else { self.b.simd };
-        if ty == Type::UQ && lanes > self.target.a64_lanes {
-            return Err(Failure::unsupported(format!("{lanes} lanes of 64-bit addresses")));
-        }
-        let length = lanes * ty.size() / GRF;
+        let most = if ty == Type::UQ { self.target.a64_lanes } else { MESSAGE_LANES };
+        let (width, size) = (lanes.min(most), ty.size());
         let step = Val::imm(u64::from(offset), ty);
-        let place = |payload: VRef| Address { payload, length, lanes, scalar };
+        let place = |payload: VRef| Address { payload, lanes, width, size, scalar };
         if space == Space::Private {
             let base = self.private_base()?;
             let v = self.val(reg, Type::UD)?;
@@ -182,7 +198,7 @@ impl Selector<'_> {
         }
         let v = self.val(reg, ty)?;
         if scalar {
-            let payload = self.b.registers(length);
+            let payload = self.b.registers(lanes * size / GRF);
             let d = Dest { at: payload, stride: 0, ty, fresh: true };
             if offset == 0 {
                 self.b.mov(d, v);
@@ -212,19 +228,24 @@ impl Selector<'_> {
         let mut parts = Vec::new();
         for (offset, piece) in pieces(size, count, align, space != Space::Local) {
             let a = self.address(space, address, offset, scalar)?;
-            let length = a.lanes * piece.slots() / GRF;
-            let response = self.b.registers(length);
-            let message = self.access(space, false, a.lanes, piece, 0)?;
-            let width = if a.scalar { 1 } else { a.lanes };
-            self.b.send(message, width, 0, [Some(a.payload), None], Some(response));
+            let message = self.access(space, false, a.width, piece, 0)?;
             let (unit, step) = match piece {
                 Piece::Quadwords(_) => (Type::UQ, 8),
                 _ => (Type::UD, 4),
             };
-            for k in 0..piece.slots() / step {
-                let at = response.plus(k * step * a.lanes);
+            let units = piece.slots() / step;
+            let response = self.b.registers(a.lanes * piece.slots() / GRF);
+            for first in a.messages() {
+                let at = response.plus(first * piece.slots());
+                let width = if a.scalar { 1 } else { a.width };
+                self.b.send(message, width, first, [Some(a.of(first)), None], Some(at));
+            }
+            for k in 0..units {
                 let stride = if a.scalar { 0 } else { step };
-                let value = Val::reg(at, stride, unit);
+                let of = |first: u32| {
+                    Val::reg(response.plus(first * piece.slots() + k * step * a.width), stride, unit)
+                };
+                let value = if units == 1 || a.width == a.lanes { of(0) } else { self.joined(&a, unit, of) };
                 parts.push(Part { offset: offset + k * step, bytes: step.min(piece.bytes()), value });
             }
         }
@@ -232,6 +253,16 @@ impl Selector<'_> {
             self.deliver(*dst, size, k as u32 * size, &parts)?;
         }
         Ok(())
+    }
+
+    /// Brings together what several messages have given: `of` is where that of the one that begins with a lane is.
+    fn joined(&mut self, a: &Address, ty: Type, of: impl Fn(u32) -> Val) -> Val {
+        let d = self.b.vector(ty);
+        for first in a.messages() {
+            let fresh = first == 0;
+            self.b.mov_from_lanes(Dest { fresh, ..d }, of(first), first, a.width);
+        }
+        d.val()
     }
 
     /// Gives the element of `size` bytes at `offset` of what was loaded to a register.
@@ -290,14 +321,16 @@ impl Selector<'_> {
         for (offset, piece) in pieces(size, count, align, false) {
             let a = self.address(space, i.srcs[0], offset, false)?;
             let data = self.data(&i.srcs[1..], ty, offset, piece, &a)?;
-            let length = a.lanes * piece.slots() / GRF;
-            let message = self.access(space, true, a.lanes, piece, length)?;
-            self.b.send(message, a.lanes, 0, [Some(a.payload), Some(data)], None);
+            let message = self.access(space, true, a.width, piece, a.width * piece.slots() / GRF)?;
+            for first in a.messages() {
+                let data = data.plus(first * piece.slots());
+                self.b.send(message, a.width, first, [Some(a.of(first)), Some(data)], None);
+            }
         }
         Ok(())
     }
 
-    /// The payload of a store: bytes from `offset` on of elements that follow each other.
+    /// The payloads of a store's messages: bytes from `offset` on of elements that follow each other.
     fn data(
         &mut self,
         elements: &[Reg],
@@ -329,12 +362,14 @@ impl Selector<'_> {
             let v = self.val(elements[(byte / size) as usize], ty)?;
             let v = v.part(byte % size, unsigned(step));
             let within = byte - offset;
-            let at = payload.plus(within / 4 * 4 * a.lanes + within % 4);
             // Scattered elements fill their dword; packed ones only their part of it.
             let slot = if matches!(piece, Piece::Scattered(_)) { Type::UD } else { unsigned(step) };
             let v = if v.constant().is_some() && slot.size() == 1 { self.materialize(v) } else { v };
             let v = if v.constant().is_some() { v.cast_to_slot(slot) } else { v };
-            self.b.mov(Dest { at, stride: 4, ty: slot, fresh: true }, v);
+            for first in a.messages() {
+                let at = payload.plus(first * piece.slots() + within / 4 * 4 * a.width + within % 4);
+                self.b.mov_lanes(Dest { at, stride: 4, ty: slot, fresh: true }, v, first, a.width);
+            }
         }
         Ok(payload)
     }
@@ -354,7 +389,7 @@ impl Selector<'_> {
         let operation = if machine.is_signed() { *signed } else { *unsigned_operation };
         let ty = unsigned(size);
         let a = self.address(space, i.srcs[0], 0, false)?;
-        let width = if local { a.lanes } else { a.lanes.min(self.target.a64_atomic_lanes) };
+        let width = if local { a.width } else { a.width.min(self.target.a64_atomic_lanes) };
         let mut operands = Vec::new();
         for reg in &i.srcs[1..] {
             let v = self.val(*reg, ty)?;
@@ -371,10 +406,8 @@ impl Selector<'_> {
             let (a64, qword) = (!local, size == 8);
             let access = Access::UntypedAtomic { a64, surface, simd, operation, qword, returns };
             let message = self.message(access, length)?;
-            let addresses = a.length * width / a.lanes;
-            let payload = a.payload.plus(first * addresses * GRF / width);
             let dst = returned.map(|r| r.at.plus(first * size));
-            self.b.send(message, width, first, [Some(payload), second], dst);
+            self.b.send(message, width, first, [Some(a.of(first)), second], dst);
         }
         if let (Some(r), Some(dst)) = (returned, i.dsts.first()) {
             let d = self.dest(*dst, ty)?;

@@ -84,11 +84,16 @@ pub fn plan(function: &Function, simd: u32) -> Result<Payload, Failure> {
         offset += size;
     }
     p.cross_thread_size = offset.next_multiple_of(GRF);
-    let registers = 1 + p.cross_thread_size / GRF + if p.local_ids { 3 } else { 0 };
+    let registers = 1 + p.cross_thread_size / GRF + if p.local_ids { 3 * id_registers(simd) } else { 0 };
     if registers > 100 {
         return Err(Failure::unsupported(format!("{} bytes of arguments used", p.cross_thread_size)));
     }
     Ok(p)
+}
+
+/// Registers of the local ids of one dimension, a word for each lane.
+fn id_registers(simd: u32) -> u32 {
+    (2 * simd).div_ceil(GRF)
 }
 
 impl Selector<'_> {
@@ -107,8 +112,9 @@ impl Selector<'_> {
             self.payload.constants.push(Val::reg(at, 0, super::unsigned(push.size)));
         }
         if self.payload.local_ids {
+            let size = id_registers(self.b.simd) * GRF;
             for dimension in 0..3 {
-                let at = self.fixed(GRF + self.payload.cross_thread_size + dimension * GRF, GRF);
+                let at = self.fixed(GRF + self.payload.cross_thread_size + dimension * size, size);
                 self.payload.ids.push(Val::reg(at, 2, Type::UW));
             }
         }
@@ -138,8 +144,8 @@ impl Selector<'_> {
         let Some(header) = self.payload.header else { return };
         let any = Val::reg(header, 0, Type::UW);
         self.compare_into(flag, Condition::Equal, any, any);
-        let mask = self.b.scalar(Type::UW);
-        self.b.mov(mask, super::flags::flag_value(flag));
+        let mask = self.b.scalar(self.flag_type());
+        self.b.mov(mask, self.flag_value(flag));
         self.b.scalar_arf(Opcode::Mov, Arf::Flag(0), 0, Type::UD, &[Val::imm(0, Type::UD)]);
         self.payload.mask = Some(mask.val());
     }
@@ -187,10 +193,11 @@ impl Selector<'_> {
         self.payload.header.ok_or_else(|| Failure::internal("no entry block"))
     }
 
-    /// A word with a one for each lane that the dispatch enabled; for all, where others are never looked at.
+    /// A scalar with a one for each lane that the dispatch enabled; for all, where others are never looked at.
     pub fn dispatch_mask(&self) -> Result<Val, Failure> {
         if self.function.form == Form::Masked {
-            return Ok(Val::imm(0xffff, Type::UW));
+            let ty = self.flag_type();
+            return Ok(Val::imm(u64::MAX >> (64 - 8 * ty.size()), ty));
         }
         self.payload.mask.ok_or_else(|| Failure::internal("the mask of dispatched lanes was not foreseen"))
     }

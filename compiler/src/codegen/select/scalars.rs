@@ -12,8 +12,8 @@ pub struct Facts {
     pub local: Vec<bool>,
     /// Registers with one definition.
     pub single: Vec<bool>,
-    /// Quadwords that are but extended dwords and only added to other quadwords: the dword and its type. The
-    /// addition extends by itself.
+    /// Quadwords that are but extended dwords and only added to other quadwords, and dwords that are extended words: what they extend
+    /// and its type. The addition extends by itself.
     pub extended: Vec<Option<(Reg, Type)>>,
 }
 
@@ -53,22 +53,19 @@ pub fn analyse(function: &Function) -> Facts {
 fn extended(function: &Function, single: &[bool], constants: &[Option<u64>]) -> Vec<Option<(Reg, Type)>> {
     let mut list = vec![None; function.registers.len()];
     for (_, i) in instructions(function).filter(|(_, i)| i.predicate.is_none()) {
-        let Op::Convert {
-            to: Type::S64 | Type::U64,
-            from: from @ (Type::S32 | Type::U32),
-            saturate: false,
-            ..
-        } = i.op
-        else {
+        let Op::Convert { to, from, saturate: false, .. } = i.op else { continue };
+        let twice = matches!(to, Type::S64 | Type::U64) && matches!(from, Type::S32 | Type::U32)
+            || matches!(to, Type::S32 | Type::U32) && matches!(from, Type::S16 | Type::U16);
+        if !twice {
             continue;
-        };
+        }
         let (dst, src) = (i.dsts[0].0 as usize, i.srcs[0]);
         if single[dst] && single[src.0 as usize] && constants[src.0 as usize].is_none() {
             list[dst] = Some((src, from));
         }
     }
     for (_, i) in instructions(function) {
-        let add = matches!(i.op, Op::Binary(BinaryOp::Add, Type::S64 | Type::U64));
+        let add = matches!(i.op, Op::Binary(BinaryOp::Add, Type::S32 | Type::U32 | Type::S64 | Type::U64));
         for (index, src) in i.srcs.iter().enumerate() {
             // One of two extended operands must be what gives the addition its width.
             let other = add.then(|| i.srcs[1 - index].0 as usize);

@@ -1,10 +1,9 @@
 //! Operations on truth values.
 
-use super::flags::flag_value;
 use super::{Failure, Selector, machine_type};
 use crate::codegen::build::{Operation, Place, Val};
 use crate::ir::{BinaryOp, Condition, Form, Instruction, Reg, Type as IrType, UnaryOp};
-use gencl_isa::{Arf, Condition as MachineCondition, Flag, Opcode, Type};
+use gencl_isa::{Arf, Condition as MachineCondition, Flag, Opcode};
 use smallvec::SmallVec;
 
 /// The machine's name of a comparison.
@@ -37,12 +36,13 @@ impl Selector<'_> {
         if let [_, second] = &mut srcs[..]
             && matches!(second.place, Place::Arf { .. })
         {
-            let copy = self.b.scalar(Type::UW);
+            let copy = self.b.scalar(self.flag_type());
             self.b.mov(copy, Val { negate: false, ..*second });
             *second = Val { negate: second.negate, ..copy.val() };
         }
         let srcs = &srcs;
-        self.b.scalar_arf(opcode, Arf::Flag(to.register), to.subregister * 2, Type::UW, srcs);
+        let ty = self.flag_type();
+        self.b.scalar_arf(opcode, Arf::Flag(to.register), to.subregister * 2, ty, srcs);
     }
 
     /// Puts `compute`'s result, made for all lanes, into the lanes of `dst` that run.
@@ -63,7 +63,7 @@ impl Selector<'_> {
             let t = self.temporary_flag()?;
             compute(self, t)?;
             let to = self.write_flag(dst)?;
-            self.logic(Opcode::Mov, to, &[flag_value(t)]);
+            self.logic(Opcode::Mov, to, &[self.flag_value(t)]);
             self.flag_written(dst);
             return Ok(());
         };
@@ -73,9 +73,9 @@ impl Selector<'_> {
         // to = to ^ ((to ^ t) & mask): other lanes keep what they had.
         let mask = self.truth(p.reg)?;
         let in_mask = if p.inverse { mask.negated() } else { mask };
-        self.logic(Opcode::Xor, t, &[flag_value(t), flag_value(to)]);
-        self.logic(Opcode::And, t, &[flag_value(t), in_mask]);
-        self.logic(Opcode::Xor, to, &[flag_value(to), flag_value(t)]);
+        self.logic(Opcode::Xor, t, &[self.flag_value(t), self.flag_value(to)]);
+        self.logic(Opcode::And, t, &[self.flag_value(t), in_mask]);
+        self.logic(Opcode::Xor, to, &[self.flag_value(to), self.flag_value(t)]);
         self.flag_written(dst);
         Ok(())
     }
@@ -146,8 +146,8 @@ impl Selector<'_> {
         self.assign_truth(i.dsts[0], i, |s, t| {
             let (c, a, b) = (s.truth(c)?, s.truth(a)?, s.truth(b)?);
             s.logic2(Opcode::Xor, t, a, b);
-            s.logic2(Opcode::And, t, flag_value(t), c);
-            s.logic2(Opcode::Xor, t, flag_value(t), b);
+            s.logic2(Opcode::And, t, s.flag_value(t), c);
+            s.logic2(Opcode::Xor, t, s.flag_value(t), b);
             Ok(())
         })
     }

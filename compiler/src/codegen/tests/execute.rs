@@ -70,12 +70,14 @@ fn dispatch(kernel: &Kernel, launch: &Launch) -> Dispatch {
         let at = push.offset as usize;
         cross_thread[at..at + push.size as usize].copy_from_slice(&value[..push.size as usize]);
     }
-    let per_thread_size = if kernel.local_ids { 3 * 32 } else { 0 };
+    let id_size = (2 * simd as usize).next_multiple_of(32);
+    let per_thread_size = if kernel.local_ids { 3 * id_size } else { 0 };
     let mut per_thread = vec![0; per_thread_size * threads as usize];
     for item in (0..items).filter(|_| kernel.local_ids) {
         let ids = [item % size[0], item / size[0] % size[1], item / size[0] / size[1]];
         for (dimension, id) in ids.iter().enumerate() {
-            let at = (item / simd) as usize * per_thread_size + dimension * 32 + (item % simd) as usize * 2;
+            let at =
+                (item / simd) as usize * per_thread_size + dimension * id_size + (item % simd) as usize * 2;
             per_thread[at..at + 2].copy_from_slice(&(*id as u16).to_le_bytes());
         }
     }

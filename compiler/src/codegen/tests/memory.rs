@@ -74,7 +74,7 @@ fn copy(space: Space, ty: Type, count: usize, align: u32, offset: u32) -> Functi
 
 fn check(what: &str, function: Function, vendor: bool) {
     let function = lowered(function);
-    for lanes in [16, 8] {
+    for lanes in [32, 16, 8] {
         let compiled = code(&function, simd(lanes));
         if vendor {
             disassemble(&compiled);

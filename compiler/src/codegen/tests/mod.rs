@@ -117,7 +117,7 @@ fn a_loop() {
     let unit = parse(LOOP).expect("it is Gen IR");
     let function = lowered(unit.functions[0].clone());
     println!("{}", crate::ir::text::print_function(&function));
-    for lanes in [8, 16] {
+    for lanes in [8, 16, 32] {
         let compiled = code(&function, simd(lanes));
         println!("{}", compiled.listing);
         disassemble(&compiled);
@@ -156,7 +156,7 @@ end
 #[test]
 fn a_value_written_in_parts_under_a_predicate() {
     let unit = parse(PARTS).expect("it is Gen IR");
-    for lanes in [8, 16] {
+    for lanes in [8, 16, 32] {
         disassemble(&code(&unit.functions[0], simd(lanes)));
     }
 }
@@ -196,7 +196,7 @@ fn random_kernels_compute_what_the_ir_says() {
     let all = (0..100).flat_map(|seed| ControlFlow::NAMES.iter().map(move |&(name, by)| (seed, name, by)));
     for (seed, strategy, control_flow) in all {
         let function = random(seed, control_flow);
-        for (lanes, registers) in [(16, None), (8, None), (8, Some(32)), (8, Some(24))] {
+        for (lanes, registers) in [(32, None), (16, None), (8, None), (8, Some(32)), (8, Some(24))] {
             let compiled = code(&function, Options { registers, ..simd(lanes) });
             let expected = output(21, lanes, |launch, memory| {
                 run(&function, &[], launch, memory).map_err(|t| t.to_string())
@@ -248,7 +248,7 @@ fn random_kernels_have_branches_of_all_kinds() {
 fn random_kernels() {
     for seed in 0..60 {
         let function = random(seed, ControlFlow::NAMES[seed as usize % 3].1);
-        for lanes in [8, 16] {
+        for lanes in [8, 16, 32] {
             let compiled = code(&function, simd(lanes));
             if seed % 20 == 0 {
                 disassemble(&compiled);

@@ -243,7 +243,7 @@ fn every_operation_on_every_type() {
             (Form::Constant, false),
         ] {
             let function = lowered(kernel(&case, form, simple));
-            for lanes in [16, 8] {
+            for lanes in [32, 16, 8] {
                 let what = format!("{} {form:?} {simple} at {lanes} lanes", case.name);
                 if refused(&case) {
                     let error = compile(&function, skylake(), &simd(lanes));
@@ -329,7 +329,7 @@ fn conditions_and_selections() {
             b.store(Space::Global, ty, addresses[2], z);
             b.ret();
             let function = lowered(function);
-            for lanes in [8, 16] {
+            for lanes in [8, 16, 32] {
                 let compiled = code(&function, simd(lanes));
                 let (launch, mut expected) = memory(&case);
                 let mut found = expected.clone();

@@ -9,9 +9,11 @@ mod lower_crossing_bools;
 mod lower_masks;
 mod lower_returns;
 mod mark_uniform;
+mod opt_coalesce_copies;
 mod opt_copy_propagation;
 mod opt_dead_code;
 mod opt_local_values;
+mod opt_merge_accesses;
 mod opt_merge_blocks;
 mod short_sides;
 
@@ -25,9 +27,11 @@ pub use lower_crossing_bools::lower_crossing_bools;
 pub use lower_masks::{lower_gotos, lower_structured, split_branches, structure_blocks};
 pub use lower_returns::lower_returns;
 pub use mark_uniform::mark_uniform;
+pub use opt_coalesce_copies::opt_coalesce_copies;
 pub use opt_copy_propagation::opt_copy_propagation;
 pub use opt_dead_code::opt_dead_code;
 pub use opt_local_values::opt_local_values;
+pub use opt_merge_accesses::opt_merge_accesses;
 pub use opt_merge_blocks::opt_merge_blocks;
 
 /// A pass: a name, and a function that changes a function.
@@ -51,9 +55,11 @@ pub const PASSES: &[Pass] = passes! {
     lower_returns
     lower_structured
     mark_uniform
+    opt_coalesce_copies
     opt_copy_propagation
     opt_dead_code
     opt_local_values
+    opt_merge_accesses
     opt_merge_blocks
     split_branches
     structure_blocks
@@ -64,6 +70,9 @@ const PER_LANE: &[Pass] = passes! {
     lower_returns
     opt_local_values
     opt_merge_blocks
+    opt_copy_propagation
+    opt_merge_accesses
+    opt_local_values
     opt_copy_propagation
     opt_dead_code
     lower_crossing_bools
@@ -99,10 +108,14 @@ impl ControlFlow {
     /// The passes that lower control flow.
     fn passes(self) -> &'static [Pass] {
         match self {
-            ControlFlow::BlockIp => passes! { mark_uniform lower_block_ips opt_merge_blocks },
-            ControlFlow::Goto => passes! { split_branches mark_uniform lower_gotos },
+            ControlFlow::BlockIp => {
+                passes! { mark_uniform opt_coalesce_copies lower_block_ips opt_merge_blocks }
+            }
+            ControlFlow::Goto => passes! { split_branches mark_uniform opt_coalesce_copies lower_gotos },
             ControlFlow::Structured => {
-                passes! { structure_blocks split_branches mark_uniform lower_structured }
+                passes! {
+                    structure_blocks split_branches mark_uniform opt_coalesce_copies lower_structured
+                }
             }
         }
     }
