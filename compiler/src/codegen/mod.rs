@@ -1,6 +1,6 @@
 //! Code generation: Gen IR to machine code.
 //!
-//! [`select`] makes machine instructions on virtual registers ([`lir`]), [`allocate`] gives them places, [`spill`]
+//! [`select`] makes machine instructions on virtual registers ([`lir`]), [`schedule`] orders them, [`allocate`] gives them places, [`spill`]
 //! moves some to scratch when there are too few, [`check`] proves the result symbolically, [`emit`] encodes.
 
 mod allocate;
@@ -9,6 +9,7 @@ mod check;
 mod emit;
 mod lir;
 mod liveness;
+mod schedule;
 mod select;
 mod spill;
 mod target;
@@ -98,6 +99,10 @@ fn error2(function: &Function) -> impl Fn((String, &'static str)) -> Error + '_ 
     |(what, place)| Error { kernel: function.name.clone(), what, place: place.into() }
 }
 
+/// Percentages of the registers that scheduling may use: first fit wastes some. In the order of selection there may be room where
+/// there is none in any of these.
+const BUDGETS: &[u32] = &[90, 60];
+
 /// Most rounds of spilling; each frees the room that one register lacked.
 const ROUNDS: usize = 2000;
 
@@ -111,23 +116,21 @@ fn finish(
     may_spill: bool,
 ) -> Result<Option<Compiled>, (String, &'static str)> {
     let registers = options.registers.unwrap_or(target.registers).min(target.registers);
-    let allocation = |e: String| (e, "register allocation");
-    let mut rounds = 0;
-    let locations = loop {
-        let shortage = match allocate::allocate(&selected.program, registers) {
-            Ok(locations) => break locations,
-            Err(shortage) => shortage,
-        };
-        if !may_spill {
-            return Ok(None);
+    let scheduled = BUDGETS.iter().find_map(|percent| {
+        let program = schedule::schedule(&selected.program, target.generation, registers * percent / 100);
+        let locations = allocate::allocate(&program, registers).ok()?;
+        Some((program, locations))
+    });
+    let locations = match scheduled {
+        Some((program, locations)) => {
+            selected.program = program;
+            locations
         }
-        rounds += 1;
-        let count = shortage.candidates.len().min(1 + rounds / 8);
-        if count == 0 || rounds > ROUNDS {
-            return Err(allocation(format!("{registers} registers do not suffice, even with spilling")));
-        }
-        spill::spill(&mut selected.program, &shortage.candidates[..count], target.generation)
-            .map_err(allocation)?;
+        None => match with_spills(&mut selected.program, target, registers, may_spill) {
+            Ok(Some(locations)) => locations,
+            Ok(None) => return Ok(None),
+            Err(e) => return Err((e, "register allocation")),
+        },
     };
     if options.check || cfg!(debug_assertions) {
         check::check(&selected.program, &locations).map_err(|e| (e, "check of the register allocation"))?;
@@ -150,6 +153,31 @@ fn finish(
     kernel.code = bytes;
     let machine_form = options.machine_form.then(|| selected.program.dump());
     Ok(Some(Compiled { kernel, listing, machine_form }))
+}
+
+/// Allocates in the order of selection, and sends registers to scratch until what is left fits. `None` when it does not fit at once and
+/// `may_spill` is false.
+fn with_spills(
+    program: &mut Program,
+    target: &Target,
+    registers: u32,
+    may_spill: bool,
+) -> Result<Option<allocate::Locations>, String> {
+    for round in 1..=ROUNDS {
+        let shortage = match allocate::allocate(program, registers) {
+            Ok(locations) => return Ok(Some(locations)),
+            Err(shortage) => shortage,
+        };
+        if !may_spill {
+            return Ok(None);
+        }
+        let count = shortage.candidates.len().min(1 + round / 8);
+        if count == 0 {
+            break;
+        }
+        spill::spill(program, &shortage.candidates[..count], target.generation)?;
+    }
+    Err(format!("{registers} registers do not suffice, even with spilling"))
 }
 
 /// Scratch per thread: spilled registers, then the lanes' private memory.
