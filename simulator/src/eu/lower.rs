@@ -168,6 +168,7 @@ impl Lowering<'_> {
         op.indirect_source = op.src.iter().any(|s| matches!(s.place, Place::Indirect { .. }));
         op.dst = Dst::resolve(&instruction.destination, lanes).map_err(Fault::illegal)?;
         op.writes = op.dst.writes;
+        op.copies_by = copies_by(instruction);
         let destination = &instruction.destination;
         let step = destination.ty.size() as usize * usize::from(destination.hstride.max(1));
         op.src.iter_mut().for_each(|src| src.spread(step));
@@ -337,6 +338,25 @@ fn is_tautology(instruction: &Instruction) -> bool {
     instruction.opcode == Opcode::Cmp && a == b && a.ty().is_some_and(|ty| !ty.is_float())
 }
 
+/// Of a `mov` that copies packed elements from the beginning of a general register to that of another: how many registers further.
+/// IGC copies so what is undefined on the way that was taken (an operand of a phi).
+fn copies_by(instruction: &Instruction) -> Option<i32> {
+    let Operand::Register(source) = &instruction.sources[0] else { return None };
+    let destination = &instruction.destination;
+    let (Register::Grf(from), Register::Grf(to)) = (source.register, destination.register) else {
+        return None;
+    };
+    let packed = source.region.hstride == 1
+        && source.region.vstride == source.region.width
+        && destination.hstride == 1;
+    let plain = instruction.opcode == Opcode::Mov
+        && (instruction.condition, instruction.saturate, source.negate, source.abs)
+            == (None, false, false, false)
+        && (source.indirect, destination.indirect) == (None, None)
+        && (source.subregister, destination.subregister, source.ty) == (0, 0, destination.ty);
+    (plain && packed).then(|| i32::from(to) - i32::from(from))
+}
+
 /// `smov` as a `mov` and the channels for which it is executed: those whose bit is set in source 1, an immediate (IGC
 /// makes one of a flag register that is loaded with the number and a predicated `mov`, `Optimizer::createSmov`).
 fn scattered_move(instruction: &Instruction) -> Result<(Instruction, u32), Fault> {
@@ -413,6 +433,7 @@ fn template(offset: u32, size: u8) -> Op {
         src: [Src::NONE; 3],
         reads: 0,
         writes: 0,
+        copies_by: None,
         cycles: 1,
         offset,
         size,

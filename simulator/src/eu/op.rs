@@ -118,6 +118,8 @@ pub struct Op {
     pub reads: u128,
     /// General registers that it writes.
     pub writes: u128,
+    /// A plain copy of whole general registers: how many registers further.
+    pub copies_by: Option<i32>,
     /// Cycles that it occupies the EU, by the cycle model.
     pub cycles: u32,
     /// Byte offset from the kernel's first instruction.

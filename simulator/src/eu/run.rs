@@ -261,7 +261,7 @@ fn step(
                 thread.written |= op.writes;
                 return Ok(());
             }
-            check_written(context, thread, op, mask)?;
+            let undefined = check_written(context, thread, op, mask)?;
             if op.special {
                 refresh(context, thread, op);
                 execute(thread, op, mask)?;
@@ -269,7 +269,7 @@ fn step(
             } else {
                 execute(thread, op, mask)?;
             }
-            thread.written |= op.writes;
+            thread.written |= op.writes & !undefined;
             Ok(())
         }
         Action::Branch(branch) => flow::branch(kernel, thread, op, *branch),
@@ -300,13 +300,18 @@ fn step(
 }
 
 /// Strict mode: all registers that an instruction reads have been written. A write for which no channel was enabled
-/// counts: a wider instruction that reads the result reads what belongs to channels that do not run either.
+/// counts: a wider instruction that reads the result reads what belongs to channels that do not run either. A plain copy of what has not been written is
+/// no use of it; the result are the registers that it leaves as if they were not written either.
 #[inline(always)]
-fn check_written(context: &Context<'_>, thread: &Thread, op: &Op, mask: u32) -> Result<(), Trap> {
+fn check_written(context: &Context<'_>, thread: &Thread, op: &Op, mask: u32) -> Result<u128, Trap> {
     if context.strict {
         let missing = op.reads & !thread.written;
         if missing != 0 {
-            return Err(unwritten(missing.trailing_zeros() as usize));
+            return match op.copies_by {
+                Some(distance) if distance >= 0 => Ok(missing << distance),
+                Some(distance) => Ok(missing >> -distance),
+                None => Err(unwritten(missing.trailing_zeros() as usize)),
+            };
         }
         if op.indirect_source
             && let Some(register) = unwritten_indirect(thread, op, mask)
@@ -314,7 +319,7 @@ fn check_written(context: &Context<'_>, thread: &Thread, op: &Op, mask: u32) -> 
             return Err(unwritten(register));
         }
     }
-    Ok(())
+    Ok(0)
 }
 
 #[cold]

@@ -40,6 +40,11 @@ mov(8) g10<1>UD 1D { align1 WE_all 1Q };
 add(8) g10<1>D g2<8,8,1>D g3<8,8,1>D { align1 1Q };
 ; fault: g2 is read but has never been written
 ---
+; # Copying it is no use of it; what uses the copy is.
+mov(8) g10<1>F g2<8,8,1>F { align1 1Q };
+add(8) g11<1>D g10<8,8,1>D 1D { align1 1Q };
+; fault: g10 is read but has never been written
+---
 ; # A comparison of integers with themselves does not depend on them, one of floats does.
 ; simd 8
 ; mask 0x0f
