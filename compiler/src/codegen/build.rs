@@ -15,12 +15,7 @@ pub enum Place {
     /// A constant: bits of its type, zero above.
     Immediate(u64),
     /// In a register: `stride` bytes from lane to lane, 0 when one element is for all lanes.
-    Register {
-        /// Of lane 0.
-        at: VRef,
-        /// Bytes from lane to lane.
-        stride: u32,
-    },
+    Register(Spot),
     /// One element of an architecture register, for all lanes.
     Arf {
         /// Register.
@@ -28,6 +23,25 @@ pub enum Place {
         /// First byte.
         subregister: u8,
     },
+}
+
+/// Where in registers the elements of all lanes are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spot {
+    /// Of lane 0.
+    pub at: VRef,
+    /// Bytes from lane to lane; 0: one element for all lanes.
+    pub stride: u32,
+    /// After each so many lanes so many bytes are left out: results of several messages.
+    pub split: Option<(u32, u32)>,
+}
+
+impl Spot {
+    /// Where the element of a lane is.
+    fn of(&self, lane: u32) -> VRef {
+        let gaps = self.split.map_or(0, |(lanes, gap)| lane / lanes * gap);
+        self.at.plus(lane * self.stride + gaps)
+    }
 }
 
 /// A source operand for all lanes.
@@ -67,7 +81,7 @@ impl Val {
 
     /// A register.
     pub fn reg(at: VRef, stride: u32, ty: Type) -> Val {
-        Val { place: Place::Register { at, stride }, ty, negate: false, abs: false }
+        Val { place: Place::Register(Spot { at, stride, split: None }), ty, negate: false, abs: false }
     }
 
     /// An architecture register.
@@ -85,7 +99,7 @@ impl Val {
 
     /// Is it the same for all lanes?
     pub fn scalar(&self) -> bool {
-        !matches!(self.place, Place::Register { stride: 1.., .. })
+        !matches!(self.place, Place::Register(Spot { stride: 1.., .. }))
     }
 
     /// The same bits as another type of at most the same size: the low part where it is smaller.
@@ -100,8 +114,8 @@ impl Val {
     pub fn part(self, byte: u32, ty: Type) -> Val {
         match self.place {
             Place::Immediate(bits) => Val::imm(bits >> (8 * byte), ty),
-            Place::Register { at, stride } => {
-                Val { place: Place::Register { at: at.plus(byte), stride }, ty, ..self }
+            Place::Register(spot) => {
+                Val { place: Place::Register(Spot { at: spot.at.plus(byte), ..spot }), ty, ..self }
             }
             Place::Arf { arf, subregister } => {
                 Val { place: Place::Arf { arf, subregister: subregister + byte as u8 }, ty, ..self }
@@ -127,6 +141,11 @@ impl Dest {
     /// Does it hold one element for all lanes?
     pub fn scalar(&self) -> bool {
         self.stride == 0
+    }
+
+    /// Where it is.
+    pub fn spot(&self) -> Spot {
+        Spot { at: self.at, stride: self.stride, split: None }
     }
 
     /// The value in it.
@@ -261,6 +280,11 @@ impl Builder {
         Dest { at, stride: 0, ty, fresh: true }
     }
 
+    /// Bytes of what [`Builder::temporary`] gives for elements of `size` bytes.
+    pub fn temporary_size(&self, scalar: bool, size: u32) -> u32 {
+        if scalar { size.max(4) } else { Builder::stride(size) * self.simd }
+    }
+
     /// A new register: one element when `scalar`, else one for each lane.
     pub fn temporary(&mut self, scalar: bool, ty: Type) -> Dest {
         if scalar { self.scalar(ty) } else { self.vector(ty) }
@@ -278,25 +302,11 @@ impl Builder {
 
     /// A copy for `lanes` lanes from `first` on only: `dst` is where the first of them goes.
     pub fn mov_lanes(&mut self, dst: Dest, src: Val, first: u32, lanes: u32) {
-        self.mov_between(dst, src, first, lanes, |inst, n| inst.dst = Some(dst.at.plus(n * dst.stride)));
-    }
-
-    /// The same, where `src` is what the first of them gets.
-    pub fn mov_from_lanes(&mut self, dst: Dest, src: Val, first: u32, lanes: u32) {
-        self.mov_between(dst, src, first, lanes, |inst, n| {
-            if let Place::Register { at, stride } = src.place {
-                inst.srcs[0] = Some(at.plus(n * stride));
-            }
-        });
-    }
-
-    /// Copies some lanes, and lets `adjust` complete each instruction: it gets the number of lanes before.
-    fn mov_between(&mut self, dst: Dest, src: Val, first: u32, lanes: u32, adjust: impl Fn(&mut Inst, u32)) {
         let step = reach(lanes, Some(dst), dst.ty, &[src]);
         for lane in (first..first + lanes).step_by(step as usize) {
             self.chunk(Operation::new(Opcode::Mov), Some(dst), dst.ty, &[src], lane, step);
             if let Some(last) = self.program.blocks.last_mut().and_then(|b| b.insts.last_mut()) {
-                adjust(last, lane - first);
+                last.dst = Some(dst.at.plus((lane - first) * dst.stride));
             }
         }
     }
@@ -429,6 +439,13 @@ impl Builder {
         self.push(inst);
     }
 
+    /// Says of the last instruction whether it ends the life of what its destination held.
+    pub fn last_is_fresh(&mut self, fresh: bool) {
+        if let Some(last) = self.program.blocks.last_mut().and_then(|b| b.insts.last_mut()) {
+            last.fresh = fresh;
+        }
+    }
+
     /// Emits a scalar operation on architecture registers and registers, all of one type.
     pub fn scalar_arf(&mut self, opcode: Opcode, arf: Arf, subregister: u8, ty: Type, srcs: &[Val]) {
         let mut isa = Instruction::new(opcode, 1);
@@ -516,7 +533,9 @@ fn reach(mut lanes: u32, dst: Option<Dest>, ty: Type, srcs: &[Val]) -> u32 {
         };
         dst_fits
             && srcs.iter().all(|s| match s.place {
-                Place::Register { at, stride } => span(at.offset, stride, s.ty.size()),
+                Place::Register(Spot { at, stride, split }) => {
+                    span(at.offset, stride, s.ty.size()) && split.is_none_or(|(lanes, _)| n <= lanes)
+                }
                 _ => true,
             })
     };
@@ -541,7 +560,8 @@ fn operand(s: &Val, first: u32, lanes: u32, three: bool) -> (Operand, Option<VRe
             source.negate = s.negate;
             (Operand::Register(source), None)
         }
-        Place::Register { at, stride } => {
+        Place::Register(spot) => {
+            let stride = spot.stride;
             let region = region(s.ty.size(), stride, lanes);
             let mut source = Source::new(Register::Grf(0), 0, region, s.ty);
             source.negate = s.negate;
@@ -550,7 +570,7 @@ fn operand(s: &Val, first: u32, lanes: u32, three: bool) -> (Operand, Option<VRe
                 source.replicate = stride == 0;
                 source.region = if stride == 0 { Region::SCALAR } else { Region::new(4, 4, 1) };
             }
-            (Operand::Register(source), Some(at.plus(first * stride)))
+            (Operand::Register(source), Some(spot.of(first)))
         }
     }
 }

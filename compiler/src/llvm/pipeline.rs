@@ -49,9 +49,12 @@ pub const INLINE_AGAIN: Step = Step {
              instcombine<no-verify-fixpoint>,simplifycfg)",
 };
 
-/// What the translation wants to see: one return, no switches, no dead code.
-pub const FINISH: Step =
-    Step { name: "llvm-finish", passes: "globaldce,function(simplifycfg,mergereturn,lower-switch,dce)" };
+/// What the translation wants to see: one return, no switches, no dead code. Blocks behind loops of their own have the copies for
+/// what is needed there.
+pub const FINISH: Step = Step {
+    name: "llvm-finish",
+    passes: "globaldce,function(simplifycfg,mergereturn,lower-switch,dce,loop-simplify)",
+};
 
 /// Runs one step.
 ///

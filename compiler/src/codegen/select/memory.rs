@@ -10,7 +10,7 @@
 //! A message has 16 lanes at most, so with 32 it takes two.
 
 use super::{Failure, Selector, machine_type, unsigned};
-use crate::codegen::build::{Builder, Dest, Operation, Place, Val};
+use crate::codegen::build::{Builder, Dest, Operation, Place, Spot, Val};
 use crate::codegen::lir::{GRF, VRef};
 use crate::ir::{AtomicOp, Instruction, Reg, Space, Type as IrType};
 use gencl_isa::message::{AtomicOperation, ElementSize, Message, Operation as Access, SimdMode, surface};
@@ -209,8 +209,8 @@ impl Selector<'_> {
         }
         if offset == 0 {
             let v = self.in_lanes(v);
-            if let Place::Register { at, .. } = v.place {
-                return Ok(place(at));
+            if let Place::Register(spot) = v.place {
+                return Ok(place(spot.at));
             }
         }
         let d = self.b.vector(ty);
@@ -225,6 +225,10 @@ impl Selector<'_> {
         let address = i.srcs[0];
         let known = self.constants[address.0 as usize].is_some() || self.scalars[address.0 as usize];
         let scalar = known && i.dsts.iter().all(|d| self.scalars[d.0 as usize]);
+        let stays = i.dsts.iter().all(|d| self.can_stay(*d, scalar));
+        let ends_life = !stays
+            || !self.b.masked() && i.predicate.is_none()
+            || i.dsts.iter().all(|d| self.local[d.0 as usize]);
         let mut parts = Vec::new();
         for (offset, piece) in pieces(size, count, align, space != Space::Local) {
             let a = self.address(space, address, offset, scalar)?;
@@ -233,49 +237,47 @@ impl Selector<'_> {
                 Piece::Quadwords(_) => (Type::UQ, 8),
                 _ => (Type::UD, 4),
             };
-            let units = piece.slots() / step;
             let response = self.b.registers(a.lanes * piece.slots() / GRF);
             for first in a.messages() {
                 let at = response.plus(first * piece.slots());
                 let width = if a.scalar { 1 } else { a.width };
                 self.b.send(message, width, first, [Some(a.of(first)), None], Some(at));
+                self.b.last_is_fresh(ends_life);
             }
-            for k in 0..units {
+            for k in 0..piece.slots() / step {
                 let stride = if a.scalar { 0 } else { step };
-                let of = |first: u32| {
-                    Val::reg(response.plus(first * piece.slots() + k * step * a.width), stride, unit)
-                };
-                let value = if units == 1 || a.width == a.lanes { of(0) } else { self.joined(&a, unit, of) };
+                let gap = a.width * (piece.slots() - step);
+                let split = (gap > 0 && a.width < a.lanes).then_some((a.width, gap));
+                let spot = Spot { at: response.plus(k * step * a.width), stride, split };
+                let value = Val { place: Place::Register(spot), ..Val::imm(0, unit) };
                 parts.push(Part { offset: offset + k * step, bytes: step.min(piece.bytes()), value });
             }
         }
         for (k, dst) in i.dsts.iter().enumerate() {
-            self.deliver(*dst, size, k as u32 * size, &parts)?;
+            self.deliver(*dst, size, k as u32 * size, &parts, stays)?;
         }
         Ok(())
     }
 
-    /// Brings together what several messages have given: `of` is where that of the one that begins with a lane is.
-    fn joined(&mut self, a: &Address, ty: Type, of: impl Fn(u32) -> Val) -> Val {
-        let d = self.b.vector(ty);
-        for first in a.messages() {
-            let fresh = first == 0;
-            self.b.mov_from_lanes(Dest { fresh, ..d }, of(first), first, a.width);
-        }
-        d.val()
+    /// Can a loaded value stay where the message puts it? So it is when nothing else is ever written there.
+    fn can_stay(&self, dst: Reg, scalar: bool) -> bool {
+        let index = dst.0 as usize;
+        self.single[index] && self.places[index].is_none() && self.scalars[index] == scalar
     }
 
     /// Gives the element of `size` bytes at `offset` of what was loaded to a register.
-    fn deliver(&mut self, dst: Reg, size: u32, offset: u32, parts: &[Part]) -> Result<(), Failure> {
+    fn deliver(
+        &mut self,
+        dst: Reg,
+        size: u32,
+        offset: u32,
+        parts: &[Part],
+        stays: bool,
+    ) -> Result<(), Failure> {
         let ty = unsigned(size);
-        let index = dst.0 as usize;
         if let Some(v) = whole(parts, offset, size) {
-            let free = self.single[index] && self.local[index] && self.places[index].is_none();
-            if let Place::Register { at, stride } = v.place
-                && free
-                && (stride == 0) == self.scalars[index]
-            {
-                self.places[index] = Some((at, stride));
+            if let (true, Place::Register(spot)) = (stays, v.place) {
+                self.places[dst.0 as usize] = Some(spot);
                 return Ok(());
             }
             let d = self.dest(dst, ty)?;
@@ -343,7 +345,7 @@ impl Selector<'_> {
         if let (Piece::Dwords(1), 4) = (piece, size) {
             let v = self.val(elements[(offset / 4) as usize], ty)?;
             let v = self.in_lanes(v);
-            if let Place::Register { at, .. } = v.place {
+            if let Place::Register(Spot { at, .. }) = v.place {
                 // The two payloads of a split send must not overlap.
                 if at.vreg != a.payload.vreg {
                     return Ok(at);
@@ -421,7 +423,7 @@ impl Selector<'_> {
         match list {
             [] => None,
             [one] => match one.place {
-                Place::Register { at, .. } if at.vreg != a.payload.vreg => Some(at.plus(first * size)),
+                Place::Register(Spot { at, .. }) if at.vreg != a.payload.vreg => Some(at.plus(first * size)),
                 _ => Some(self.gathered(list, first, width, size)),
             },
             _ => Some(self.gathered(list, first, width, size)),

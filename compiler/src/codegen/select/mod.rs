@@ -11,8 +11,8 @@ mod scalars;
 mod sync;
 mod truth;
 
-use super::build::{Builder, Dest, Place, Val};
-use super::lir::{Program, VRef};
+use super::build::{Builder, Dest, Place, Spot, Val};
+use super::lir::Program;
 use super::target::Target;
 use crate::ir::{BinaryOp, BlockId, Family, Function, Instruction, Op, Reg, Type as IrType, UnaryOp};
 use flags::Flags;
@@ -63,7 +63,7 @@ struct Selector<'a> {
     target: &'a Target,
     b: Builder,
     /// Where each IR register is, once it is somewhere.
-    places: Vec<Option<(VRef, u32)>>,
+    places: Vec<Option<Spot>>,
     /// IR registers with one definition, which is a constant.
     constants: Vec<Option<u64>>,
     /// IR registers that are kept as one element for all lanes.
@@ -284,7 +284,7 @@ impl Selector<'_> {
         if sources.contains(&number) {
             self.redirected = Some((*dst, t));
         } else {
-            self.places[number] = Some((t.at, t.stride));
+            self.places[number] = Some(t.spot());
         }
         let written = std::mem::replace(&mut self.written[number], true);
         let result = self.instruction(i, index);
@@ -305,8 +305,17 @@ impl Selector<'_> {
             Op::Input(input) => self.input(i.dsts[0], input),
             Op::Undefined => {
                 for d in &i.dsts {
-                    if let (false, Some((at, _))) = (self.is_bool(*d), self.places[d.0 as usize]) {
-                        self.b.undefined(at.vreg);
+                    if let (false, Some(spot)) = (self.is_bool(*d), self.places[d.0 as usize]) {
+                        // What came with others in one message lives as long as these.
+                        let own = self.b.program.info(spot.at.vreg).size;
+                        if own
+                            <= self.b.temporary_size(
+                                self.scalars[d.0 as usize],
+                                family_size(self.function.register(*d).family),
+                            )
+                        {
+                            self.b.undefined(spot.at.vreg);
+                        }
                     } else if !self.is_bool(*d) && !self.local[d.0 as usize] {
                         let vreg = self.dest(*d, unsigned(1))?.at.vreg;
                         self.b.undefined(vreg);
@@ -348,7 +357,7 @@ impl Selector<'_> {
             return self.val(dword, machine_type(ty)?);
         }
         match self.places[reg.0 as usize] {
-            Some((at, stride)) => Ok(Val::reg(at, stride, ty)),
+            Some(spot) => Ok(Val { place: Place::Register(spot), ty, negate: false, abs: false }),
             // Read where nothing has been written on any path before: any value does.
             None => Ok(self.dest(reg, ty)?.val()),
         }
@@ -364,11 +373,14 @@ impl Selector<'_> {
         let whole = self.b.predicate.is_none() && (!self.b.masked() || self.scalars[index]);
         let fresh = whole || (self.local[index] && first);
         let (at, stride) = match self.places[index] {
-            Some(place) => place,
+            Some(spot) if spot.split.is_some() => {
+                return Err(Failure::internal("a result of several messages is written again"));
+            }
+            Some(spot) => (spot.at, spot.stride),
             None => {
                 let size = family_size(self.function.registers[index].family);
                 let d = self.b.temporary(self.scalars[index], unsigned(size));
-                self.places[index] = Some((d.at, d.stride));
+                self.places[index] = Some(d.spot());
                 (d.at, d.stride)
             }
         };
@@ -392,7 +404,9 @@ impl Selector<'_> {
     /// One element for each lane, packed, at the beginning of a register.
     fn in_lanes(&mut self, v: Val) -> Val {
         let packed = match v.place {
-            Place::Register { at, stride } => stride == Builder::stride(v.ty.size()) && at.offset % 32 == 0,
+            Place::Register(Spot { at, stride, split: None }) => {
+                stride == Builder::stride(v.ty.size()) && at.offset % 32 == 0
+            }
             _ => false,
         };
         if packed && !v.negate && !v.abs {

@@ -212,8 +212,8 @@ impl Selector<'_> {
         let value = self.input_value(dst, input)?;
         let index = dst.0 as usize;
         let free = self.single[index] && self.places[index].is_none();
-        if let (true, Place::Register { at, stride }) = (free, value.place) {
-            self.places[index] = Some((at, stride));
+        if let (true, Place::Register(spot)) = (free, value.place) {
+            self.places[index] = Some(spot);
             return Ok(());
         }
         let d = self.dest(dst, value.ty)?;
@@ -258,7 +258,7 @@ impl Selector<'_> {
     /// The linear id of lane 0, which always runs, over the lanes per thread.
     fn subgroup_id(&mut self) -> Result<Val, Failure> {
         let first = |v: Val| match v.place {
-            Place::Register { at, .. } => Val::reg(at, 0, v.ty),
+            Place::Register(spot) => Val::reg(spot.at, 0, v.ty),
             _ => v,
         };
         let sizes = [self.pushed(PushSource::LocalSize(0), 4)?, self.pushed(PushSource::LocalSize(1), 4)?];
