@@ -34,6 +34,21 @@ pub const DEVICE_EXTENSIONS: &[Named] = &[
     ("cl_khr_global_int32_extended_atomics", V1),
     ("cl_khr_local_int32_base_atomics", V1),
     ("cl_khr_local_int32_extended_atomics", V1),
+    ("cl_khr_int64_base_atomics", V1),
+    ("cl_khr_int64_extended_atomics", V1),
+    ("cl_khr_subgroup_extended_types", V1),
+    ("cl_khr_subgroup_non_uniform_vote", V1),
+    ("cl_khr_subgroup_ballot", V1),
+    ("cl_khr_subgroup_non_uniform_arithmetic", V1),
+    ("cl_khr_subgroup_shuffle", V1),
+    ("cl_khr_subgroup_shuffle_relative", V1),
+    ("cl_khr_subgroup_clustered_reduce", V1),
+    ("cl_khr_subgroup_rotate", V1),
+    ("cl_intel_required_subgroup_size", V1),
+    ("cl_intel_subgroups", V1),
+    ("cl_intel_subgroups_char", V1),
+    ("cl_intel_subgroups_short", V1),
+    ("cl_intel_subgroups_long", V1),
 ];
 
 /// `CL_DEVICE_OPENCL_C_ALL_VERSIONS`
@@ -45,7 +60,14 @@ pub const OPENCL_C_VERSIONS: &[Named] = &[
 ];
 
 /// `CL_DEVICE_OPENCL_C_FEATURES`: the optional parts of OpenCL C 3.0 that work.
-pub const OPENCL_C_FEATURES: &[Named] = &[("__opencl_c_int64", make_version(3, 0, 0))];
+pub const OPENCL_C_FEATURES: &[Named] = &[
+    ("__opencl_c_int64", make_version(3, 0, 0)),
+    ("__opencl_c_subgroups", make_version(3, 0, 0)),
+    ("__opencl_c_work_group_collective_functions", make_version(3, 0, 0)),
+    ("__opencl_c_atomic_order_acq_rel", make_version(3, 0, 0)),
+    ("__opencl_c_atomic_order_seq_cst", make_version(3, 0, 0)),
+    ("__opencl_c_atomic_scope_device", make_version(3, 0, 0)),
+];
 
 /// The names, with spaces between them.
 pub fn names(list: &[Named]) -> String {

@@ -27,29 +27,40 @@ impl Llvm {
         Self { tools: path("--bindir"), include: path("--includedir"), libraries: path("--libdir") }
     }
 
-    /// Compiles what is C++ and links clang's and LLVM's shared libraries.
+    /// Compiles what is C++ and links clang's and LLVM's shared libraries. The compilation takes longer than all else here, so it is
+    /// done anew only when the files or LLVM are others, not when the library changes.
     pub fn build_bridge(&self) {
         let files = ["src/clang/clang.cpp", "src/llvm/unroll.cpp"];
+        let mut made_of = self.include.display().to_string();
         for file in files {
             println!("cargo::rerun-if-changed={file}");
+            made_of += &std::fs::read_to_string(file).unwrap_or_else(|e| panic!("compiler/{file}: {e}"));
         }
-        cc::Build::new()
-            .cpp(true)
-            .std("c++17")
-            .files(files)
-            .include(&self.include)
-            // LLVM is built without run-time type information; a class derived from its classes has to be, too.
-            .flag("-fno-rtti")
-            .flag("-fno-exceptions")
-            .warnings(false)
-            .compile("gencl_clang");
+        let note = out_dir().join("gencl_clang.made-of");
+        if std::fs::read_to_string(&note).is_ok_and(|before| before == made_of) {
+            println!("cargo::rustc-link-search=native={}", out_dir().display());
+            println!("cargo::rustc-link-lib=static=gencl_clang");
+            println!("cargo::rustc-link-lib=stdc++");
+        } else {
+            cc::Build::new()
+                .cpp(true)
+                .std("c++17")
+                .files(files)
+                .include(&self.include)
+                // LLVM is built without run-time type information; a class derived from its classes has to be, too.
+                .flag("-fno-rtti")
+                .flag("-fno-exceptions")
+                .warnings(false)
+                .compile("gencl_clang");
+            std::fs::write(note, made_of).expect("OUT_DIR can be written");
+        }
         println!("cargo::rustc-link-search=native={}", self.libraries.display());
         println!("cargo::rustc-link-lib=dylib=clang-cpp");
         println!("cargo::rustc-link-lib=dylib=LLVM-19");
     }
 
     /// Copies clang's `opencl-c-base.h` without what it declares for SPIR on the assumption that every feature
-    /// is there.
+    /// is there, and with our own features before it and our own declarations behind it.
     pub fn prepare_base_header(&self) {
         let source = self.libraries.join("clang/19/include/opencl-c-base.h");
         println!("cargo::rerun-if-changed={}", source.display());
@@ -57,7 +68,13 @@ impl Llvm {
             .unwrap_or_else(|e| panic!("{}: {e}; install libclang-common-19-dev", source.display()));
         let everything = "#if defined(__SPIR__) || defined(__SPIRV__)";
         assert!(text.contains(everything), "opencl-c-base.h is not as expected");
-        let text = text.replace(everything, "#if 0");
+        let guard = "#define _OPENCL_BASE_H_\n";
+        assert!(text.contains(guard), "opencl-c-base.h is not as expected");
+        let own =
+            |file: &str| std::fs::read_to_string(file).unwrap_or_else(|e| panic!("compiler/{file}: {e}"));
+        let features = own("library/features.h");
+        let text = text.replace(everything, "#if 0").replacen(guard, &format!("{guard}{features}"), 1)
+            + &own("library/intel_subgroups.h");
         std::fs::write(out_dir().join("opencl-c-base.h"), text).expect("OUT_DIR can be written");
     }
 

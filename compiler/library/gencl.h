@@ -1,6 +1,9 @@
 // What the compiler itself understands: the translation to Gen IR turns calls of these into instructions.
 // Dimensions and flags are constants after inlining, or the translation reports an error.
 
+#pragma OPENCL EXTENSION cl_khr_fp16 : enable
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+
 #define CONST __attribute__((const))
 
 // Work-items. Sizes and ids are 32 bits wide: the runtime refuses launches beyond that.
@@ -17,6 +20,65 @@ uint CONST __gencl_work_dim(void);
 void __attribute__((convergent)) __gencl_barrier(uint flags);
 void __gencl_fence(uint flags);
 
+#define OVERLOAD __attribute__((overloadable))
+#define CONVERGENT __attribute__((convergent))
+
+// Sub-groups: the lanes of a thread. A lane's number is taken modulo the lanes of a thread.
+uint CONST __gencl_simd_width(void);
+uint CONST __gencl_lane_id(void);
+uint CONST __gencl_sub_group_id(void);
+void CONVERGENT __gencl_sub_group_barrier(uint flags);
+// Bit i: lane i takes part, and x is not 0 there.
+uint CONVERGENT __gencl_ballot(int x);
+uchar CONVERGENT __gencl_shuffle_u8(uchar x, uint lane);
+ushort CONVERGENT __gencl_shuffle_u16(ushort x, uint lane);
+uint CONVERGENT __gencl_shuffle_u32(uint x, uint lane);
+ulong CONVERGENT __gencl_shuffle_u64(ulong x, uint lane);
+
+// Types whose values are put together across lanes, with the compiler's names for them.
+#define INTEGERS(DO, ...) \
+    DO(char, s8, __VA_ARGS__) DO(uchar, u8, __VA_ARGS__) DO(short, s16, __VA_ARGS__) DO(ushort, u16, __VA_ARGS__) \
+    DO(int, s32, __VA_ARGS__) DO(uint, u32, __VA_ARGS__) DO(long, s64, __VA_ARGS__) DO(ulong, u64, __VA_ARGS__)
+#define FLOATS(DO, ...) DO(half, f16, __VA_ARGS__) DO(float, f32, __VA_ARGS__) DO(double, f64, __VA_ARGS__)
+
+#define ACROSS_LANES(TYPE, NAME, OP) \
+    TYPE CONVERGENT __gencl_reduce_##OP##_##NAME(TYPE x); \
+    TYPE CONVERGENT __gencl_scan_##OP##_##NAME(TYPE x); \
+    TYPE CONVERGENT __gencl_exclusive_scan_##OP##_##NAME(TYPE x);
+INTEGERS(ACROSS_LANES, add)
+INTEGERS(ACROSS_LANES, mul)
+INTEGERS(ACROSS_LANES, min)
+INTEGERS(ACROSS_LANES, max)
+INTEGERS(ACROSS_LANES, and)
+INTEGERS(ACROSS_LANES, or)
+INTEGERS(ACROSS_LANES, xor)
+FLOATS(ACROSS_LANES, add)
+FLOATS(ACROSS_LANES, mul)
+FLOATS(ACROSS_LANES, min)
+FLOATS(ACROSS_LANES, max)
+
+// Relaxed atomics; each returns the value before. Those of 64 bits in local memory are functions of atomics64.cl.
+#define ATOMIC(TYPE, SPACE, NAME, OP) TYPE __gencl_atomic_##OP##_##SPACE##_##NAME(volatile SPACE TYPE *object, TYPE x);
+#define ATOMICS_OF(TYPE, SPACE, NAME) \
+    ATOMIC(TYPE, SPACE, NAME, add) ATOMIC(TYPE, SPACE, NAME, sub) ATOMIC(TYPE, SPACE, NAME, or) \
+    ATOMIC(TYPE, SPACE, NAME, xor) ATOMIC(TYPE, SPACE, NAME, and) ATOMIC(TYPE, SPACE, NAME, min) \
+    ATOMIC(TYPE, SPACE, NAME, max) ATOMIC(TYPE, SPACE, NAME, xchg) \
+    TYPE __gencl_atomic_cmp_xchg_##SPACE##_##NAME(volatile SPACE TYPE *object, TYPE expected, TYPE desired);
+ATOMICS_OF(int, global, s32)
+ATOMICS_OF(uint, global, u32)
+ATOMICS_OF(long, global, s64)
+ATOMICS_OF(ulong, global, u64)
+ATOMICS_OF(int, local, s32)
+ATOMICS_OF(uint, local, u32)
+ATOMICS_OF(long, local, s64)
+ATOMICS_OF(ulong, local, u64)
+
+// A dword of local memory that is 0 when the kernel begins: the lock of what is no operation of the hardware.
+local uint *CONST __gencl_local_lock(void);
+
+// Local memory for the functions of a whole work-group: a quadword for each of its sub-groups.
+local ulong *CONST __gencl_group_memory(void);
+
 // The MATH unit.
 float CONST __gencl_rcp(float x);
 float CONST __gencl_rsqrt(float x);
@@ -27,8 +89,6 @@ float CONST __gencl_sin(float x);
 float CONST __gencl_cos(float x);
 float CONST __gencl_pow(float x, float y);
 float CONST __gencl_divide(float x, float y);
-
-#define OVERLOAD __attribute__((overloadable))
 
 // A function of one float for every vector size, by way of the scalar one.
 #define VECTORS_1(NAME) \

@@ -40,7 +40,10 @@ const DEFAULT_STANDARD: &str = "CL1.2";
 const DEVICE: &[&str] = &[
     "-cl-ext=-all,+cl_khr_global_int32_base_atomics,+cl_khr_global_int32_extended_atomics,\
      +cl_khr_local_int32_base_atomics,+cl_khr_local_int32_extended_atomics,+cl_khr_byte_addressable_store,\
-     +__opencl_c_int64",
+     +cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics,+cl_khr_subgroups,+__opencl_c_int64,+__opencl_c_subgroups,+__opencl_c_atomic_order_acq_rel,\
+     +__opencl_c_atomic_order_seq_cst,+__opencl_c_atomic_scope_device",
+    // `pragma OPENCL EXTENSION` may name extensions that clang does not know.
+    "-Wno-ignored-pragmas",
     "-cl-kernel-arg-info",
     "-D__OPENCL_VERSION__=300",
     // Clang takes images for granted.

@@ -20,6 +20,9 @@ use serde::{Deserialize, Serialize};
 /// a kernel's arguments, which are the beginnings of objects.
 pub const LARGEST_OBJECT: u64 = 1 << 32;
 
+/// The numbers of lanes that threads can be compiled for: sizes of sub-groups.
+pub const SIMD_WIDTHS: [u32; 3] = [8, 16, 32];
+
 /// A compiled program: kernels and the data they share.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Program {

@@ -108,7 +108,7 @@ impl Gpu {
                 .chunks_exact(word)
                 .map(|size| size.iter().rev().fold(0, |value, byte| value << 8 | u32::from(*byte)))
                 .collect(),
-            // gencl does not report them yet; others refuse the attribute or ignore it.
+            // Others refuse the attribute or ignore it.
             _ => vec![8, 16, 32],
         }
     }

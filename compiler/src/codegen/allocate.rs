@@ -4,7 +4,7 @@
 //! destination of a copy, which is put where its source ends if it can be. What does not fit is reported
 //! with the registers that were in the way, cheapest to spill first.
 
-use super::lir::{GRF, Inst, Kind, Program, Vreg};
+use super::lir::{Fixup, GRF, Inst, Kind, Program, Vreg};
 use super::liveness::{Interval, intervals};
 use gencl_isa::{Opcode, Operand};
 
@@ -111,7 +111,7 @@ pub fn plain_copy(inst: &Inst) -> Option<(Vreg, u32, Vreg, u32)> {
     }
     let (dst, src) = (inst.dst?, inst.srcs[0]?);
     let Operand::Register(s) = &isa.sources[0] else { return None };
-    if s.negate || s.abs || s.ty != isa.destination.ty {
+    if s.negate || s.abs || s.indirect.is_some() || s.ty != isa.destination.ty {
         return None;
     }
     let mut written = Vec::new();
@@ -159,13 +159,24 @@ fn candidates(
     active: &[Active],
     wanted: usize,
 ) -> Vec<Vreg> {
+    // What is read by its address stays where the address says.
+    let addressed: Vec<u32> = program
+        .blocks
+        .iter()
+        .flat_map(|b| &b.insts)
+        .filter_map(|inst| match inst.fixup {
+            Some(Fixup::AddressOf(v)) => Some(v.vreg.0),
+            _ => None,
+        })
+        .collect();
     let mut list: Vec<(u64, usize)> = active
         .iter()
         .map(|a| a.vreg)
         .chain([wanted])
         .filter(|v| {
             let info = &program.vregs[*v];
-            info.piece_of.is_none() && info.fixed.is_none() && info.size >= 8
+            let here = info.piece_of.is_some() || info.fixed.is_some() || addressed.contains(&(*v as u32));
+            !here && info.size >= 8
         })
         .map(|v| {
             let length = intervals[v].map_or(1, |i| u64::from(i.end - i.start + 1));

@@ -38,7 +38,7 @@ pub struct Spot {
 
 impl Spot {
     /// Where the element of a lane is.
-    fn of(&self, lane: u32) -> VRef {
+    pub fn of(&self, lane: u32) -> VRef {
         let gaps = self.split.map_or(0, |(lanes, gap)| lane / lanes * gap);
         self.at.plus(lane * self.stride + gaps)
     }
@@ -224,12 +224,14 @@ pub struct Builder {
     pub simd: u32,
     /// Predicate of the operations that follow, and whether it is inverted.
     pub predicate: Option<(Flag, bool)>,
+    /// The operations that follow are for all lanes, whether they run or not.
+    pub all_lanes: bool,
 }
 
 impl Builder {
     /// Nothing yet.
     pub fn new(simd: u32) -> Builder {
-        Builder { program: Program::default(), simd, predicate: None }
+        Builder { program: Program::default(), simd, predicate: None, all_lanes: false }
     }
 
     /// Begins the next block.
@@ -352,7 +354,11 @@ impl Builder {
         isa.channel_offset = first as u8;
         isa.saturate = operation.saturate;
         let scalar = dst.is_some_and(|d| d.scalar());
-        isa.no_mask = scalar || operation.all_lanes;
+        isa.no_mask = scalar || operation.all_lanes || self.all_lanes;
+        if self.all_lanes {
+            // Small numbers of lanes do not begin everywhere, and without mask it does not matter.
+            isa.channel_offset = 0;
+        }
         if let Some(function) = operation.math {
             isa.extra = Extra::Math(function);
         }
@@ -360,7 +366,7 @@ impl Builder {
             isa.thread_control = ThreadControl::Switch;
         }
         if !isa.no_mask {
-            self.predicate(&mut isa);
+            self.apply_predicate(&mut isa);
         }
         if let Some((condition, flag)) = operation.condition {
             isa.condition = Some(condition);
@@ -397,7 +403,8 @@ impl Builder {
         self.push(inst);
     }
 
-    fn predicate(&self, isa: &mut Instruction) {
+    /// Puts an instruction under the current predicate.
+    pub fn apply_predicate(&self, isa: &mut Instruction) {
         if let Some((flag, inverse)) = self.predicate {
             isa.flag = flag;
             isa.predicate = Some(Predicate { control: PredicateControl::Normal, inverse });
@@ -418,7 +425,7 @@ impl Builder {
         isa.channel_offset = first as u8;
         isa.no_mask = lanes == 1;
         if !isa.no_mask {
-            self.predicate(&mut isa);
+            self.apply_predicate(&mut isa);
         }
         isa.extra = Extra::Send(send);
         let ty = if lanes == 16 { Type::UW } else { Type::UD };
@@ -562,7 +569,8 @@ fn operand(s: &Val, first: u32, lanes: u32, three: bool) -> (Operand, Option<VRe
         }
         Place::Register(spot) => {
             let stride = spot.stride;
-            let region = region(s.ty.size(), stride, lanes);
+            let begin = spot.of(first).offset % GRF;
+            let region = region(s.ty.size(), stride, lanes, begin);
             let mut source = Source::new(Register::Grf(0), 0, region, s.ty);
             source.negate = s.negate;
             source.abs = s.abs;
@@ -575,14 +583,18 @@ fn operand(s: &Val, first: u32, lanes: u32, three: bool) -> (Operand, Option<VRe
     }
 }
 
-/// The region of elements of `size` bytes, `stride` bytes apart.
-fn region(size: u32, stride: u32, lanes: u32) -> Region {
+/// The region of elements of `size` bytes, `stride` bytes apart, from byte `begin` of a register on. Elements of one row must lie in one
+/// register (Skylake manual, Volume 7, "Region Parameters").
+fn region(size: u32, stride: u32, lanes: u32, begin: u32) -> Region {
     if stride == 0 || lanes == 1 {
         return Region::SCALAR;
     }
     let step = stride / size;
     if step == 1 {
         let width = lanes.min(GRF / size).min(16) as u8;
+        if begin % (u32::from(width) * size) != 0 {
+            return Region::new(1, 1, 0);
+        }
         return Region::new(width, width, 1);
     }
     Region::new(step as u8, 1, 0)

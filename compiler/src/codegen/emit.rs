@@ -75,7 +75,9 @@ fn placed(inst: &Inst, program: &Program, locations: &Locations) -> Result<Instr
         (isa.destination.register, isa.destination.subregister) = find(v)?;
     }
     for (operand, v) in isa.sources.iter_mut().zip(inst.srcs) {
-        if let (Operand::Register(s), Some(v)) = (operand, v) {
+        if let (Operand::Register(s), Some(v)) = (operand, v)
+            && s.indirect.is_none()
+        {
             (s.register, s.subregister) = find(v)?;
         }
     }
@@ -83,6 +85,12 @@ fn placed(inst: &Inst, program: &Program, locations: &Locations) -> Result<Instr
         Some(Fixup::SpillSize) => {
             if let Operand::Immediate { bits, .. } = &mut isa.sources[1] {
                 *bits += u64::from(program.spill_size);
+            }
+        }
+        Some(Fixup::AddressOf(v)) => {
+            let at = locations[v.vreg.0 as usize].ok_or_else(|| format!("v{} has no place", v.vreg.0))?;
+            if let Operand::Immediate { bits, .. } = &mut isa.sources[1] {
+                *bits += u64::from(at + v.offset);
             }
         }
         None => {}

@@ -51,6 +51,8 @@ impl VRef {
 pub enum Fixup {
     /// Source 1 is an immediate: the size of the spill area is added to it.
     SpillSize,
+    /// Source 1 is an immediate: the byte of the register file where this is is added to it.
+    AddressOf(VRef),
 }
 
 /// Why an instruction is there, for the statistics and the checker.
@@ -84,6 +86,8 @@ pub struct Inst {
     pub lanes_to: Option<Point>,
     /// Completed after allocation.
     pub fixup: Option<Fixup>,
+    /// Bytes that an indirect source 0 may read from its first on.
+    pub reach: u32,
     /// Why it is there.
     pub kind: Kind,
 }
@@ -152,6 +156,7 @@ impl Inst {
             target: None,
             lanes_to: None,
             fixup: None,
+            reach: 0,
             kind: Kind::Normal,
         }
     }
@@ -199,6 +204,10 @@ impl Inst {
             return;
         }
         let Operand::Register(s) = &self.isa.sources[index] else { return };
+        if s.indirect.is_some() {
+            f(0, self.reach);
+            return;
+        }
         let size = s.ty.size();
         if self.isa.access_mode == AccessMode::Align16 {
             let n = if s.replicate { 1 } else { u32::from(self.isa.exec_size) };
@@ -236,7 +245,7 @@ impl Inst {
     /// have read everything.
     pub fn early_clobber(&self) -> bool {
         let Some(dst) = self.dst else { return false };
-        if self.lengths().is_some() || self.isa.access_mode == AccessMode::Align16 {
+        if self.lengths().is_some() || self.isa.access_mode == AccessMode::Align16 || self.reach > 0 {
             return true;
         }
         if dst.offset % GRF + self.dst_span() <= GRF && self.isa.exec_size <= 8 {

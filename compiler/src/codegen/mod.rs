@@ -7,6 +7,7 @@ mod allocate;
 mod build;
 mod check;
 mod emit;
+mod indirect;
 mod lir;
 mod liveness;
 mod schedule;
@@ -21,7 +22,7 @@ mod tests;
 pub use target::Target;
 
 use crate::ir::{Form, Function};
-use gencl_program::{Kernel, Statistics};
+use gencl_program::{Kernel, SIMD_WIDTHS, Statistics};
 use lir::{Kind, Program};
 use std::fmt::Write;
 
@@ -75,12 +76,16 @@ pub fn compile(function: &Function, target: &Target, options: &Options) -> Resul
     if function.form == Form::PerLane {
         return Err(error("control flow has not been lowered".into(), "input".into()));
     }
-    let widths: &[u32] = match options.simd.or(function.kernel.required_sub_group_size) {
+    let widths: &[u32] = match function.kernel.required_sub_group_size.or(options.simd) {
         Some(8) => &[8],
         Some(16) => &[16],
         Some(32) => &[32],
+        Some(other) => {
+            let what =
+                format!("threads of {other} lanes (sub-group size) are not supported; {SIMD_WIDTHS:?} are");
+            return Err(error(what, "options".into()));
+        }
         None if width::wide_pays(function) => &[32, 16, 8],
-        Some(other) => return Err(error(format!("{other} lanes per thread"), "options".into())),
         None => &[16, 8],
     };
     for (index, simd) in widths.iter().enumerate() {

@@ -15,6 +15,7 @@
 
 pub mod analysis;
 mod build;
+pub mod cross_lane;
 pub mod fold;
 pub mod interpret;
 mod names;
@@ -27,6 +28,7 @@ pub mod text;
 pub mod validate;
 
 pub use build::Builder;
+pub use cross_lane::{CrossLane, GroupOp};
 
 use smallvec::SmallVec;
 
@@ -240,6 +242,8 @@ pub enum Input {
     LaneId,
     /// `get_sub_group_id`: a Dword, uniform.
     SubgroupId,
+    /// Lanes of a thread: a Dword, uniform. Known when code is generated.
+    SimdWidth,
 }
 
 /// Which lanes' truth values decide about a jump of the whole thread.
@@ -355,8 +359,17 @@ pub enum Op {
         /// Type, 32 or 64 bits.
         ty: Type,
     },
+    /// dst = of what all lanes hold in the sources
+    CrossLane(CrossLane),
     /// Work-group barrier; memory of the named spaces is consistent after it.
     Barrier {
+        /// `CLK_LOCAL_MEM_FENCE`
+        local: bool,
+        /// `CLK_GLOBAL_MEM_FENCE`
+        global: bool,
+    },
+    /// Sub-group barrier: lanes run in step, so it only orders memory.
+    SubgroupBarrier {
         /// `CLK_LOCAL_MEM_FENCE`
         local: bool,
         /// `CLK_GLOBAL_MEM_FENCE`

@@ -1,7 +1,8 @@
 //! Names of everything that has one in the text form. The printer, the parser and messages read them here.
 
 use super::{
-    AtomicOp, BinaryOp, Condition, Family, Form, Join, Leave, Rounding, Space, TernaryOp, Type, UnaryOp, Vote,
+    AtomicOp, BinaryOp, Condition, Family, Form, GroupOp, Join, Leave, Rounding, Space, TernaryOp, Type,
+    UnaryOp, Vote,
 };
 
 macro_rules! names {
@@ -51,6 +52,7 @@ names! {
         Add = "add", Sub = "sub", Inc = "inc", Dec = "dec", Xchg = "xchg", CmpXchg = "cmp_xchg", And = "and",
         Or = "or", Xor = "xor", Min = "min", Max = "max",
     }
+    GroupOp { Add = "add", Mul = "mul", Min = "min", Max = "max", And = "and", Or = "or", Xor = "xor" }
     Vote { Any = "any", All = "all", None = "none" }
     Leave {
         Goto = "goto", If = "if", Else = "else", Break = "break", Continue = "continue", While = "while",

@@ -95,6 +95,8 @@ pub enum Class {
     Read,
     /// Writes memory.
     Write,
+    /// The result depends on what the active lanes hold, and on which they are.
+    CrossLane,
     /// Orders what work-items do.
     Order,
     /// Ends a block.
@@ -116,7 +118,8 @@ impl Op {
             Op::Undefined => Class::Undefined,
             Op::Load { .. } => Class::Read,
             Op::Store { .. } | Op::Atomic { .. } => Class::Write,
-            Op::Barrier { .. } | Op::Fence { .. } => Class::Order,
+            Op::CrossLane(_) => Class::CrossLane,
+            Op::Barrier { .. } | Op::SubgroupBarrier { .. } | Op::Fence { .. } => Class::Order,
             Op::Jump(_)
             | Op::Branch { .. }
             | Op::Vote { .. }

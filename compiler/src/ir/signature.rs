@@ -2,7 +2,7 @@
 //!
 //! The validator, the parser and the generators of the tests ask here; nothing else states a typing rule.
 
-use super::{AtomicOp, BinaryOp, Family, Input, Op, Space, TernaryOp, Type, UnaryOp};
+use super::{AtomicOp, BinaryOp, CrossLane, Family, Input, Op, Space, TernaryOp, Type, UnaryOp};
 use gencl_program::PushSource;
 use smallvec::{SmallVec, smallvec};
 
@@ -126,8 +126,18 @@ pub fn signature(op: &Op) -> Signature {
                 Operands::fixed([space.address_family()]).and_rest(ty.family().into(), values, values),
             )
         }
+        Op::CrossLane(op) => match op {
+            CrossLane::Shuffle(ty) => {
+                (Operands::fixed([ty.family()]), Operands::fixed([ty.family(), Family::Dword]))
+            }
+            CrossLane::Ballot => (Operands::fixed([Family::Dword]), Operands::fixed([Bool])),
+            CrossLane::Reduce(_, ty) | CrossLane::Scan { ty, .. } => {
+                (Operands::fixed([ty.family()]), Operands::fixed([ty.family()]))
+            }
+        },
         Op::Branch { .. } | Op::Vote { .. } => (none(), Operands::fixed([Bool])),
         Op::Barrier { .. }
+        | Op::SubgroupBarrier { .. }
         | Op::Fence { .. }
         | Op::Jump(_)
         | Op::Leave { .. }
@@ -156,7 +166,7 @@ pub fn atomic_values(op: AtomicOp) -> usize {
 fn input_families(input: Input) -> Families {
     match input {
         Input::LocalId(_) | Input::LaneId => Family::Word.into(),
-        Input::GroupId(_) | Input::SubgroupId => Family::Dword.into(),
+        Input::GroupId(_) | Input::SubgroupId | Input::SimdWidth => Family::Dword.into(),
         Input::Push(source) => match source {
             PushSource::Value { .. } => Families::ANY_INTEGER,
             PushSource::Pointer { .. }
@@ -198,6 +208,14 @@ pub fn check_attributes(op: &Op) -> Result<(), &'static str> {
                 "atomics work on integers of 32 and 64 bits",
             )
         }
+        Op::CrossLane(op) => match op {
+            CrossLane::Shuffle(ty) => need(ty != Type::Bool, "truth values are not shuffled; use a ballot"),
+            CrossLane::Ballot => Ok(()),
+            CrossLane::Reduce(op, ty) | CrossLane::Scan { op, ty, .. } => {
+                need(ty != Type::Bool, "truth values are not reduced; use a ballot")?;
+                need(binary_takes(op.binary(), ty), "the operation does not exist for this type")
+            }
+        },
         Op::Input(
             Input::LocalId(d)
             | Input::GroupId(d)
@@ -212,6 +230,7 @@ pub fn check_attributes(op: &Op) -> Result<(), &'static str> {
         Op::Input(
             Input::LaneId
             | Input::SubgroupId
+            | Input::SimdWidth
             | Input::Push(
                 PushSource::Value { .. }
                 | PushSource::Pointer { .. }
@@ -225,6 +244,7 @@ pub fn check_attributes(op: &Op) -> Result<(), &'static str> {
         | Op::Undefined
         | Op::Select(_)
         | Op::Barrier { .. }
+        | Op::SubgroupBarrier { .. }
         | Op::Fence { .. }
         | Op::Jump(_)
         | Op::Branch { .. }

@@ -2,7 +2,7 @@
 
 use super::analysis::cfg::Cfg;
 use super::analysis::liveness::{Crossing, RegisterSet};
-use super::analysis::uniformity::gives_uniform;
+use super::analysis::uniformity::{decisive_sources, gives_uniform};
 use super::signature::{Operands, check_attributes, signature};
 use super::{BlockId, Family, Form, Function, Instruction, Op, Reg};
 use fixedbitset::FixedBitSet;
@@ -173,7 +173,7 @@ impl Checker<'_> {
             }
             let takes = match instruction.op {
                 Op::Leave { .. } => true,
-                Op::Barrier { .. } | Op::Undefined => false,
+                Op::Barrier { .. } | Op::SubgroupBarrier { .. } | Op::Undefined => false,
                 op => !op.is_terminator(),
             };
             if !takes {
@@ -230,13 +230,15 @@ impl Checker<'_> {
         if matches!(instruction.op, Op::Undefined) {
             return;
         }
-        if instruction.predicate.is_some() {
+        // The predicate of an operation across lanes says who takes part; the result is for all.
+        let across = matches!(instruction.op, Op::CrossLane(_));
+        if instruction.predicate.is_some() && !across {
             problems.push(format!("uniform %{} is written under a predicate", dst.0));
         }
         if !gives_uniform(&instruction.op) {
             problems.push(format!("uniform %{} gets a different value in each lane", dst.0));
         }
-        if let Some(src) = instruction.srcs.iter().find(|src| !uniform(src)) {
+        if let Some(src) = decisive_sources(instruction).find(|src| !uniform(src)) {
             problems.push(format!("uniform %{} is computed from %{}, which is not", dst.0, src.0));
         }
         if !instruction.dsts.iter().all(uniform) {

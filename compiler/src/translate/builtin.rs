@@ -85,14 +85,24 @@ impl<'m> Translator<'_, 'm> {
             let (x, y) = (self.one(arguments[0])?, self.one(arguments[1])?);
             return Ok(Regs::from_elem(self.binary(*op, Type::F32, x, y), 1));
         }
+        if let Some(result) = self.across_lanes(name, &arguments)? {
+            return Ok(result);
+        }
+        if let Some(name) = name.strip_prefix("atomic_") {
+            return self.atomic_function(name, instruction);
+        }
         match name {
             "work_dim" => Ok(Regs::from_elem(self.input(Input::Push(PushSource::WorkDim), Family::Dword), 1)),
-            "barrier" | "fence" => {
+            "barrier" | "sub_group_barrier" | "fence" => {
                 // Flags that are computed: both, to be safe.
                 let flags = arguments[0].integer().unwrap_or(LOCAL_FENCE | GLOBAL_FENCE);
                 let (local, global) = (flags & LOCAL_FENCE != 0, flags & GLOBAL_FENCE != 0);
                 let barrier = name == "barrier";
-                let op = if barrier { Op::Barrier { local, global } } else { Op::Fence { local, global } };
+                let op = match name {
+                    "barrier" => Op::Barrier { local, global },
+                    "sub_group_barrier" => Op::SubgroupBarrier { local, global },
+                    _ => Op::Fence { local, global },
+                };
                 self.emit(op, &[], &[]);
                 self.function.kernel.barrier |= barrier;
                 Ok(Regs::new())

@@ -27,7 +27,7 @@ pub struct Translator<'a, 'm> {
     pub block: BlockId,
     /// What the launch gives, read once at the kernel's beginning.
     inputs: HashMap<Input, Reg>,
-    prologue: Vec<Instruction>,
+    pub prologue: Vec<Instruction>,
     values: HashMap<Value<'m>, Regs>,
     blocks: HashMap<Block<'m>, BlockId>,
     /// Each phi's registers into which predecessors write. The phi's own are written at the beginning of its
@@ -39,6 +39,10 @@ pub struct Translator<'a, 'm> {
     pub private: HashMap<Value<'m>, u32>,
     /// Places of `__local` variables.
     pub local: HashMap<Value<'m>, u32>,
+    /// Where the memory of work-group functions is in local memory, once one needs it.
+    pub group_memory: Option<u32>,
+    /// Where the lock is in local memory, once something needs it.
+    pub local_lock: Option<u32>,
     /// `getelementptr`s whose objects are known.
     pub places: HashMap<Value<'m>, Place>,
 }
@@ -65,6 +69,8 @@ pub fn translate<'m>(
         immediates: HashMap::new(),
         private: HashMap::new(),
         local: HashMap::new(),
+        group_memory: None,
+        local_lock: None,
         places: HashMap::new(),
     };
     arguments::describe(&mut translator)?;

@@ -63,7 +63,8 @@ impl<'m> Translator<'_, 'm> {
         result
     }
 
-    fn truth(&mut self, register: Reg, ty: Type) -> Reg {
+    /// Is a number not 0?
+    pub fn truth(&mut self, register: Reg, ty: Type) -> Reg {
         let zero = self.immediate(ty, 0);
         self.compare(Condition::NotEqual, ty, register, zero)
     }
@@ -204,6 +205,25 @@ impl<'m> Translator<'_, 'm> {
         self.emit(Op::Atomic { op: AtomicOp::CmpXchg, space, ty }, &[before], &[address, expected, new]);
         let success = self.compare(Condition::Equal, ty, before, expected);
         Ok(Regs::from_slice(&[before, success]))
+    }
+
+    /// `__gencl_atomic_*`, by its name without that: operation, space, type.
+    pub fn atomic_function(&mut self, name: &str, instruction: Value<'m>) -> Result<Regs, Failure> {
+        let parts = |name: &str| {
+            let (rest, ty) = name.rsplit_once('_')?;
+            let (op, space) = rest.rsplit_once('_')?;
+            Some((AtomicOp::from_name(op)?, Space::from_name(space)?, Type::from_name(ty)?))
+        };
+        let (op, space, ty) =
+            parts(name).ok_or_else(|| Failure::new(format!("there is no atomic {name}")))?;
+        let mut sources: SmallVec<[Reg; 3]> = SmallVec::new();
+        for argument in instruction.call_arguments() {
+            sources.push(self.one(argument)?);
+        }
+        let before = self.function.new_register(ty.family());
+        let dsts: &[Reg] = if instruction.is_used() { &[before] } else { &[] };
+        self.emit(Op::Atomic { op, space, ty }, dsts, &sources);
+        Ok(Regs::from_elem(before, 1))
     }
 
     fn atomic_space(&self, pointer: Value<'m>) -> Result<Space, Failure> {

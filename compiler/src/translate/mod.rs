@@ -4,6 +4,7 @@
 //! in the module. Vectors and structures become many registers ([`types`]), phis become copies
 //! ([`function`]), addresses become integers ([`address`]), arguments become pushed constants ([`arguments`]).
 
+mod across;
 mod address;
 mod arguments;
 mod arithmetic;

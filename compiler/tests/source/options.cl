@@ -8,7 +8,7 @@ kernel void options(global int *out) {
 #ifdef __FAST_RELAXED_MATH__
     out[2] = 1;
 #endif
-#if defined(cl_khr_fp64) || defined(__IMAGE_SUPPORT__) || defined(cl_khr_subgroups) || defined(__opencl_c_pipes) || \
+#if defined(cl_khr_fp64) || defined(__IMAGE_SUPPORT__) || defined(__opencl_c_pipes) || \
     defined(__opencl_c_generic_address_space)
     out[3] = 1;
 #endif

@@ -1,31 +1,95 @@
-//! `clGetKernelSubGroupInfo`, and the same of `cl_khr_subgroups`
+//! `clGetKernelSubGroupInfo`, and the same of `cl_khr_subgroups`. A sub-group is a thread.
 
 use std::ffi::c_void;
 
 use gencl_icd_macros::cl_entrypoint;
 use gencl_runtime::{Code, Error};
-use opencl_sys::{cl_device_id, cl_kernel, cl_kernel_sub_group_info};
+use opencl_sys::{
+    CL_KERNEL_COMPILE_NUM_SUB_GROUPS, CL_KERNEL_COMPILE_SUB_GROUP_SIZE_INTEL,
+    CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT, CL_KERNEL_MAX_NUM_SUB_GROUPS,
+    CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE, CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE, cl_device_id, cl_kernel,
+    cl_kernel_sub_group_info,
+};
 
-use crate::CLResult;
 use crate::abi::{Bytes, HostPointer, Out};
 use crate::handle::Handle;
-use crate::info::Written;
+use crate::info::{InfoWriter, Written};
 use crate::object::Kernel;
+use crate::{CLResult, refuse_if};
+
+/// Bytes of a `size_t`.
+const WORD: usize = size_of::<usize>();
 
 #[cl_entrypoint(clGetKernelSubGroupInfo)]
 fn get_kernel_sub_group_info(
     kernel: cl_kernel,
     device: cl_device_id,
-    _name: cl_kernel_sub_group_info,
-    _input_size: usize,
-    _input: HostPointer<*const c_void>,
-    _room: usize,
-    _value: Bytes,
-    _size_ret: Out<usize>,
+    name: cl_kernel_sub_group_info,
+    input_size: usize,
+    input: HostPointer<*const c_void>,
+    room: usize,
+    value: Bytes,
+    size_ret: Out<usize>,
 ) -> CLResult<Written> {
-    Handle::<Kernel>::get(kernel)?.check_device(device)?;
-    // CL_INVALID_OPERATION if device does not support subgroups.
-    Err(Error::new(Code::InvalidOperation, "the device has no subgroups"))
+    let kernel = Handle::<Kernel>::get(kernel)?;
+    kernel.check_device(device)?;
+    let info = InfoWriter::new(room, value, size_ret);
+    let width = kernel.runtime.info().simd_width as usize;
+    let largest = kernel.runtime.work_group_size() as usize;
+    match name {
+        CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE => {
+            local_size(input_size, &input)?;
+            info.value(width)
+        }
+        CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE => {
+            let items: usize = local_size(input_size, &input)?.iter().product();
+            info.value(items.div_ceil(width))
+        }
+        CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT => {
+            // CL_INVALID_VALUE if the size in bytes specified by input_value_size is not valid.
+            refuse_if(input_size != WORD, Code::InvalidValue, "the number of sub-groups is one size_t")?;
+            let [count] = words(&input)?;
+            let dimensions = if value.is_null() { 3 } else { room / WORD };
+            refuse_if(!(1..=3).contains(&dimensions), Code::InvalidValue, "there are 1 to 3 dimensions")?;
+            let size = size_of_groups(&kernel, count, width, largest);
+            info.values(&size[..dimensions])
+        }
+        CL_KERNEL_MAX_NUM_SUB_GROUPS => info.value(largest.div_ceil(width)),
+        // No attribute of OpenCL C requires a number of sub-groups.
+        CL_KERNEL_COMPILE_NUM_SUB_GROUPS => info.value(0usize),
+        CL_KERNEL_COMPILE_SUB_GROUP_SIZE_INTEL => {
+            info.value(kernel.runtime.info().required_sub_group_size.unwrap_or(0) as usize)
+        }
+        _ => info.unknown(name),
+    }
+}
+
+/// The local size that an application asks about: one to three numbers.
+fn local_size(size: usize, input: &HostPointer<*const c_void>) -> CLResult<Vec<usize>> {
+    match size / WORD {
+        1 if size == WORD => words::<1>(input).map(Vec::from),
+        2 if size == 2 * WORD => words::<2>(input).map(Vec::from),
+        3 if size == 3 * WORD => words::<3>(input).map(Vec::from),
+        // CL_INVALID_VALUE if the size in bytes specified by input_value_size is not valid.
+        _ => Err(Error::new(Code::InvalidValue, "a local size has 1 to 3 dimensions")),
+    }
+}
+
+fn words<const N: usize>(input: &HostPointer<*const c_void>) -> CLResult<[usize; N]> {
+    // SAFETY: the caller has compared the size that the application says with `N` words.
+    let words = unsafe { input.to_words() };
+    words.ok_or_else(|| Error::new(Code::InvalidValue, "the query needs an input value"))
+}
+
+/// A local size that gives `count` sub-groups; zeros when there is none.
+fn size_of_groups(kernel: &Kernel, count: usize, width: usize, largest: usize) -> [usize; 3] {
+    let size = match kernel.runtime.info().required_work_group_size {
+        Some(required) => required.map(|size| size as usize),
+        None => [count.saturating_mul(width), 1, 1],
+    };
+    let items: usize = size.iter().product();
+    let fits = count > 0 && items <= largest && items.div_ceil(width) == count;
+    if fits { size } else { [0; 3] }
 }
 
 #[cl_entrypoint(clGetKernelSubGroupInfoKHR)]

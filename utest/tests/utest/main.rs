@@ -1,5 +1,6 @@
 //! The test-suite. Tests are selected by a part of their name: `make test T=compiler_unstructured`.
 
+mod across;
 mod api;
 mod arithmetic;
 mod control_flow;
@@ -15,6 +16,7 @@ fn main() {
         arithmetic::cases(),
         integers::cases(),
         nd_range::cases(),
+        across::cases(),
         api::cases(),
         faults::cases(),
     ];

@@ -4,6 +4,7 @@ mod alu;
 mod arithmetic64;
 mod branches;
 mod convert;
+mod cross_lane;
 mod flags;
 mod memory;
 mod payload;
@@ -335,7 +336,12 @@ impl Selector<'_> {
             Op::Load { space, ty, align } => self.load(space, ty, align, i),
             Op::Store { space, ty, align } => self.store(space, ty, align, i),
             Op::Atomic { op, space, ty } => self.atomic(op, space, ty, i),
+            Op::CrossLane(op) => self.cross_lane(op, i),
+            Op::SubgroupBarrier { local, global } if local || global => self.fence(),
+            Op::SubgroupBarrier { .. } => Ok(()),
             Op::Barrier { global, .. } => self.barrier(global),
+            // Accesses of a thread stay in order; that was for the compiler alone.
+            Op::Fence { local: false, global: false } => Ok(()),
             Op::Fence { .. } => self.fence(),
             Op::Jump(target) => self.jump(target, index),
             Op::Branch { .. } => Err(Failure::internal("a branch for each lane in the linear form")),

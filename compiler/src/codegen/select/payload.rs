@@ -252,6 +252,7 @@ impl Selector<'_> {
             }
             Input::LaneId => self.payload.lanes.ok_or_else(|| Failure::internal("no lane numbers")),
             Input::SubgroupId => self.subgroup_id(),
+            Input::SimdWidth => Ok(Val::imm(u64::from(self.b.simd), Type::UD)),
         }
     }
 

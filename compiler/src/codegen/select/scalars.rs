@@ -100,10 +100,14 @@ fn scalars(function: &Function, single: &[bool], constants: &[Option<u64>]) -> V
             for d in &i.dsts {
                 let marked = function.registers[d.0 as usize].uniform;
                 let fits = match i.op {
+                    // The predicate says who takes part; the result is for all.
+                    Op::CrossLane(_) => marked,
                     // Masked because a waiting lane will read what the register held: not the same in all lanes.
                     _ if i.predicate.is_some() => false,
                     Op::Immediate { .. } | Op::Undefined => true,
-                    Op::Input(Input::Push(_) | Input::GroupId(_) | Input::SubgroupId) => true,
+                    Op::Input(Input::Push(_) | Input::GroupId(_) | Input::SubgroupId | Input::SimdWidth) => {
+                        true
+                    }
                     Op::Unary(..) | Op::Binary(..) | Op::Ternary(..) | Op::Convert { .. } | Op::Select(_) => {
                         sources
                     }

@@ -1,5 +1,6 @@
 //! Kernels through code generation: allocation is checked in each, and the vendor's disassembler reads all.
 
+mod cross_lane;
 mod execute;
 mod memory;
 mod operations;

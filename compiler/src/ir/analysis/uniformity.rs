@@ -15,7 +15,7 @@
 use super::cfg::Cfg;
 use super::liveness::Liveness;
 use super::parking::Parking;
-use crate::ir::{Function, Input, Op, Reg, Space};
+use crate::ir::{Function, Input, Instruction, Op, Reg, Space};
 use fixedbitset::FixedBitSet;
 
 /// The set of uniform registers of a function in per-lane form.
@@ -60,7 +60,7 @@ fn spread(function: &Function, uniform: &mut FixedBitSet) {
                 uniform.set(dst.0 as usize, false);
             }
         }
-        for src in &instruction.srcs {
+        for src in decisive_sources(instruction) {
             readers[src.0 as usize].push(&instruction.dsts);
         }
         // One message writes all destinations of a load: as scalars or as vectors.
@@ -81,11 +81,21 @@ fn spread(function: &Function, uniform: &mut FixedBitSet) {
     }
 }
 
+/// The sources that must be the same in all lanes for the results to be: all, but for what is put together of all lanes.
+pub fn decisive_sources(instruction: &Instruction) -> impl Iterator<Item = &Reg> {
+    let chosen = match instruction.op {
+        Op::CrossLane(op) => Some(op.decisive_sources()),
+        _ => None,
+    };
+    let decides = move |index: &usize| chosen.is_none_or(|chosen| chosen.contains(index));
+    instruction.srcs.iter().enumerate().filter(move |(index, _)| decides(index)).map(|(_, src)| src)
+}
+
 /// Does the operation give the same to all lanes when it gets the same from all?
 pub fn gives_uniform(op: &Op) -> bool {
     match op {
         Op::Input(input) => match input {
-            Input::Push(_) | Input::GroupId(_) | Input::SubgroupId => true,
+            Input::Push(_) | Input::GroupId(_) | Input::SubgroupId | Input::SimdWidth => true,
             Input::LocalId(_) | Input::LaneId => false,
         },
         Op::Load { space, .. } => match space {
@@ -93,6 +103,7 @@ pub fn gives_uniform(op: &Op) -> bool {
             Space::Private => false,
         },
         Op::Atomic { .. } => false,
+        Op::CrossLane(op) => op.gives_uniform(),
         _ => true,
     }
 }

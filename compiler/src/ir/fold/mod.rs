@@ -32,7 +32,9 @@ pub fn fold(op: &Op, srcs: &[u64]) -> Option<u64> {
         | Op::Load { .. }
         | Op::Store { .. }
         | Op::Atomic { .. }
+        | Op::CrossLane(_)
         | Op::Barrier { .. }
+        | Op::SubgroupBarrier { .. }
         | Op::Fence { .. }
         | Op::Jump(_)
         | Op::Branch { .. }

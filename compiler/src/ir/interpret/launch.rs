@@ -81,6 +81,7 @@ impl<'l> Group<'l> {
             Input::LocalId(_) => (item / self.size[0] / self.size[1]).into(),
             Input::GroupId(d) => self.id[usize::from(d)].into(),
             Input::LaneId => (item % launch.simd_width).into(),
+            Input::SimdWidth => launch.simd_width.into(),
             Input::SubgroupId => (item / launch.simd_width).into(),
             Input::Push(source) => match source {
                 PushSource::Value { argument, offset } => match launch.arguments.get(argument as usize) {

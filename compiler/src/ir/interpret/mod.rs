@@ -15,7 +15,7 @@ mod tests;
 pub use launch::{Launch, Value};
 pub use memory::Memory;
 
-use super::{Function, Space};
+use super::{Form, Function, Space};
 use launch::{Group, argument_block, local_layout};
 use thread::{Stop, Thread};
 
@@ -78,17 +78,55 @@ pub fn run(function: &Function, constants: &[u8], launch: &Launch, memory: &mut 
 fn run_group(function: &Function, group: &Group, local_size: u32, memory: &mut Memory) -> Result<(), Trap> {
     let mut local = vec![0; local_size as usize];
     let mut threads = Thread::of_group(function, group);
+    let sub_group = match function.form {
+        Form::PerLane => group.launch.simd_width as usize,
+        Form::Linear | Form::Masked => 1,
+    };
     loop {
         let mut waiting = 0;
-        for thread in &mut threads {
-            if thread.run(function, group, &mut local, memory)? == Stop::Barrier {
-                waiting += 1;
-            }
+        for lanes in threads.chunks_mut(sub_group) {
+            waiting += run_sub_group(function, group, lanes, &mut local, memory)?;
         }
         match waiting {
             0 => return Ok(()),
             all if all == threads.len() => {}
             _ => return Err(Trap::Barrier),
         }
+    }
+}
+
+/// Runs the threads of a sub-group to the next barrier or to their end, and says how many wait at a barrier. When none can run on
+/// alone, those that are at the first place in layout order at which some wait do the operation across lanes there: in
+/// that order the lowered forms bring lanes together.
+fn run_sub_group(
+    function: &Function,
+    group: &Group,
+    threads: &mut [Thread],
+    local: &mut [u8],
+    memory: &mut Memory,
+) -> Result<usize, Trap> {
+    let mut stops: Vec<Option<Stop>> = vec![None; threads.len()];
+    loop {
+        for (thread, stop) in threads.iter_mut().zip(&mut stops) {
+            if stop.is_none() {
+                *stop = Some(thread.run(function, group, local, memory)?);
+            }
+        }
+        let places = stops.iter().filter_map(|stop| match *stop {
+            Some(Stop::CrossLane(block, index)) => Some((block, index)),
+            _ => None,
+        });
+        let Some((block, index)) = places.min() else {
+            return Ok(stops.iter().filter(|stop| **stop == Some(Stop::Barrier)).count());
+        };
+        let here = |stop: &&mut Option<Stop>| **stop == Some(Stop::CrossLane(block, index));
+        let mut together: Vec<(usize, &mut Thread)> = Vec::new();
+        for ((lane, thread), stop) in threads.iter_mut().enumerate().zip(&mut stops) {
+            if here(&stop) {
+                *stop = None;
+                together.push((lane, thread));
+            }
+        }
+        Thread::cross_lane_of_group(function, group, &mut together);
     }
 }

@@ -4,7 +4,10 @@ use super::Trap;
 use super::launch::Group;
 use super::memory::{Memory, area, from_bytes, to_bytes};
 use crate::ir::fold::fold;
-use crate::ir::{AtomicOp, BinaryOp, BlockId, Form, Function, Instruction, Op, Reg, Space, Type, Vote};
+use crate::ir::{
+    AtomicOp, BinaryOp, BlockId, CrossLane, Form, Function, Instruction, Op, Predicate, Reg, Space, Type,
+    Vote,
+};
 use smallvec::SmallVec;
 
 /// Why a thread gave control back.
@@ -14,6 +17,9 @@ pub(super) enum Stop {
     End,
     /// It waits.
     Barrier,
+    /// Per-lane form: it waits for the other lanes of its sub-group, which do the operation together. Its place: block in
+    /// layout order, instruction.
+    CrossLane(usize, usize),
 }
 
 pub(super) struct Thread {
@@ -133,7 +139,12 @@ impl Thread {
             self.index += 1;
             match instruction.op {
                 Op::Barrier { .. } => return Ok(Stop::Barrier),
-                Op::Fence { .. } => {}
+                Op::CrossLane(_) | Op::SubgroupBarrier { .. } if function.form == Form::PerLane => {
+                    let place = function.layout.iter().position(|&block| block == self.block);
+                    return Ok(Stop::CrossLane(place.unwrap_or(usize::MAX), self.index - 1));
+                }
+                Op::CrossLane(op) => self.cross_lane(function, group, op, instruction),
+                Op::SubgroupBarrier { .. } | Op::Fence { .. } => {}
                 Op::Undefined => {
                     for &dst in &instruction.dsts {
                         self.spoil(function, dst);
@@ -192,6 +203,42 @@ impl Thread {
         Ok(Stop::End)
     }
 
+    /// An operation across the lanes of this thread.
+    fn cross_lane(&mut self, function: &Function, group: &Group, op: CrossLane, instruction: &Instruction) {
+        let mut lanes = vec![None; group.launch.simd_width as usize];
+        for lane in self.active() {
+            let takes_part = |p: Predicate| (self.read(function, p.reg, lane) != 0) != p.inverse;
+            if instruction.predicate.is_none_or(takes_part) {
+                lanes[lane] = Some(self.sources(function, instruction, lane));
+            }
+        }
+        let results = op.results(&lanes);
+        let dst = instruction.dsts[0];
+        let uniform = function.register(dst).uniform;
+        for lane in (0..self.lanes).filter(|&lane| uniform || lanes[lane].is_some()) {
+            self.write(function, dst, lane, results[lane]);
+        }
+    }
+
+    /// Per-lane form: does the operation across lanes at which each of these threads, the lanes of a sub-group, waits.
+    pub fn cross_lane_of_group(function: &Function, group: &Group, lanes: &mut [(usize, &mut Thread)]) {
+        let Some((_, first)) = lanes.first() else { return };
+        let instruction = &function.block(first.block).instructions[first.index - 1];
+        let Op::CrossLane(op) = instruction.op else { return };
+        let mut sources = vec![None; group.launch.simd_width as usize];
+        for (lane, thread) in lanes.iter() {
+            sources[*lane] = Some(thread.sources(function, instruction, 0));
+        }
+        let results = op.results(&sources);
+        for (lane, thread) in lanes {
+            thread.write(function, instruction.dsts[0], 0, results[*lane]);
+        }
+    }
+
+    fn sources(&self, function: &Function, instruction: &Instruction, lane: usize) -> SmallVec<[u64; 4]> {
+        instruction.srcs.iter().map(|&src| self.read(function, src, lane)).collect()
+    }
+
     /// Comes to a block: lanes that wait there are active from now on.
     fn go(&mut self, block: BlockId) {
         self.block = block;
@@ -232,8 +279,7 @@ impl Thread {
             if !uniform && self.waiting[lane].is_some() {
                 continue;
             }
-            let srcs: SmallVec<[u64; 4]> =
-                instruction.srcs.iter().map(|&src| self.read(function, src, lane)).collect();
+            let srcs = self.sources(function, instruction, lane);
             let item = self.first + lane as u32;
             match instruction.op {
                 Op::Input(input) => {

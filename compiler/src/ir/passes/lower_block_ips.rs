@@ -30,6 +30,7 @@ use super::end_lives::end_lives;
 use crate::ir::analysis::cfg::Cfg;
 use crate::ir::analysis::liveness::{Liveness, RegisterSet};
 use crate::ir::analysis::parking::Parking;
+use crate::ir::query::Class;
 use crate::ir::{
     BlockId, Builder, Condition, Family, Form, Function, Instruction, Op, Predicate, Reg, Type, Vote,
 };
@@ -184,11 +185,15 @@ impl Lowering<'_> {
         let uniform = |reg: &Reg| self.function.register(*reg).uniform;
         let is_uniform_load =
             matches!(instruction.op, Op::Load { .. }) && instruction.dsts.iter().all(uniform);
-        let touches = instruction.op.touches_memory() && !is_uniform_load;
+        let across = instruction.op.class() == Class::CrossLane;
+        let touches = instruction.op.touches_memory() && !is_uniform_load || across;
         if !touches && !instruction.dsts.iter().any(is_kept) {
             return;
         }
-        debug_assert!(!instruction.dsts.iter().any(uniform), "a uniform register is written under a mask");
+        debug_assert!(
+            across || !instruction.dsts.iter().any(uniform),
+            "a uniform register is written under a mask"
+        );
         let free: Vec<Reg> = instruction.dsts.iter().copied().filter(|dst| !is_kept(dst)).collect();
         instruction.predicate = Some(Predicate { reg: self.active(block, mask), inverse: false });
         if !free.is_empty() && !instruction.srcs.iter().any(|src| free.contains(src)) {

@@ -205,7 +205,9 @@ fn result_type(op: &Op) -> Option<Type> {
         | Op::Load { .. }
         | Op::Store { .. }
         | Op::Atomic { .. }
+        | Op::CrossLane(_)
         | Op::Barrier { .. }
+        | Op::SubgroupBarrier { .. }
         | Op::Fence { .. }
         | Op::Jump(_)
         | Op::Branch { .. }

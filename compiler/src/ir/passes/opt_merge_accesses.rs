@@ -177,7 +177,7 @@ fn plan(function: &Function, values: &Values, block: BlockId, places: &Places) -
         let (space, ty, is_load) = match instruction.op {
             Op::Load { space, ty, .. } => (space, ty, true),
             Op::Store { space, ty, .. } => (space, ty, false),
-            Op::Atomic { .. } | Op::Barrier { .. } | Op::Fence { .. } => {
+            Op::Atomic { .. } | Op::Barrier { .. } | Op::SubgroupBarrier { .. } | Op::Fence { .. } => {
                 done.append(&mut open);
                 continue;
             }

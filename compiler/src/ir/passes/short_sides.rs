@@ -59,7 +59,8 @@ fn fits(function: &Function, block: BlockId, predicate: Reg) -> bool {
     body.iter().map(cost).sum::<usize>() <= SHORT
         && body.iter().all(|i| {
             let scalar_load = i.op.class() == Class::Read && i.dsts.iter().all(uniform);
-            i.op.class() != Class::Order && !scalar_load && !i.dsts.contains(&predicate)
+            let alone = matches!(i.op.class(), Class::Order | Class::CrossLane);
+            !alone && !scalar_load && !i.dsts.contains(&predicate)
         })
 }
 

@@ -1,8 +1,9 @@
 //! The parser.
 
 use crate::ir::{
-    AtomicOp, BinaryOp, Block, BlockId, Condition, Family, Form, Function, Input, Instruction, Join, Leave,
-    Op, Predicate, Reg, RegisterInfo, Rounding, Space, TernaryOp, Type, UnaryOp, Unit, Vote,
+    AtomicOp, BinaryOp, Block, BlockId, Condition, CrossLane, Family, Form, Function, GroupOp, Input,
+    Instruction, Join, Leave, Op, Predicate, Reg, RegisterInfo, Rounding, Space, TernaryOp, Type, UnaryOp,
+    Unit, Vote,
 };
 use fixedbitset::FixedBitSet;
 use gencl_program::{Kernel, PushSource};
@@ -367,6 +368,18 @@ fn operation(mnemonic: &str, operands: &mut OpenOperands) -> Parsed<Op> {
             space: parts.named(Space::from_name, "address space")?,
             ty: parts.ty()?,
         },
+        "shuffle" => Op::CrossLane(CrossLane::Shuffle(parts.ty()?)),
+        "ballot" => Op::CrossLane(CrossLane::Ballot),
+        "reduce" => {
+            Op::CrossLane(CrossLane::Reduce(parts.named(GroupOp::from_name, "group operation")?, parts.ty()?))
+        }
+        "scan" | "exclusive_scan" => {
+            let op = parts.named(GroupOp::from_name, "group operation")?;
+            Op::CrossLane(CrossLane::Scan { op, ty: parts.ty()?, exclusive: word == "exclusive_scan" })
+        }
+        "subgroup_barrier" => {
+            Op::SubgroupBarrier { local: parts.flag("local"), global: parts.flag("global") }
+        }
         "barrier" => Op::Barrier { local: parts.flag("local"), global: parts.flag("global") },
         "fence" => Op::Fence { local: parts.flag("local"), global: parts.flag("global") },
         "jump" => Op::Jump(operands.block()?),
@@ -412,6 +425,7 @@ fn input(parts: &mut Parts, operands: &mut OpenOperands) -> Parsed<Input> {
         "group_id" => Input::GroupId(operands.number()?),
         "lane_id" => Input::LaneId,
         "subgroup_id" => Input::SubgroupId,
+        "simd_width" => Input::SimdWidth,
         "push" => Input::Push(match parts.next() {
             "value" => PushSource::Value { argument: operands.number()?, offset: operands.number()? },
             "pointer" => PushSource::Pointer { argument: operands.number()? },

@@ -1,6 +1,6 @@
 //! The printer.
 
-use crate::ir::{Function, Input, Instruction, Op, Reg, Rounding, Type, Unit};
+use crate::ir::{CrossLane, Function, Input, Instruction, Op, Reg, Rounding, Type, Unit};
 use gencl_program::{Kernel, PushSource};
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -141,6 +141,16 @@ fn mnemonic(op: &Op) -> String {
         Op::Load { space, ty, align } => format!("load.{}.{}.align{align}", space.name(), ty.name()),
         Op::Store { space, ty, align } => format!("store.{}.{}.align{align}", space.name(), ty.name()),
         Op::Atomic { op, space, ty } => format!("atomic.{}.{}.{}", op.name(), space.name(), ty.name()),
+        Op::CrossLane(op) => match op {
+            CrossLane::Shuffle(ty) => format!("shuffle.{}", ty.name()),
+            CrossLane::Ballot => "ballot".to_owned(),
+            CrossLane::Reduce(op, ty) => format!("reduce.{}.{}", op.name(), ty.name()),
+            CrossLane::Scan { op, ty, exclusive } => {
+                let word = if exclusive { "exclusive_scan" } else { "scan" };
+                format!("{word}.{}.{}", op.name(), ty.name())
+            }
+        },
+        Op::SubgroupBarrier { local, global } => fences("subgroup_barrier", local, global),
         Op::Barrier { local, global } => fences("barrier", local, global),
         Op::Fence { local, global } => fences("fence", local, global),
         Op::Jump(_) => "jump".to_owned(),
@@ -158,6 +168,7 @@ fn input_name(input: Input) -> &'static str {
         Input::GroupId(_) => "group_id",
         Input::LaneId => "lane_id",
         Input::SubgroupId => "subgroup_id",
+        Input::SimdWidth => "simd_width",
         Input::Push(source) => match source {
             PushSource::Value { .. } => "push.value",
             PushSource::Pointer { .. } => "push.pointer",
@@ -181,7 +192,7 @@ fn attributes(op: &Op) -> Vec<String> {
         Op::Immediate { ty, bits } => vec![number(ty, bits)],
         Op::Input(input) => match input {
             Input::LocalId(d) | Input::GroupId(d) => vec![d.to_string()],
-            Input::LaneId | Input::SubgroupId => Vec::new(),
+            Input::LaneId | Input::SubgroupId | Input::SimdWidth => Vec::new(),
             Input::Push(source) => match source {
                 PushSource::Value { argument, offset } => vec![argument.to_string(), offset.to_string()],
                 PushSource::Pointer { argument } | PushSource::LocalOffset { argument } => {

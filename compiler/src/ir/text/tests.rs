@@ -5,8 +5,8 @@ use crate::ir::passes::{ControlFlow, Unobserved, standard};
 use crate::ir::random::random_kernel;
 use crate::ir::signature::{Operands, check_attributes, signature};
 use crate::ir::{
-    AtomicOp, BinaryOp, BlockId, Condition, Family, Form, Function, Input, Instruction, Op, Predicate, Reg,
-    RegisterInfo, Rounding, Space, TernaryOp, Type, UnaryOp, Unit, Vote,
+    AtomicOp, BinaryOp, BlockId, Condition, CrossLane, Family, Form, Function, GroupOp, Input, Instruction,
+    Op, Predicate, Reg, RegisterInfo, Rounding, Space, TernaryOp, Type, UnaryOp, Unit, Vote,
 };
 use gencl_program::PushSource;
 use proptest::prelude::*;
@@ -106,9 +106,11 @@ fn random_instruction(choices: &[u32], blocks: u32, linear: bool) -> Option<(Ins
         Input::GroupId(number as u8),
         Input::LaneId,
         Input::SubgroupId,
+        Input::SimdWidth,
         Input::Push(pushes[pick(pushes.len())]),
     ];
-    let op = match pick(19) {
+    let group = GroupOp::ALL[pick(GroupOp::ALL.len())];
+    let op = match pick(23) {
         0 => Op::Immediate { ty, bits },
         1 => Op::Input(inputs[pick(inputs.len())]),
         2 => Op::Undefined,
@@ -135,6 +137,11 @@ fn random_instruction(choices: &[u32], blocks: u32, linear: bool) -> Option<(Ins
             target: block(pick(100)),
             next: block(pick(100)),
         },
+        17 => Op::SubgroupBarrier { local: flag, global: pick(2) == 1 },
+        18 => Op::CrossLane(CrossLane::Shuffle(ty)),
+        19 => Op::CrossLane(CrossLane::Reduce(group, ty)),
+        20 => Op::CrossLane(CrossLane::Scan { op: group, ty, exclusive: flag }),
+        21 => Op::CrossLane(CrossLane::Ballot),
         _ => Op::Return,
     };
     check_attributes(&op).ok()?;
