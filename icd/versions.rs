@@ -61,7 +61,9 @@ pub const OPENCL_C_VERSIONS: &[Named] = &[
 
 /// `CL_DEVICE_OPENCL_C_FEATURES`: the optional parts of OpenCL C 3.0 that work.
 pub const OPENCL_C_FEATURES: &[Named] = &[
+    ("__opencl_c_generic_address_space", make_version(3, 0, 0)),
     ("__opencl_c_int64", make_version(3, 0, 0)),
+    ("__opencl_c_program_scope_global_variables", make_version(3, 0, 0)),
     ("__opencl_c_subgroups", make_version(3, 0, 0)),
     ("__opencl_c_work_group_collective_functions", make_version(3, 0, 0)),
     ("__opencl_c_atomic_order_acq_rel", make_version(3, 0, 0)),

@@ -27,36 +27,45 @@ impl Llvm {
         Self { tools: path("--bindir"), include: path("--includedir"), libraries: path("--libdir") }
     }
 
-    /// Compiles what is C++ and links clang's and LLVM's shared libraries. The compilation takes longer than all else here, so it is
-    /// done anew only when the files or LLVM are others, not when the library changes.
-    pub fn build_bridge(&self) {
-        let files = ["src/clang/clang.cpp", "src/llvm/unroll.cpp"];
-        let mut made_of = self.include.display().to_string();
-        for file in files {
-            println!("cargo::rerun-if-changed={file}");
-            made_of += &std::fs::read_to_string(file).unwrap_or_else(|e| panic!("compiler/{file}: {e}"));
-        }
-        let note = out_dir().join("gencl_clang.made-of");
-        if std::fs::read_to_string(&note).is_ok_and(|before| before == made_of) {
-            println!("cargo::rustc-link-search=native={}", out_dir().display());
-            println!("cargo::rustc-link-lib=static=gencl_clang");
-            println!("cargo::rustc-link-lib=stdc++");
-        } else {
-            cc::Build::new()
-                .cpp(true)
-                .std("c++17")
-                .files(files)
-                .include(&self.include)
-                // LLVM is built without run-time type information; a class derived from its classes has to be, too.
-                .flag("-fno-rtti")
-                .flag("-fno-exceptions")
-                .warnings(false)
-                .compile("gencl_clang");
-            std::fs::write(note, made_of).expect("OUT_DIR can be written");
-        }
+    /// Compiles the bridges to C++ and links clang's and LLVM's shared libraries.
+    pub fn build_bridges(&self) {
+        self.build_bridge("gencl_clang", "src/clang/clang.cpp");
+        self.build_bridge("gencl_passes", "src/llvm/passes.cpp");
+        self.build_bridge("gencl_unroll", "src/llvm/unroll.cpp");
+        println!("cargo::rustc-link-search=native={}", out_dir().display());
+        println!("cargo::rustc-link-lib=dylib=stdc++");
         println!("cargo::rustc-link-search=native={}", self.libraries.display());
         println!("cargo::rustc-link-lib=dylib=clang-cpp");
         println!("cargo::rustc-link-lib=dylib=LLVM-19");
+    }
+
+    /// Compiles one file to a static library, unless that has been done: clang's headers take minutes, and most often it is the built-in
+    /// library that has changed.
+    fn build_bridge(&self, name: &str, source: &str) {
+        println!("cargo::rerun-if-changed={source}");
+        println!("cargo::rustc-link-lib=static={name}");
+        let text = std::fs::read_to_string(source).unwrap_or_else(|e| panic!("{source}: {e}"));
+        let inputs = format!("{}\n{:?}\n{text}", self.include.display(), std::env::var("PROFILE"));
+        let stamp = out_dir().join(format!("{name}.inputs"));
+        let library = out_dir().join(format!("lib{name}.a"));
+        if library.exists() && std::fs::read_to_string(&stamp).is_ok_and(|before| before == inputs) {
+            return;
+        }
+        cc::Build::new()
+            .cpp(true)
+            .std("c++17")
+            .file(source)
+            .include(&self.include)
+            // LLVM is built without run-time type information; a class derived from its classes has to be, too.
+            .flag("-fno-rtti")
+            .flag("-fno-exceptions")
+            .warnings(false)
+            // These call what the libraries have compiled; their own speed does not count, that of this build does.
+            .opt_level(1)
+            .debug(false)
+            .cargo_metadata(false)
+            .compile(name);
+        std::fs::write(stamp, inputs).expect("OUT_DIR can be written");
     }
 
     /// Copies clang's `opencl-c-base.h` without what it declares for SPIR on the assumption that every feature

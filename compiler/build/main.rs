@@ -12,7 +12,7 @@ fn main() {
     #[cfg(feature = "llvm")]
     {
         let llvm = llvm::Llvm::find();
-        llvm.build_bridge();
+        llvm.build_bridges();
         llvm.prepare_base_header();
         library::build(&llvm);
     }

@@ -20,6 +20,16 @@ uint CONST __gencl_work_dim(void);
 void __attribute__((convergent)) __gencl_barrier(uint flags);
 void __gencl_fence(uint flags);
 
+// The launch's buffer for records of printf.
+global uint *CONST __gencl_printf_buffer(void);
+
+#if __OPENCL_C_VERSION__ >= 200
+// Where a generic pointer points: its upper three bits. Anything else is global memory.
+uint CONST __gencl_pointer_space(const void *pointer);
+#define POINTS_TO_PRIVATE 1
+#define POINTS_TO_LOCAL 2
+#endif
+
 #define OVERLOAD __attribute__((overloadable))
 #define CONVERGENT __attribute__((convergent))
 

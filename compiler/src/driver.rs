@@ -5,16 +5,18 @@
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
-use gencl_program::Program;
 use gencl_program::debug::{self, Debug};
+use gencl_program::printf::PrintfFormat;
 use gencl_program::protocol::{Header, Status};
+use gencl_program::{Program, ProgramKind};
 use inkwell::context::Context;
 use inkwell::module::Module;
 
 use crate::codegen::{self, Target};
 use crate::ir::passes::ControlFlow;
 use crate::ir::{self, Unit, passes, text};
-use crate::llvm::{library, pipeline, prepare, view};
+use crate::link::{self, Link};
+use crate::llvm::{generic, library, pipeline, prepare, printf, view};
 use crate::translate::{TranslateError, translate};
 use crate::{clang, options};
 
@@ -42,6 +44,8 @@ pub struct Outcome {
     pub log: String,
     /// The program; none after an error.
     pub program: Option<Program>,
+    /// Files on disk that were read.
+    pub files: Vec<String>,
 }
 
 /// Hears what the driver does.
@@ -62,6 +66,10 @@ impl Stop {
     fn failure(message: impl ToString) -> Self {
         Self { status: Status::Failure, message: message.to_string() }
     }
+
+    fn options(message: impl ToString) -> Self {
+        Self { status: Status::InvalidOptions, message: message.to_string() }
+    }
 }
 
 impl From<TranslateError> for Stop {
@@ -70,49 +78,94 @@ impl From<TranslateError> for Stop {
     }
 }
 
+/// Stands for the source of linked programs in the log.
+const LINKED: &str = "<linked>";
+
+/// The target of a name.
+fn target(name: &str) -> Result<&'static Target, Stop> {
+    Target::by_name(name)
+        .ok_or_else(|| Stop { status: Status::InvalidTarget, message: format!("target {name} is not known") })
+}
+
 /// Runs builds.
 pub struct Driver<'a> {
     debug: &'a Debug,
     listener: &'a mut dyn Listener,
     times: Vec<(String, Duration)>,
+    files: Vec<String>,
 }
 
 impl<'a> Driver<'a> {
     /// A driver that prints what `debug` says.
     pub fn new(debug: &'a Debug, listener: &'a mut dyn Listener) -> Self {
-        Self { debug, listener, times: Vec::new() }
+        Self { debug, listener, times: Vec::new(), files: Vec::new() }
     }
 
-    /// Compiles a source to a program.
+    /// Compiles a source to a program that can be executed.
     pub fn build(&mut self, build: &Build) -> Outcome {
+        self.outcome(|driver, log| {
+            let target = target(build.target)?;
+            let uneven_groups = options::allows_uneven_groups(build.options).map_err(Stop::options)?;
+            let unit = driver.front(build, log)?;
+            let program = Program { options: build.options.into(), uneven_groups, ..Program::default() };
+            driver.back_end(build.name, target, program, unit)
+        })
+    }
+
+    /// Compiles a source to an object.
+    pub fn compile(&mut self, build: &Build) -> Outcome {
+        self.outcome(|driver, log| {
+            let target = target(build.target)?;
+            let arguments = options::clang_arguments(build.options).map_err(Stop::options)?;
+            let context = Context::create();
+            let module = driver.clang(&context, build, &arguments, log)?;
+            Ok(driver.run("", "write-object", |_| link::object(&module, build.options, target.name)))
+        })
+    }
+
+    /// Links objects and libraries to a library or to a program that can be executed.
+    pub fn link(&mut self, link: &Link) -> Outcome {
+        self.outcome(|driver, _| {
+            let target = target(link.target)?;
+            let options = link::link_options(link.options).map_err(Stop::options)?;
+            let context = Context::create();
+            let merged = driver.run("", "link-objects", |_| link::merge(&context, link));
+            let (module, uneven_groups) = merged.map_err(|e| Stop::failure(format!("error: {e}")))?;
+            if options.library {
+                let library = driver.run("", "write-library", |_| link::object(&module, "", target.name));
+                let (kind, options) = (ProgramKind::Library, link.options.into());
+                return Ok(Program { kind, options, uneven_groups, ..library });
+            }
+            let unit = driver.middle(&context, &module)?;
+            let unit = unit.map_err(|error| Stop::failure(format!("{LINKED}: {error}")))?;
+            let program = Program { options: link.options.into(), uneven_groups, ..Program::default() };
+            driver.back_end(LINKED, target, program, unit)
+        })
+    }
+
+    /// Runs one job from its beginning to its end.
+    fn outcome(&mut self, job: impl FnOnce(&mut Self, &mut String) -> Result<Program, Stop>) -> Outcome {
         self.times.clear();
+        self.files.clear();
         let mut log = String::new();
-        let result = self.compile(build, &mut log);
+        let result = job(self, &mut log);
         if self.debug.is_set(debug::TIME) {
             let line =
                 |(name, time): &(String, Duration)| format!("{:9.3} ms  {name}\n", time.as_secs_f64() * 1e3);
             let table: String = self.times.iter().map(line).collect();
             self.listener.print(debug::TIME, &table);
         }
+        let files = std::mem::take(&mut self.files);
         match result {
-            Ok(program) => Outcome { status: Status::Success, log, program: Some(program) },
+            Ok(program) => Outcome { status: Status::Success, log, program: Some(program), files },
             Err(stop) => {
                 log.push_str(&stop.message);
                 if !log.is_empty() && !log.ends_with('\n') {
                     log.push('\n');
                 }
-                Outcome { status: stop.status, log, program: None }
+                Outcome { status: stop.status, log, program: None, files }
             }
         }
-    }
-
-    fn compile(&mut self, build: &Build, log: &mut String) -> Result<Program, Stop> {
-        let target = Target::by_name(build.target).ok_or_else(|| Stop {
-            status: Status::InvalidTarget,
-            message: format!("target {} is not known", build.target),
-        })?;
-        let unit = self.front(build, log)?;
-        self.back_end(build, target, unit)
     }
 
     /// Compiles a source to Gen IR as it is before the first pass.
@@ -125,8 +178,7 @@ impl<'a> Driver<'a> {
     }
 
     fn front(&mut self, build: &Build, log: &mut String) -> Result<Unit, Stop> {
-        let arguments = options::clang_arguments(build.options)
-            .map_err(|e| Stop { status: Status::InvalidOptions, message: e.to_string() })?;
+        let arguments = options::clang_arguments(build.options).map_err(Stop::options)?;
         match self.front_end(build, &arguments, log)? {
             Ok(unit) => Ok(unit),
             Err(error) => Err(self.locate(build, arguments, error)),
@@ -142,12 +194,21 @@ impl<'a> Driver<'a> {
     ) -> Result<Result<Unit, TranslateError>, Stop> {
         let context = Context::create();
         let module = self.clang(&context, build, arguments, log)?;
-        self.llvm(&context, &module)?;
+        self.middle(&context, &module)
+    }
+
+    /// Clang's LLVM IR to Gen IR; errors as [`Driver::front_end`].
+    fn middle<'ctx>(
+        &mut self,
+        context: &'ctx Context,
+        module: &Module<'ctx>,
+    ) -> Result<Result<Unit, TranslateError>, Stop> {
+        let formats = self.llvm(context, module)?;
         if self.debug.is_set(debug::LLVM) {
             self.listener.print(debug::LLVM, &module.print_to_string().to_string());
         }
-        let translated = self.run("", "translate", |_| translate(view::Module::of(&module)));
-        Ok(translated)
+        let translated = self.run("", "translate", |_| translate(view::Module::of(module)));
+        Ok(translated.map(|unit| Unit { formats, ..unit }))
     }
 
     fn clang<'ctx>(
@@ -164,13 +225,18 @@ impl<'a> Driver<'a> {
             clang::Request { source: build.source, name: build.name, arguments, headers: &headers, ast };
         let response = self.run("", "clang", |_| clang::compile(context, &request));
         log.push_str(&response.log);
+        self.files.extend(response.files);
         if ast {
             self.listener.print(debug::AST, &response.ast);
         }
         response.module.ok_or_else(|| Stop::failure(""))
     }
 
-    fn llvm<'ctx>(&mut self, context: &'ctx Context, module: &Module<'ctx>) -> Result<(), Stop> {
+    fn llvm<'ctx>(
+        &mut self,
+        context: &'ctx Context,
+        module: &Module<'ctx>,
+    ) -> Result<Vec<PrintfFormat>, Stop> {
         self.step(module, "unify", |module| {
             prepare::unify(module);
             Ok(())
@@ -183,6 +249,14 @@ impl<'a> Driver<'a> {
         for step in [pipeline::REDUCE, pipeline::INLINE] {
             self.step(module, step.name, |module| pipeline::run(module, step))?;
         }
+        let formats = self.printf(context, module)?;
+        if generic::is_used(module) {
+            self.step(module, "infer-address-spaces", |module| {
+                generic::infer(module);
+                generic::tell_spaces(context, module, false);
+                Ok(())
+            })?;
+        }
         self.step(module, "copy-arguments", |module| {
             prepare::copy_arguments(context, module);
             Ok(())
@@ -192,14 +266,42 @@ impl<'a> Driver<'a> {
             Ok(())
         })?;
         self.step(module, pipeline::OPTIMIZE.name, |module| pipeline::run(module, pipeline::OPTIMIZE))?;
-        if prepare::lower_divisions(context, module) {
-            self.step(module, "link-divisions", |module| library::link(context, module))?;
+        let mut calls = prepare::lower_divisions(context, module);
+        if generic::is_used(module) {
+            self.step(module, "generic-pointers", |module| {
+                generic::infer(module);
+                calls |= generic::tell_spaces(context, module, true);
+                calls |= generic::lower(context, module)?;
+                Ok(())
+            })?;
+        }
+        if calls {
+            self.step(module, "link-again", |module| library::link(context, module))?;
             prepare::inline_everything(context, module);
             let step = pipeline::INLINE_AGAIN;
             self.step(module, step.name, |module| pipeline::run(module, step))?;
         }
         let step = pipeline::FINISH;
-        self.step(module, step.name, |module| pipeline::run(module, step))
+        self.step(module, step.name, |module| pipeline::run(module, step))?;
+        Ok(formats)
+    }
+
+    /// Lowers calls of `printf`; gives their formats.
+    fn printf<'ctx>(
+        &mut self,
+        context: &'ctx Context,
+        module: &Module<'ctx>,
+    ) -> Result<Vec<PrintfFormat>, Stop> {
+        let mut formats = Vec::new();
+        self.step(module, "printf", |module| {
+            formats = printf::lower(context, module)?;
+            Ok(())
+        })?;
+        if !formats.is_empty() {
+            self.step(module, "link-printf", |module| library::link(context, module))?;
+            prepare::inline_everything(context, module);
+        }
+        Ok(formats)
     }
 
     /// One step on the module, with LLVM's own check after it when that is asked for.
@@ -234,7 +336,14 @@ impl<'a> Driver<'a> {
         Stop::failure(format!("{}{separator}{best}", build.name))
     }
 
-    fn back_end(&mut self, build: &Build, target: &Target, mut unit: Unit) -> Result<Program, Stop> {
+    /// Gen IR to machine code; what is known of the program already comes with it. `name` stands for the source in the log.
+    fn back_end(
+        &mut self,
+        name: &str,
+        target: &Target,
+        program: Program,
+        mut unit: Unit,
+    ) -> Result<Program, Stop> {
         if self.debug.is_set(debug::IR_PASSES) {
             self.listener.print(debug::IR_PASSES, &format!("; as translated\n{}", text::print(&unit)));
         }
@@ -261,7 +370,7 @@ impl<'a> Driver<'a> {
         for function in &unit.functions {
             let compiled = self
                 .run(&function.name, "codegen", |_| codegen::compile(function, target, &options))
-                .map_err(|e| Stop::failure(format!("{}: error: {e}", build.name)))?;
+                .map_err(|e| Stop::failure(format!("{name}: error: {e}")))?;
             if let Some(text) = &compiled.machine_form {
                 self.listener.print(debug::LIR, text);
             }
@@ -273,17 +382,29 @@ impl<'a> Driver<'a> {
         if self.debug.is_set(debug::STATS) {
             self.listener.print(debug::STATS, &statistics(&kernels));
         }
-        Ok(Program {
-            target: target.name.into(),
-            options: build.options.into(),
-            constants: unit.constants,
-            kernels,
-        })
+        Ok(Program { target: target.name.into(), data: unit.data, formats: unit.formats, kernels, ..program })
+    }
+
+    /// Does what debug options ask for, so that those who wait for the compiler can show that they bear it.
+    fn provoke(&self, kernel: &str, pass: &str) {
+        let here = |option| {
+            self.debug.value(option).is_some_and(|place| {
+                let (wanted, only) = place.split_once(':').unwrap_or((place, kernel));
+                wanted == pass && only == kernel
+            })
+        };
+        if here(debug::CRASH) {
+            std::process::abort();
+        }
+        while here(debug::STALL) {
+            std::thread::sleep(Duration::from_secs(1));
+        }
     }
 
     /// Runs a pass.
     fn run<R>(&mut self, kernel: &str, pass: &str, act: impl FnOnce(&mut Self) -> R) -> R {
         self.listener.progress(kernel, pass);
+        self.provoke(kernel, pass);
         let begin = Instant::now();
         let result = act(self);
         let name = if kernel.is_empty() { pass.to_owned() } else { format!("{pass} {kernel}") };

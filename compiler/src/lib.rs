@@ -11,6 +11,8 @@ pub mod codegen;
 pub mod driver;
 pub mod ir;
 #[cfg(feature = "llvm")]
+pub mod link;
+#[cfg(feature = "llvm")]
 pub mod llvm;
 #[cfg(feature = "llvm")]
 pub mod options;

@@ -5,7 +5,8 @@ use thiserror::Error;
 /// Options that stand alone, and what clang is told for each.
 const FLAGS: &[(&str, &[&str])] = &[
     ("-cl-single-precision-constant", &["-cl-single-precision-constant"]),
-    ("-cl-denorms-are-zero", &["-cl-denorms-are-zero"]),
+    // An allowance, of which no use is made.
+    ("-cl-denorms-are-zero", &[]),
     ("-cl-fp32-correctly-rounded-divide-sqrt", &["-cl-fp32-correctly-rounded-divide-sqrt"]),
     // Calls are inlined whatever the optimisation, and then there is little left to disable.
     ("-cl-opt-disable", &[]),
@@ -40,7 +41,8 @@ const DEFAULT_STANDARD: &str = "CL1.2";
 const DEVICE: &[&str] = &[
     "-cl-ext=-all,+cl_khr_global_int32_base_atomics,+cl_khr_global_int32_extended_atomics,\
      +cl_khr_local_int32_base_atomics,+cl_khr_local_int32_extended_atomics,+cl_khr_byte_addressable_store,\
-     +cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics,+cl_khr_subgroups,+__opencl_c_int64,+__opencl_c_subgroups,+__opencl_c_atomic_order_acq_rel,\
+     +cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics,+cl_khr_subgroups,+__opencl_c_int64,+__opencl_c_program_scope_global_variables,\
+     +__opencl_c_generic_address_space,+__opencl_c_subgroups,+__opencl_c_atomic_order_acq_rel,\
      +__opencl_c_atomic_order_seq_cst,+__opencl_c_atomic_scope_device",
     // `pragma OPENCL EXTENSION` may name extensions that clang does not know.
     "-Wno-ignored-pragmas",
@@ -97,6 +99,22 @@ pub fn clang_arguments(options: &str) -> Result<Vec<String>, OptionsError> {
     Ok(arguments)
 }
 
+/// Do build options allow uneven work-groups? Since OpenCL C 2.0 they do, unless one forbids it.
+///
+/// # Errors
+/// A quotation mark without its second.
+pub fn allows_uneven_groups(options: &str) -> Result<bool, OptionsError> {
+    let mut version = false;
+    let mut uniform = false;
+    for option in split(options)? {
+        match option.strip_prefix("-cl-std=") {
+            Some(standard) => version = !standard.starts_with("CL1"),
+            None => uniform |= option == "-cl-uniform-work-group-size",
+        }
+    }
+    Ok(version && !uniform)
+}
+
 /// Splits at blanks. Quotation marks of both kinds keep blanks, a backslash keeps the next character.
 fn split(text: &str) -> Result<Vec<String>, OptionsError> {
     let mut words = Vec::new();
@@ -149,6 +167,15 @@ mod tests {
         for (flag, clang) in FLAGS {
             assert_eq!(own(flag)[..clang.len()], **clang);
         }
+    }
+
+    #[test]
+    fn uneven_groups_by_language() {
+        let allowed = |options| allows_uneven_groups(options).unwrap();
+        assert!(!allowed(""));
+        assert!(!allowed("-w -cl-std=CL1.2"));
+        assert!(allowed("-cl-std=CL2.0 -w"));
+        assert!(!allowed("-cl-std=CL3.0 -cl-uniform-work-group-size"));
     }
 
     #[test]

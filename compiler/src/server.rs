@@ -12,11 +12,12 @@ use std::time::Duration;
 use gencl_program::debug::Debug;
 use gencl_program::elf;
 use gencl_program::protocol::{
-    BuildResult, CompileRequest, FromServer, Status, ToServer, VERSION, read_message, write_message,
+    BuildResult, FromServer, LinkRequest, Status, ToServer, VERSION, read_message, write_message,
 };
 
 use crate::clang;
-use crate::driver::{Build, Driver, Listener};
+use crate::driver::{Build, Driver, Listener, Outcome};
+use crate::link::Link;
 use crate::llvm::library;
 
 /// How long the server waits for work before it ends.
@@ -58,7 +59,22 @@ pub fn serve(
                 return Err(io::Error::new(io::ErrorKind::InvalidData, message));
             }
             Ok(Ok(ToServer::Compile(request))) => {
-                let result = compile(&request, output, debug);
+                let build = Build {
+                    source: &request.source,
+                    name: SOURCE_NAME,
+                    options: &request.options,
+                    headers: &request.headers,
+                    target: &request.target,
+                };
+                let result = work(output, debug, |driver| match request.object {
+                    true => driver.compile(&build),
+                    false => driver.build(&build),
+                });
+                write_message(output, &FromServer::Result(result))?;
+            }
+            Ok(Ok(ToServer::Link(LinkRequest { inputs, options, target }))) => {
+                let link = Link { inputs: &inputs, options: &options, target: &target };
+                let result = work(output, debug, |driver| driver.link(&link));
                 write_message(output, &FromServer::Result(result))?;
             }
             Ok(Err(error)) => return Err(error),
@@ -96,23 +112,18 @@ fn warm_up() {
     let _ = catch_unwind(AssertUnwindSafe(|| Driver::new(&Debug::default(), &mut silent).build(&build)));
 }
 
-fn compile(request: &CompileRequest, output: &mut impl Write, debug: &Debug) -> BuildResult {
+/// Does one request's work, and reports a panic as a failure of the build.
+fn work(output: &mut impl Write, debug: &Debug, act: impl FnOnce(&mut Driver<'_>) -> Outcome) -> BuildResult {
     let mut progress = Progress { output, at: (String::new(), String::new()) };
-    let build = Build {
-        source: &request.source,
-        name: SOURCE_NAME,
-        options: &request.options,
-        headers: &request.headers,
-        target: &request.target,
-    };
     let outcome = catch_unwind(AssertUnwindSafe(|| {
-        let outcome = Driver::new(debug, &mut progress).build(&build);
+        let outcome = act(&mut Driver::new(debug, &mut progress));
         let binary = outcome.program.as_ref().map(elf::write).transpose();
         (outcome, binary)
     }));
     match outcome {
         Ok((outcome, Ok(binary))) => {
-            BuildResult { status: outcome.status, log: outcome.log, binary: binary.unwrap_or_default() }
+            let Outcome { status, log, files, .. } = outcome;
+            BuildResult { status, log, binary: binary.unwrap_or_default(), files }
         }
         Ok((outcome, Err(error))) => failure(format!("{}error: {error}\n", outcome.log)),
         Err(panic) => {
@@ -126,7 +137,7 @@ fn compile(request: &CompileRequest, output: &mut impl Write, debug: &Debug) -> 
 }
 
 fn failure(log: String) -> BuildResult {
-    BuildResult { status: Status::Failure, log, binary: Vec::new() }
+    BuildResult { status: Status::Failure, log, binary: Vec::new(), files: Vec::new() }
 }
 
 /// Tells the client how far the build is.

@@ -83,7 +83,7 @@ fn buffers_after_run(unit: &Unit, test: &Test, global: u32, local: u32, width: u
         });
     }
     let mut text = String::new();
-    if let Err(trap) = run(&unit.functions[0], &unit.constants, &launch, &mut memory) {
+    if let Err(trap) = run(&unit.functions[0], &unit.data, &launch, &mut memory) {
         let _ = writeln!(text, "{trap}");
     }
     for buffer in buffers {

@@ -7,10 +7,11 @@ use std::time::{Duration, Instant};
 
 use gencl_compiler::server;
 use gencl_program::debug::Debug;
-use gencl_program::elf;
 use gencl_program::protocol::{
-    BuildResult, CompileRequest, FromServer, Header, Status, ToServer, VERSION, read_message, write_message,
+    BuildResult, CompileRequest, FromServer, Header, LinkRequest, Status, ToServer, VERSION, read_message,
+    write_message,
 };
+use gencl_program::{ProgramKind, elf};
 
 struct Client {
     process: Child,
@@ -47,6 +48,7 @@ impl Client {
             options: options.into(),
             headers: headers.iter().map(header).collect(),
             target: "skl".into(),
+            object: false,
         };
         write_message(&mut self.input, &ToServer::Compile(request)).unwrap();
     }
@@ -116,6 +118,77 @@ fn headers_come_with_the_request() {
     assert_eq!(result.status, Status::Success, "{}", result.log);
     let result = client.build(source, "");
     assert!(result.log.contains("'some/where.h' file not found"), "{}", result.log);
+}
+
+#[test]
+fn strange_sources_are_refused_with_a_reason() {
+    let mut client = Client::start();
+    let bytes = |client: &mut Client, source: &[u8]| {
+        let (source, target) = (source.to_vec(), "skl".into());
+        let request = CompileRequest { source, target, ..CompileRequest::default() };
+        write_message(&mut client.input, &ToServer::Compile(request)).unwrap();
+        client.receive().0
+    };
+    let invalid = bytes(&mut client, b"kernel void k() { int \xff\xfe = 1; }");
+    assert_eq!(invalid.status, Status::Failure);
+    assert!(invalid.log.contains("<source>:1:"), "{}", invalid.log);
+    let comment = bytes(&mut client, b"// \xff\xfe\nkernel void k() {}");
+    assert_eq!(comment.status, Status::Success, "{}", comment.log);
+
+    // Each includes itself twice.
+    client.send("#include \"bomb.h\"", "", &[("bomb.h", "#include \"bomb.h\"\n#include \"bomb.h\"\n")]);
+    let (bomb, _) = client.receive();
+    assert_eq!(bomb.status, Status::Failure);
+    assert!(bomb.log.contains("nested too deeply"), "{}", bomb.log);
+
+    let line = "// a comment of a program that is far too long\n";
+    let long = line.repeat((10 << 20) / line.len()) + GOOD;
+    assert_eq!(client.build(&long, "").status, Status::Success);
+    let wrong = client.build(&(long + "oops"), "");
+    assert_eq!(wrong.status, Status::Failure);
+    assert!(wrong.log.contains("oops"), "{}", wrong.log);
+    assert_eq!(client.build(GOOD, "").status, Status::Success);
+}
+
+#[test]
+fn objects_are_linked() {
+    let mut client = Client::start();
+    let mut object = |source: &str| {
+        let request = CompileRequest {
+            source: source.into(),
+            target: "skl".into(),
+            object: true,
+            ..CompileRequest::default()
+        };
+        write_message(&mut client.input, &ToServer::Compile(request)).unwrap();
+        let result = client.receive().0;
+        assert_eq!(result.status, Status::Success, "{}", result.log);
+        assert_eq!(elf::read(&result.binary).unwrap().kind, ProgramKind::Object);
+        result.binary
+    };
+    let uses = object("int twice(int x); kernel void k(global int *p) { p[0] = twice(p[1]); }");
+    let defines = object("int twice(int x) { return 2 * x; }");
+    let mut link = |inputs: &[&Vec<u8>], options: &str| {
+        let inputs = inputs.iter().map(|&input| input.clone()).collect();
+        let request = LinkRequest { inputs, options: options.into(), target: "skl".into() };
+        write_message(&mut client.input, &ToServer::Link(request)).unwrap();
+        client.receive().0
+    };
+    let linked = link(&[&uses, &defines], "");
+    assert_eq!(linked.status, Status::Success, "{}", linked.log);
+    assert_eq!(elf::read(&linked.binary).unwrap().kernels[0].name, "k");
+    let library = link(&[&defines], "-create-library");
+    assert_eq!(elf::read(&library.binary).unwrap().kind, ProgramKind::Library);
+    assert_eq!(link(&[&library.binary, &uses], "").status, Status::Success);
+
+    let missing = link(&[&uses], "");
+    assert_eq!(missing.status, Status::Failure);
+    assert!(missing.log.contains("kernel k: twice is not defined"), "{}", missing.log);
+    let twice = link(&[&defines, &defines], "");
+    assert!(twice.log.contains("twice") && twice.log.contains("multiply defined"), "{}", twice.log);
+    assert_eq!(link(&[&uses, &defines], "-nonsense").status, Status::InvalidOptions);
+    assert!(link(&[&linked.binary], "").log.contains("is an executable"));
+    assert!(link(&[&vec![0; 100]], "").log.contains("input 1: not an ELF file"));
 }
 
 #[test]

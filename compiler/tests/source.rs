@@ -147,7 +147,7 @@ fn buffers_after_run(unit: &Unit, test: &Test, width: u32) -> String {
             Argument::Local(bytes) => Value::Local(*bytes),
         });
     }
-    if let Err(trap) = run(&unit.functions[0], &unit.constants, &launch, &mut memory) {
+    if let Err(trap) = run(&unit.functions[0], &unit.data, &launch, &mut memory) {
         return format!("// trap: {trap}\n");
     }
     buffers.iter().fold(String::new(), |mut text, (ty, address)| {

@@ -41,6 +41,8 @@ options! {
     VALIDATE "validate" "" "Check LLVM IR after each step, and each register allocation symbolically.";
     SIMD "simd" "8|16|32" "Compile for this many lanes per thread.";
     CONTROL_FLOW "control-flow" "structured|goto|block-ip" "Run divergent control flow by this means.";
+    CRASH "crash" "PASS[:KERNEL]" "Let the compiler crash when a pass begins.";
+    STALL "stall" "PASS[:KERNEL]" "Let the compiler stand still when a pass begins.";
     BATCH "batch" "" "Print batch buffers before they are executed.";
     PROFILE "profile" "FILE" "Write what the simulated GPU counted for each kernel and instruction (gencl-stats shows it).";
     LOG "log" "error|warn|info|debug|trace" "Print messages; debug adds OpenCL calls that fail, trace all of them.";
@@ -90,6 +92,12 @@ impl Debug {
         self.set.contains_key(name)
     }
 
+    /// Is any option set but these?
+    #[must_use]
+    pub fn is_any_set_but(&self, names: &[&str]) -> bool {
+        self.set.keys().any(|name| !names.contains(name))
+    }
+
     /// The option's value when it is set.
     #[must_use]
     pub fn value(&self, name: &str) -> Option<&str> {
@@ -119,6 +127,8 @@ mod tests {
         assert!(debug.is_set(IR));
         assert!(!debug.is_set(ASM));
         assert_eq!(debug.value(SIMD), Some("8"));
+        assert!(debug.is_any_set_but(&[IR]));
+        assert!(!debug.is_any_set_but(&[IR, SIMD, ASM]));
     }
 
     #[test]

@@ -3,7 +3,9 @@
 //! | section | contents |
 //! | --- | --- |
 //! | `.text.<kernel>` | the kernel's machine code |
-//! | `.rodata` | program-scope constants |
+//! | `.rodata`, `.data` | program-scope variables: constant and global ones |
+//! | `.rela.rodata`, `.rela.data` | the pointers in them, against the symbols of the two sections |
+//! | `.llvmbc` | LLVM bitcode of compiled objects and libraries |
 //! | `.gencl.info` | everything else as JSON text, made to be read with `readelf -p .gencl.info` |
 //! | `.gencl.check` | format version and checksum of the other sections as text |
 //!
@@ -11,21 +13,30 @@
 //! another version of the format is refused.
 
 use object::elf;
+use object::endian::{I64, U64};
+use object::pod::{bytes_of, slice_from_all_bytes};
 use object::read::elf::{ElfFile64, FileHeader};
-use object::write::elf::{FileHeader as WriteHeader, SectionHeader, Writer};
+use object::write::elf::{FileHeader as WriteHeader, SectionHeader, SectionIndex, Sym, Writer};
 use object::{LittleEndian, Object, ObjectSection};
 use thiserror::Error;
 
-use crate::Program;
+use crate::{Data, Image, Program, Relocation};
 
 /// Version of the format. A binary of another version is refused; the program is built anew from source.
-pub const FORMAT_VERSION: u32 = 1;
+pub const FORMAT_VERSION: u32 = 2;
 
 /// `EM_INTELGT`: Intel graphics.
 const MACHINE: u16 = 205;
 
+/// The relocation that puts a 64-bit address into its place; Intel's binaries have the same number for it (`R_SYM_ADDR` in
+/// IGC's `ZEELFObjectBuilder`).
+const ADDRESS: u32 = 1;
+
 const TEXT_PREFIX: &str = ".text.";
 const RODATA: &str = ".rodata";
+const DATA: &str = ".data";
+const RELA: [&str; 2] = [".rela.rodata", ".rela.data"];
+const BITCODE: &str = ".llvmbc";
 const INFO: &str = ".gencl.info";
 const CHECK: &str = ".gencl.check";
 
@@ -61,36 +72,75 @@ pub enum ElfError {
     Invalid(String),
 }
 
+/// A section as it is written.
+struct Section<'a> {
+    name: String,
+    ty: u32,
+    flags: u32,
+    align: usize,
+    bytes: &'a [u8],
+}
+
+impl<'a> Section<'a> {
+    fn new(name: impl Into<String>, flags: u32, align: usize, bytes: &'a [u8]) -> Self {
+        Self { name: name.into(), ty: elf::SHT_PROGBITS, flags, align, bytes }
+    }
+}
+
 /// Makes the ELF file. The same program gives the same bytes.
 ///
 /// # Errors
-/// [`ElfError::Invalid`] when two kernels have the same name or a name has a zero byte.
+/// [`ElfError::Invalid`] when two kernels have the same name, a name has a zero byte, or a pointer is outside its image.
 pub fn write(program: &Program) -> Result<Vec<u8>, ElfError> {
     check_names(program)?;
+    if !program.data.is_sound() {
+        return Err(ElfError::Invalid("a relocation outside its section".into()));
+    }
     let info = description(program)?;
     let check = check_text(program, &info);
+    let relocations = [Image::Constants, Image::Variables].map(|image| relocation_bytes(program, image));
 
-    let mut sections: Vec<(String, u32, u64, usize, &[u8])> = Vec::new();
+    let mut sections = Vec::new();
     for kernel in &program.kernels {
-        let name = format!("{TEXT_PREFIX}{}", kernel.name);
-        let flags = u64::from(elf::SHF_ALLOC | elf::SHF_EXECINSTR);
-        sections.push((name, elf::SHT_PROGBITS, flags, TEXT_ALIGN, &kernel.code));
+        let flags = elf::SHF_ALLOC | elf::SHF_EXECINSTR;
+        sections.push(Section::new(format!("{TEXT_PREFIX}{}", kernel.name), flags, TEXT_ALIGN, &kernel.code));
     }
-    let alloc = u64::from(elf::SHF_ALLOC);
-    sections.push((RODATA.into(), elf::SHT_PROGBITS, alloc, TEXT_ALIGN, &program.constants));
-    sections.push((INFO.into(), elf::SHT_PROGBITS, 0, 1, info.as_bytes()));
-    sections.push((CHECK.into(), elf::SHT_PROGBITS, 0, 1, check.as_bytes()));
+    // The null section has number 0.
+    let first_image = sections.len() as u32 + 1;
+    sections.push(Section::new(RODATA, elf::SHF_ALLOC, TEXT_ALIGN, &program.data.constants));
+    let writable = elf::SHF_ALLOC | elf::SHF_WRITE;
+    sections.push(Section::new(DATA, writable, TEXT_ALIGN, &program.data.variables));
+    for (name, bytes) in RELA.iter().zip(&relocations) {
+        let section = Section::new(*name, elf::SHF_INFO_LINK, 8, bytes);
+        sections.push(Section { ty: elf::SHT_RELA, ..section });
+    }
+    sections.push(Section::new(BITCODE, elf::SHF_EXCLUDE, 4, &program.bitcode));
+    sections.push(Section::new(INFO, 0, 1, info.as_bytes()));
+    sections.push(Section::new(CHECK, 0, 1, check.as_bytes()));
+    layout(&sections, first_image)
+}
 
+/// Lays out and writes sections, and symbols for the two images, of which the first has section number `first_image`.
+fn layout(sections: &[Section<'_>], first_image: u32) -> Result<Vec<u8>, ElfError> {
     let mut bytes = Vec::new();
     let mut writer = Writer::new(object::Endianness::Little, true, &mut bytes);
     writer.reserve_file_header();
-    let names: Vec<_> = sections.iter().map(|s| writer.add_section_name(s.0.as_bytes())).collect();
+    let names: Vec<_> = sections.iter().map(|s| writer.add_section_name(s.name.as_bytes())).collect();
     writer.reserve_null_section_index();
-    for _ in &sections {
+    for _ in sections {
         writer.reserve_section_index();
     }
+    let images = [first_image, first_image + 1].map(SectionIndex);
+    writer.reserve_null_symbol_index();
+    for image in images {
+        writer.reserve_symbol_index(Some(image));
+    }
+    let symbols = writer.reserve_symtab_section_index();
+    writer.reserve_strtab_section_index();
     writer.reserve_shstrtab_section_index();
-    let offsets: Vec<_> = sections.iter().map(|s| writer.reserve(s.4.len(), s.3)).collect();
+    let offsets: Vec<_> = sections.iter().map(|s| writer.reserve(s.bytes.len(), s.align)).collect();
+    writer.reserve_symtab();
+    writer.reserve_strtab();
     writer.reserve_shstrtab();
     writer.reserve_section_headers();
 
@@ -106,26 +156,85 @@ pub fn write(program: &Program) -> Result<Vec<u8>, ElfError> {
     writer.write_file_header(&header).map_err(invalid)?;
     for (section, &offset) in sections.iter().zip(&offsets) {
         writer.pad_until(offset);
-        writer.write(section.4);
+        writer.write(section.bytes);
     }
-    writer.write_shstrtab();
-    writer.write_null_section_header();
-    for ((section, &offset), &name) in sections.iter().zip(&offsets).zip(&names) {
-        writer.write_section_header(&SectionHeader {
-            name: Some(name),
-            sh_type: section.1,
-            sh_flags: section.2,
-            sh_addr: 0,
-            sh_offset: offset as u64,
-            sh_size: section.4.len() as u64,
-            sh_link: 0,
-            sh_info: 0,
-            sh_addralign: section.3 as u64,
-            sh_entsize: 0,
+    writer.write_null_symbol();
+    for image in images {
+        writer.write_symbol(&Sym {
+            name: None,
+            section: Some(image),
+            st_info: (elf::STB_LOCAL << 4) | elf::STT_SECTION,
+            st_other: 0,
+            st_shndx: 0,
+            st_value: 0,
+            st_size: 0,
         });
     }
+    writer.write_strtab();
+    writer.write_shstrtab();
+    writer.write_null_section_header();
+    let mut image = images.into_iter();
+    for ((section, &offset), &name) in sections.iter().zip(&offsets).zip(&names) {
+        let relocations = section.ty == elf::SHT_RELA;
+        writer.write_section_header(&SectionHeader {
+            name: Some(name),
+            sh_type: section.ty,
+            sh_flags: u64::from(section.flags),
+            sh_addr: 0,
+            sh_offset: offset as u64,
+            sh_size: section.bytes.len() as u64,
+            sh_link: if relocations { symbols.0 } else { 0 },
+            sh_info: if relocations { image.next().map_or(0, |image| image.0) } else { 0 },
+            sh_addralign: section.align as u64,
+            sh_entsize: if relocations { size_of::<Rela>() as u64 } else { 0 },
+        });
+    }
+    writer.write_symtab_section_header(images.len() as u32 + 1);
+    writer.write_strtab_section_header();
     writer.write_shstrtab_section_header();
     Ok(bytes)
+}
+
+/// An entry of `.rela.*`.
+type Rela = elf::Rela64<LittleEndian>;
+
+/// The pointers in an image as a `.rela` section holds them.
+fn relocation_bytes(program: &Program, image: Image) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for relocation in program.data.relocations.iter().filter(|relocation| relocation.image == image) {
+        let entry = Rela {
+            r_offset: U64::new(LittleEndian, relocation.offset),
+            r_info: Rela::r_info(LittleEndian, false, symbol(relocation.target), ADDRESS),
+            r_addend: I64::new(LittleEndian, relocation.addend),
+        };
+        bytes.extend_from_slice(bytes_of(&entry));
+    }
+    bytes
+}
+
+/// The pointers that a `.rela` section says are in an image.
+fn read_relocations(image: Image, bytes: &[u8]) -> Result<Vec<Relocation>, ElfError> {
+    let invalid = || ElfError::Invalid("relocations".into());
+    let entries = slice_from_all_bytes::<Rela>(bytes).map_err(|()| invalid())?;
+    let read = |entry: &Rela| {
+        let number = entry.r_sym(LittleEndian, false);
+        let target = [Image::Constants, Image::Variables].into_iter().find(|image| symbol(*image) == number);
+        Ok(Relocation {
+            image,
+            offset: entry.r_offset.get(LittleEndian),
+            target: target.ok_or_else(invalid)?,
+            addend: entry.r_addend.get(LittleEndian),
+        })
+    };
+    entries.iter().map(read).collect()
+}
+
+/// The number of an image's symbol.
+fn symbol(image: Image) -> u32 {
+    match image {
+        Image::Constants => 1,
+        Image::Variables => 2,
+    }
 }
 
 /// Reads an ELF file that [`write`] made.
@@ -160,7 +269,11 @@ pub fn read(bytes: &[u8]) -> Result<Program, ElfError> {
     for kernel in &mut program.kernels {
         kernel.code = section(&format!("{TEXT_PREFIX}{}", kernel.name))?.to_vec();
     }
-    program.constants = section(RODATA)?.to_vec();
+    let mut relocations = read_relocations(Image::Constants, section(RELA[0])?)?;
+    relocations.extend(read_relocations(Image::Variables, section(RELA[1])?)?);
+    program.data =
+        Data { constants: section(RODATA)?.to_vec(), variables: section(DATA)?.to_vec(), relocations };
+    program.bitcode = section(BITCODE)?.to_vec();
     if check_text(&program, info).as_bytes() != check {
         return Err(ElfError::Checksum);
     }
@@ -173,13 +286,10 @@ pub fn read(bytes: &[u8]) -> Result<Program, ElfError> {
 
 /// The text of `.gencl.info`: the program without what has sections of its own.
 fn description(program: &Program) -> Result<String, ElfError> {
-    let kernels = program.kernels.clone();
-    let program = Program {
-        target: program.target.clone(),
-        options: program.options.clone(),
-        constants: Vec::new(),
-        kernels,
-    };
+    let Program { target, kind, options, uneven_groups, formats, kernels, data: _, bitcode: _ } =
+        program.clone();
+    let (data, bitcode) = (Data::default(), Vec::new());
+    let program = Program { target, kind, options, uneven_groups, formats, kernels, data, bitcode };
     Ok(serde_json::to_string_pretty(&program)?)
 }
 
@@ -189,7 +299,12 @@ fn check_text(program: &Program, info: &str) -> String {
     for kernel in &program.kernels {
         sum.update(&kernel.code);
     }
-    sum.update(&program.constants);
+    sum.update(&program.data.constants);
+    sum.update(&program.data.variables);
+    for image in [Image::Constants, Image::Variables] {
+        sum.update(&relocation_bytes(program, image));
+    }
+    sum.update(&program.bitcode);
     sum.update(info.as_bytes());
     format!("gencl format {FORMAT_VERSION} checksum {:08x}", sum.finalize())
 }
@@ -217,7 +332,15 @@ mod tests {
         Program {
             target: "skl".into(),
             options: "-cl-mad-enable".into(),
-            constants: vec![1, 2, 3],
+            data: Data {
+                constants: vec![1; 16],
+                variables: vec![2; 20],
+                relocations: vec![
+                    Relocation { image: Image::Constants, offset: 8, target: Image::Variables, addend: 4 },
+                    Relocation { image: Image::Variables, offset: 0, target: Image::Constants, addend: -1 },
+                ],
+            },
+            bitcode: vec![3; 5],
             kernels: vec![Kernel {
                 name: "saxpy".into(),
                 code: (0..64).collect(),
@@ -238,6 +361,7 @@ mod tests {
                 statistics: Statistics { instructions: 4, ..Statistics::default() },
                 ..Kernel::default()
             }],
+            ..Program::default()
         }
     }
 
@@ -271,7 +395,7 @@ mod tests {
     #[test]
     fn another_version_is_named() {
         let mut bytes = write(&sample()).unwrap();
-        let needle = b"gencl format 1";
+        let needle = b"gencl format 2";
         let at = bytes.windows(needle.len()).position(|window| window == needle).unwrap();
         bytes[at + needle.len() - 1] = b'9';
         assert!(matches!(read(&bytes), Err(ElfError::Version { found }) if found == "9"));
@@ -304,7 +428,9 @@ mod tests {
             kernels
         });
         (".*", any::<Vec<u8>>(), kernels, Just("skl")).prop_map(|(options, constants, kernels, target)| {
-            Program { target: target.into(), options, constants, kernels }
+            let data =
+                Data { variables: constants.iter().rev().copied().collect(), constants, ..Data::default() };
+            Program { target: target.into(), options, data, kernels, ..Program::default() }
         })
     }
 

@@ -16,6 +16,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::Data;
+use crate::printf::PrintfFormat;
+
 /// The largest object in global memory, in bytes, for which code is right: it computes offsets of 32 bits from the pointers that are
 /// a kernel's arguments, which are the beginnings of objects.
 pub const LARGEST_OBJECT: u64 = 1 << 32;
@@ -28,12 +31,32 @@ pub const SIMD_WIDTHS: [u32; 3] = [8, 16, 32];
 pub struct Program {
     /// The target's name as `genclc --target` takes it: `skl`.
     pub target: String,
+    /// What it is.
+    pub kind: ProgramKind,
     /// Options of the build, as the application gave them.
     pub options: String,
-    /// Program-scope `__constant` data, the bytes that [`PushSource::ConstantBase`] points to.
-    pub constants: Vec<u8>,
+    /// May the last work-group of a dimension be smaller? Options and version of the language decide.
+    pub uneven_groups: bool,
+    /// Program-scope variables.
+    pub data: Data,
+    /// Formats of `printf`, by the numbers that records begin with.
+    pub formats: Vec<PrintfFormat>,
     /// In the order of the source.
     pub kernels: Vec<Kernel>,
+    /// LLVM bitcode of what is to be linked; empty in an executable.
+    pub bitcode: Vec<u8>,
+}
+
+/// What a program is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ProgramKind {
+    /// Kernels can be launched.
+    #[default]
+    Executable,
+    /// Compiled, to be linked.
+    Object,
+    /// Objects linked with `-create-library`, to be linked.
+    Library,
 }
 
 /// One kernel: machine code and everything that a launch has to know.
@@ -174,7 +197,9 @@ pub enum PushSource {
     ArgumentBlock,
     /// The GPU address of the program's constant data.
     ConstantBase,
-    /// The GPU address of the printf buffer.
+    /// The GPU address of the program's variables in global memory.
+    VariableBase,
+    /// The GPU address of the launch's [buffer for `printf`](crate::printf).
     PrintfBuffer,
 }
 

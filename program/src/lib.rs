@@ -4,9 +4,12 @@
 //! the kernel ABI (which data the hardware pushes into which registers), the ELF container and the
 //! protocol of the compile server.
 
+mod data;
 pub mod debug;
 pub mod elf;
 mod kernel;
+pub mod printf;
 pub mod protocol;
 
+pub use data::{Data, Image, Relocation};
 pub use kernel::*;

@@ -13,7 +13,7 @@ use std::io::{self, Read, Write};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 /// The version of the protocol that this crate speaks.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// The longest frame that is accepted, in bytes: far above any program, far below what a garbled length says.
 pub const MAX_FRAME: u32 = 256 << 20;
@@ -26,8 +26,21 @@ pub enum ToServer {
         /// The client's [`VERSION`].
         version: u32,
     },
-    /// Compile and link one source.
+    /// Compile one source.
     Compile(CompileRequest),
+    /// Link objects and libraries.
+    Link(LinkRequest),
+}
+
+/// Links what [`CompileRequest`]s with `object` and other links have made.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LinkRequest {
+    /// Objects and libraries as ELF files.
+    pub inputs: Vec<Vec<u8>>,
+    /// Link options as the application gave them.
+    pub options: String,
+    /// The target's name as `genclc --target` takes it: `skl`.
+    pub target: String,
 }
 
 /// A build from source.
@@ -41,6 +54,8 @@ pub struct CompileRequest {
     pub headers: Vec<Header>,
     /// The target's name as `genclc --target` takes it: `skl`.
     pub target: String,
+    /// Stop before linking: make an object.
+    pub object: bool,
 }
 
 /// A header that is only in memory.
@@ -82,6 +97,8 @@ pub struct BuildResult {
     pub log: String,
     /// The program as ELF file when `status` is [`Status::Success`], else empty.
     pub binary: Vec<u8>,
+    /// Files on disk that were read.
+    pub files: Vec<String>,
 }
 
 /// How a build went.
@@ -156,6 +173,7 @@ mod tests {
             options: "-w".into(),
             headers: vec![Header { name: "a.h".into(), source: b"int a;".to_vec() }],
             target: "skl".into(),
+            object: false,
         })
     }
 

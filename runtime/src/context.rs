@@ -8,6 +8,7 @@ use gencl_program::debug::{self, Debug};
 
 use crate::launch::{Hardware, SlotPool};
 use crate::memory::AddressSpace;
+use crate::printf::PrintfPool;
 use crate::{Device, Error, Result};
 
 /// Called with the reason when a command fails or something else deserves to be told.
@@ -20,6 +21,7 @@ pub struct Context {
     space: Arc<AddressSpace>,
     hardware: Hardware,
     slots: SlotPool,
+    printf: PrintfPool,
     dumps_batches: bool,
     notify: Option<ContextNotify>,
     destructors: Mutex<Vec<Box<dyn FnOnce() + Send>>>,
@@ -34,7 +36,7 @@ impl std::fmt::Debug for Context {
 impl Context {
     /// Makes a context. `OUT_OF_RESOURCES` when the kernel driver refuses.
     pub fn new(device: &Arc<Device>, notify: Option<ContextNotify>) -> Result<Arc<Self>> {
-        crate::compiler::warm_up();
+        crate::compiler::expect_builds();
         let hardware = Hardware::new(device.node())?;
         let space = Arc::new(AddressSpace::new(device.node().clone()));
         let (debug, _) = Debug::from_environment();
@@ -43,6 +45,7 @@ impl Context {
             space,
             hardware,
             slots: SlotPool::default(),
+            printf: PrintfPool::default(),
             dumps_batches: debug.is_set(debug::BATCH),
             notify,
             destructors: Mutex::default(),
@@ -67,6 +70,11 @@ impl Context {
     /// Memory for batches.
     pub(crate) fn slots(&self) -> &SlotPool {
         &self.slots
+    }
+
+    /// Memory for what kernels print.
+    pub(crate) fn printf(&self) -> &PrintfPool {
+        &self.printf
     }
 
     /// Are batches to be printed?

@@ -15,6 +15,7 @@ mod launch;
 mod memory;
 mod nd_range;
 mod platform;
+mod printf;
 mod program;
 mod queue;
 
@@ -30,5 +31,6 @@ pub use kernel::{ArgumentValue, Kernel};
 pub use memory::{Buffer, BufferRect, MapFlags, MemoryFlags};
 pub use nd_range::NdRange;
 pub use platform::Platform;
+pub use printf::PRINTF_BUFFER_SIZE;
 pub use program::{BinaryKind, BuildStatus, Program};
 pub use queue::{Queue, QueueFlags};

@@ -136,6 +136,11 @@ impl Gpu {
 
     /// Builds `utest/kernels/NAME.cl`, all kernels in it with the sub-group size `width` when it is given.
     pub fn build(&self, name: &str, width: Option<u32>) -> Result<Program, String> {
+        self.build_with(name, width, "")
+    }
+
+    /// The same with build options.
+    pub fn build_with(&self, name: &str, width: Option<u32>, options: &str) -> Result<Program, String> {
         let path = format!("{}/kernels/{name}.cl", env!("CARGO_MANIFEST_DIR"));
         let source = std::fs::read_to_string(&path).map_err(text(&path))?;
         let prefix = match width {
@@ -144,7 +149,7 @@ impl Gpu {
             ),
             None => String::new(),
         };
-        self.build_source(&(prefix + &source), "")
+        self.build_source(&(prefix + &source), options)
     }
 
     /// A buffer with the given contents.

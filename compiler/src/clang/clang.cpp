@@ -11,6 +11,7 @@
 #include <clang/Frontend/CompilerInvocation.h>
 #include <clang/Frontend/FrontendAction.h>
 #include <clang/Frontend/TextDiagnosticPrinter.h>
+#include <clang/Frontend/Utils.h>
 #include <llvm-c/Core.h>
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
@@ -60,11 +61,11 @@ struct GenclFile {
 // Runs clang's front end on `source` with `arguments` (those of `clang -cc1`) on a file system in which
 // `files` lie over the real one. `source->path` is the name that diagnostics show.
 //
-// Puts the diagnostics into `*log`, and the syntax tree into `*ast` unless `ast` is null; both are to be
+// Puts the diagnostics into `*log`, the names of the files that were included into `*read`, one a line, and the syntax tree into `*ast` unless `ast` is null; all are to be
 // freed with `free`. Returns the module, which belongs to the caller, or null after errors.
 LLVMModuleRef gencl_clang(LLVMContextRef context, const char *const *arguments, size_t argument_count,
                           const GenclFile *source, const GenclFile *files, size_t file_count, char **log,
-                          char **ast) {
+                          char **read, char **ast) {
   auto buffer = [](const GenclFile &file) {
     return llvm::MemoryBuffer::getMemBuffer({file.data, file.size}, file.path);
   };
@@ -88,10 +89,12 @@ LLVMModuleRef gencl_clang(LLVMContextRef context, const char *const *arguments, 
   invocation->getFrontendOpts().Inputs = {
       clang::FrontendInputFile(source_buffer->getMemBufferRef(), clang::InputKind(clang::Language::OpenCL))};
 
+  auto included = std::make_shared<clang::DependencyCollector>();
   auto run = [&](clang::FrontendAction &action) {
     clang::CompilerInstance instance;
     instance.setInvocation(invocation);
     instance.createFileManager(overlay);
+    instance.addDependencyCollector(included);
     instance.createDiagnostics(&printer, /*ShouldOwnClient=*/false);
     // "1 error generated." goes there; the log does not need it.
     instance.setVerboseOutputStream(std::make_unique<llvm::raw_null_ostream>());
@@ -117,6 +120,13 @@ LLVMModuleRef gencl_clang(LLVMContextRef context, const char *const *arguments, 
       result = llvm::wrap(action.takeModule().release());
     }
   }
+  std::string names;
+  for (const std::string &name : included->getDependencies()) {
+    if (name != source->path) {
+      names += name + "\n";
+    }
+  }
+  *read = copy(names);
   *log = copy(log_text);
   return result;
 }

@@ -31,6 +31,7 @@ unsafe extern "C" {
         files: *const File,
         file_count: usize,
         log: *mut *mut c_char,
+        read: *mut *mut c_char,
         ast: *mut *mut c_char,
     ) -> LLVMModuleRef;
     fn gencl_clang_version() -> *const c_char;
@@ -59,6 +60,8 @@ pub struct Response<'ctx> {
     pub log: String,
     /// The syntax tree when it was asked for.
     pub ast: String,
+    /// Files on disk that were read.
+    pub files: Vec<String>,
 }
 
 /// The version of clang that does the work.
@@ -99,10 +102,11 @@ pub fn compile<'ctx>(context: &'ctx Context, request: &Request) -> Response<'ctx
         .collect();
 
     let mut log = std::ptr::null_mut();
+    let mut read = std::ptr::null_mut();
     let mut ast = std::ptr::null_mut();
     let ast_place = if request.ast { &raw mut ast } else { std::ptr::null_mut() };
     // SAFETY: all pointers come from `CString`s and vectors that live until the end of this function, with the
-    // counts beside them; `log` and `ast` are valid places.
+    // counts beside them; `log`, `read` and `ast` are valid places.
     let module = unsafe {
         gencl_clang(
             context.as_ctx_ref(),
@@ -112,14 +116,17 @@ pub fn compile<'ctx>(context: &'ctx Context, request: &Request) -> Response<'ctx
             files[1..].as_ptr(),
             files.len() - 1,
             &raw mut log,
+            &raw mut read,
             ast_place,
         )
     };
     // SAFETY: the module is in `context` and nobody else has it.
     let module = (!module.is_null()).then(|| unsafe { Module::new(module) });
-    // SAFETY: both are null or strings that the function made by `malloc`.
-    let (log, ast) = unsafe { (take(log), take(ast)) };
-    Response { module, log, ast }
+    // SAFETY: they are null or strings that the function made by `malloc`.
+    let (log, read, ast) = unsafe { (take(log), take(read), take(ast)) };
+    let ours = |file: &&str| file.starts_with(HEADERS) || file.starts_with(SYSTEM);
+    let files = read.lines().filter(|file| !ours(file)).map(str::to_owned).collect();
+    Response { module, log, ast, files }
 }
 
 fn c_string(text: impl AsRef<[u8]>) -> CString {

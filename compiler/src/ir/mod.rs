@@ -494,11 +494,13 @@ pub struct Function {
     pub kernel: gencl_program::Kernel,
 }
 
-/// A program: kernels and constant data.
+/// A program: kernels and variables.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Unit {
     /// Kernels in source order.
     pub functions: Vec<Function>,
-    /// Program-scope constants, one image, addressed from `Input::Push(PushSource::ConstantBase)`.
-    pub constants: Vec<u8>,
+    /// Program-scope variables, addressed from `Input::Push(PushSource::ConstantBase)` and `VariableBase`.
+    pub data: gencl_program::Data,
+    /// Formats of `printf`. The text form does not have them: no instruction refers to them but by number.
+    pub formats: Vec<gencl_program::printf::PrintfFormat>,
 }

@@ -172,6 +172,7 @@ fn input_families(input: Input) -> Families {
             PushSource::Pointer { .. }
             | PushSource::ArgumentBlock
             | PushSource::ConstantBase
+            | PushSource::VariableBase
             | PushSource::PrintfBuffer => Family::Qword.into(),
             PushSource::LocalOffset { .. } => Family::Dword.into(),
             PushSource::GlobalOffset(_)
@@ -238,6 +239,7 @@ pub fn check_attributes(op: &Op) -> Result<(), &'static str> {
                 | PushSource::WorkDim
                 | PushSource::ArgumentBlock
                 | PushSource::ConstantBase
+                | PushSource::VariableBase
                 | PushSource::PrintfBuffer,
             ),
         )

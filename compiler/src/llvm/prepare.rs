@@ -179,7 +179,8 @@ impl Division<'_, '_> {
     }
 }
 
-fn for_each_instruction<'m>(module: &'m Module, mut visit: impl FnMut(Value<'m>)) {
+/// Visits every instruction of a module.
+pub(super) fn for_each_instruction<'m>(module: &'m Module, mut visit: impl FnMut(Value<'m>)) {
     for function in view::Module::of(module).functions() {
         for block in function.blocks() {
             block.instructions().for_each(&mut visit);

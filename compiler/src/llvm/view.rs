@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use inkwell::llvm_sys::core::{
     LLVMConstIntGetSExtValue, LLVMConstIntGetZExtValue, LLVMConstRealGetDouble, LLVMCountIncoming,
     LLVMCountParams, LLVMCountStructElementTypes, LLVMDisposeMessage, LLVMDisposeValueMetadataEntries,
-    LLVMGetAggregateElement, LLVMGetAlignment, LLVMGetAllocatedType, LLVMGetArrayLength2,
+    LLVMGetAggregateElement, LLVMGetAlignment, LLVMGetAllocatedType, LLVMGetArrayLength2, LLVMGetAsString,
     LLVMGetAtomicRMWBinOp, LLVMGetBasicBlockTerminator, LLVMGetCallSiteEnumAttribute, LLVMGetCalledValue,
     LLVMGetCondition, LLVMGetConstOpcode, LLVMGetDebugLocColumn, LLVMGetDebugLocLine, LLVMGetElementType,
     LLVMGetEnumAttributeAtIndex, LLVMGetEnumAttributeKindForName, LLVMGetEnumAttributeValue,
@@ -20,9 +20,9 @@ use inkwell::llvm_sys::core::{
     LLVMGetNumMaskElements, LLVMGetNumOperands, LLVMGetNumSuccessors, LLVMGetOperand, LLVMGetParam,
     LLVMGetPointerAddressSpace, LLVMGetSuccessor, LLVMGetTypeAttributeValue, LLVMGetTypeKind, LLVMGetUser,
     LLVMGetValueKind, LLVMGetValueName2, LLVMGetVectorSize, LLVMGlobalCopyAllMetadata,
-    LLVMGlobalGetValueType, LLVMIsConditional, LLVMIsDeclaration, LLVMMetadataAsValue, LLVMPrintTypeToString,
-    LLVMPrintValueToString, LLVMStructGetTypeAtIndex, LLVMTypeOf, LLVMValueMetadataEntriesGetKind,
-    LLVMValueMetadataEntriesGetMetadata,
+    LLVMGlobalGetValueType, LLVMIsConditional, LLVMIsDeclaration, LLVMIsGlobalConstant, LLVMMetadataAsValue,
+    LLVMPrintTypeToString, LLVMPrintValueToString, LLVMStructGetTypeAtIndex, LLVMTypeOf,
+    LLVMValueMetadataEntriesGetKind, LLVMValueMetadataEntriesGetMetadata,
 };
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::target::{
@@ -289,8 +289,13 @@ impl<'m> Value<'m> {
     /// Operands of an instruction or a constant expression.
     #[must_use]
     pub fn operands(self) -> Vec<Value<'m>> {
-        let count = ask!(LLVMGetNumOperands(self.raw)) as u32;
-        (0..count).map(|i| self.operand(i)).collect()
+        (0..self.operand_count()).map(|i| self.operand(i)).collect()
+    }
+
+    /// How many operands there are.
+    #[must_use]
+    pub fn operand_count(self) -> u32 {
+        ask!(LLVMGetNumOperands(self.raw)) as u32
     }
 
     /// One operand.
@@ -376,6 +381,13 @@ impl<'m> Value<'m> {
         Value::maybe(ask!(LLVMGetInitializer(self.raw)))
     }
 
+    /// What a constant global variable holds; `None` for anything else.
+    #[must_use]
+    pub fn initializer_of_constant(self) -> Option<Value<'m>> {
+        let constant = self.kind() == ValueKind::GlobalVariable && ask!(LLVMIsGlobalConstant(self.raw)) != 0;
+        constant.then(|| self.initializer()).flatten()
+    }
+
     /// Alignment in bytes that a global variable asks for, 0 for its type's.
     #[must_use]
     pub fn global_alignment(self) -> u32 {
@@ -432,6 +444,24 @@ impl<'m> Metadata<'m> {
 
 /// Constants.
 impl<'m> Value<'m> {
+    /// The bytes of a constant array of bytes.
+    #[must_use]
+    pub fn string(self) -> Option<Vec<u8>> {
+        let TypeKind::Array(length, element) = self.ty().kind() else { return None };
+        if element.kind() != TypeKind::Integer(8) {
+            return None;
+        }
+        if self.kind() == ValueKind::Zero {
+            return Some(vec![0; usize::try_from(length).ok()?]);
+        }
+        if ask!(LLVMGetValueKind(self.raw)) != LLVMValueKind::LLVMConstantDataArrayValueKind {
+            return None;
+        }
+        let mut length = 0;
+        let text = ask!(LLVMGetAsString(self.raw, &raw mut length));
+        Some(ask!(std::slice::from_raw_parts(text.cast::<u8>(), length)).to_vec())
+    }
+
     /// A constant integer of up to 64 bits, zero-extended.
     #[must_use]
     pub fn integer(self) -> Option<u64> {

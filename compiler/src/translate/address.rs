@@ -1,6 +1,6 @@
 //! Addresses: variables, allocas and `getelementptr`.
 
-use gencl_program::PushSource;
+use gencl_program::{Image, PushSource};
 
 use super::Failure;
 use super::function::Translator;
@@ -8,7 +8,7 @@ use super::offset::without_constant;
 use super::types::{Scalar, address_space, scalar};
 use crate::ir::{BinaryOp, Family, Input, Reg, Space, Type};
 use crate::llvm::prepare::ARGUMENT_PREFIX;
-use crate::llvm::view::{Opcode, TypeKind, Value, ValueKind};
+use crate::llvm::view::{Module, Opcode, TypeKind, Value, ValueKind};
 
 impl<'m> Translator<'_, 'm> {
     /// The space that a pointer points to.
@@ -25,25 +25,26 @@ impl<'m> Translator<'_, 'm> {
             return Err(Failure::new(format!("{} has no address", variable.name())));
         };
         match address_space(number)? {
-            Space::Constant => match argument_number(variable) {
+            space @ (Space::Constant | Space::Global) => match argument_number(variable) {
                 Some(argument) => Ok(self.argument_address(argument)),
                 None => {
-                    let place = self.constants.place(self.module, variable)?;
-                    let base = self.input(Input::Push(PushSource::ConstantBase), Family::Qword);
-                    Ok(self.offset(Space::Constant, base, place.into()))
+                    let (image, place) = self.variables.place(self.module, variable)?;
+                    let source = match image {
+                        Image::Constants => PushSource::ConstantBase,
+                        Image::Variables => PushSource::VariableBase,
+                    };
+                    let base = self.input(Input::Push(source), Family::Qword);
+                    Ok(self.offset(space, base, place.into()))
                 }
             },
             Space::Local => {
                 let place = self.local_place(variable);
                 Ok(self.immediate(Type::U32, place.into()))
             }
-            Space::Global => Err(Failure::new(format!(
-                "program-scope variables in global memory are not supported ({})",
+            Space::Private => Err(Failure::new(format!(
+                "program-scope variables must be __constant or __global ({})",
                 variable.name()
             ))),
-            Space::Private => {
-                Err(Failure::new(format!("program-scope variables must be __constant ({})", variable.name())))
-            }
         }
     }
 
@@ -97,7 +98,11 @@ impl<'m> Translator<'_, 'm> {
         if matches!(instruction.ty().kind(), TypeKind::Vector(..)) {
             return Err(Failure::new("vectors of pointers are not supported"));
         }
-        let space = self.space(instruction)?;
+        // A generic address is computed like a global one, its tag stays.
+        let space = match scalar(instruction.ty())? {
+            Scalar::Generic => Space::Global,
+            _ => self.space(instruction)?,
+        };
         let ty = space.address_type();
         let pointer = instruction.operand(0);
         if ty == Type::U64
@@ -151,31 +156,8 @@ impl<'m> Translator<'_, 'm> {
         })
     }
 
-    /// The indices of a `getelementptr`, each with the bytes that one step of it takes.
-    fn indices(&self, instruction: Value<'m>) -> Result<Vec<(Index<'m>, u64)>, Failure> {
-        let mut ty = instruction.source_element_type();
-        let mut result = Vec::new();
-        for (position, index) in instruction.operands().into_iter().skip(1).enumerate() {
-            if position == 0 {
-                result.push((Index::of(index), self.module.size_of(ty)));
-                continue;
-            }
-            match ty.kind() {
-                TypeKind::Struct(_) => {
-                    let field =
-                        index.integer().ok_or_else(|| Failure::new("a structure's field is computed"))?;
-                    let offset = self.module.field_offset(ty, field as u32);
-                    result.push((Index::Constant(offset as i64), 1));
-                    ty = ty.field(field as u32);
-                }
-                TypeKind::Array(_, element) | TypeKind::Vector(_, element) => {
-                    result.push((Index::of(index), self.module.size_of(element)));
-                    ty = element;
-                }
-                _ => return Err(Failure::new(format!("an index into {}", ty.text()))),
-            }
-        }
-        Ok(result)
+    fn indices(&self, instruction: Value<'m>) -> Result<Indices<'m>, Failure> {
+        indices(self.module, instruction)
     }
 
     /// The by-value argument that a pointer points into at a place that is known, and this place in bytes.
@@ -202,6 +184,32 @@ impl<'m> Translator<'_, 'm> {
     }
 }
 
+/// The indices of a `getelementptr`, each with the bytes that one step of it takes.
+pub fn indices<'m>(module: Module<'m>, instruction: Value<'m>) -> Result<Indices<'m>, Failure> {
+    let mut ty = instruction.source_element_type();
+    let mut result = Vec::new();
+    for (position, index) in instruction.operands().into_iter().skip(1).enumerate() {
+        if position == 0 {
+            result.push((Index::of(index), module.size_of(ty)));
+            continue;
+        }
+        match ty.kind() {
+            TypeKind::Struct(_) => {
+                let field = index.integer().ok_or_else(|| Failure::new("a structure's field is computed"))?;
+                let offset = module.field_offset(ty, field as u32);
+                result.push((Index::Constant(offset as i64), 1));
+                ty = ty.field(field as u32);
+            }
+            TypeKind::Array(_, element) | TypeKind::Vector(_, element) => {
+                result.push((Index::of(index), module.size_of(element)));
+                ty = element;
+            }
+            _ => return Err(Failure::new(format!("an index into {}", ty.text()))),
+        }
+    }
+    Ok(result)
+}
+
 /// An index of a `getelementptr`.
 pub enum Index<'m> {
     Constant(i64),
@@ -217,6 +225,9 @@ impl<'m> Index<'m> {
         }
     }
 }
+
+/// Indices, each with the bytes that one step of it takes.
+type Indices<'m> = Vec<(Index<'m>, u64)>;
 
 /// The number of the by-value argument that a variable stands for.
 fn argument_number(variable: Value) -> Option<u32> {

@@ -53,8 +53,6 @@ impl<'m> Translator<'_, 'm> {
         }
         Err(Failure::new(if !callee.is_declaration() {
             format!("{name} calls itself; recursion is not supported")
-        } else if name.contains("printf") {
-            "printf is not supported".into()
         } else {
             format!("{} is not defined", plain(&name))
         }))
@@ -92,6 +90,9 @@ impl<'m> Translator<'_, 'm> {
             return self.atomic_function(name, instruction);
         }
         match name {
+            "printf_buffer" => {
+                Ok(Regs::from_elem(self.input(Input::Push(PushSource::PrintfBuffer), Family::Qword), 1))
+            }
             "work_dim" => Ok(Regs::from_elem(self.input(Input::Push(PushSource::WorkDim), Family::Dword), 1)),
             "barrier" | "sub_group_barrier" | "fence" => {
                 // Flags that are computed: both, to be safe.

@@ -3,8 +3,8 @@
 use super::Failure;
 use super::function::{Regs, Translator};
 use super::types::{Scalar, signed, unsigned_of};
-use crate::ir::{BinaryOp, Condition, Reg, Type, UnaryOp};
-use crate::llvm::view::{Opcode, Value};
+use crate::ir::{BinaryOp, Condition, Reg, Space, Type, UnaryOp};
+use crate::llvm::view::{Opcode, Value, ValueKind};
 
 impl<'m> Translator<'_, 'm> {
     pub fn cast(&mut self, value: Value<'m>) -> Result<Regs, Failure> {
@@ -12,6 +12,17 @@ impl<'m> Translator<'_, 'm> {
         let source = self.value(value.operand(0))?;
         let opcode = value.opcode();
         let mut result = Regs::new();
+        if opcode == Opcode::LLVMAddrSpaceCast {
+            let operand = value.operand(0);
+            for (i, &register) in source.iter().enumerate() {
+                // Null is null in all spaces.
+                result.push(match operand.kind() {
+                    ValueKind::Zero => self.immediate(to[i].unsigned(), 0),
+                    _ => self.space_cast(from[i], to[i], register, is_object(operand)),
+                });
+            }
+            return Ok(result);
+        }
         for (i, &register) in source.iter().enumerate() {
             result.push(self.cast_element(opcode, from[i], to[i], register)?);
         }
@@ -68,15 +79,34 @@ impl<'m> Translator<'_, 'm> {
                 let register = self.extended(from, register, true);
                 self.convert(to.arithmetic(), from.signed(), register)
             }
-            Opcode::LLVMAddrSpaceCast => {
-                let global = |scalar| matches!(scalar, Scalar::Pointer(space) if space.address_family() == crate::ir::Family::Qword);
-                if from != to && !(global(from) && global(to)) {
-                    return Err(Failure::new("a cast between address spaces"));
-                }
-                register
-            }
             _ => return Err(Failure::new(format!("conversion {opcode:?} is not supported"))),
         })
+    }
+
+    /// A pointer as one of another address space. A generic pointer is told by its upper three bits, as `library/generic20.cl` has it. `object`:
+    /// the pointer is known not to be null.
+    fn space_cast(&mut self, from: Scalar, to: Scalar, register: Reg, object: bool) -> Reg {
+        let generic = match from {
+            Scalar::Pointer(space @ (Space::Private | Space::Local)) if from != to => {
+                let tag = if space == Space::Private { 1 } else { 2 };
+                let wide = self.convert(Type::U64, Type::U32, register);
+                let tagged = self.binary_constant(BinaryOp::Or, Type::U64, wide, tag << 61);
+                if object {
+                    tagged
+                } else {
+                    let zero = self.immediate(Type::U32, 0);
+                    let null = self.compare(Condition::Equal, Type::U32, register, zero);
+                    self.select(Type::U64, null, wide, tagged)
+                }
+            }
+            _ => register,
+        };
+        match to {
+            Scalar::Pointer(Space::Private | Space::Local) if from != to => {
+                self.convert(Type::U32, Type::U64, generic)
+            }
+            _ => generic,
+        }
     }
 
     /// The same bits as another type: elements are split or put together, the first in the low bits.
@@ -163,5 +193,18 @@ impl<'m> Translator<'_, 'm> {
     /// -1 where the integer is negative, else 0.
     pub fn sign_mask(&mut self, ty: Type, register: Reg) -> Reg {
         self.binary_constant(BinaryOp::Shr, signed(ty), register, (ty.bits() - 1).into())
+    }
+}
+
+/// Does a pointer point into a variable, by constant or computed indices?
+fn is_object(pointer: Value) -> bool {
+    match pointer.kind() {
+        ValueKind::GlobalVariable => true,
+        ValueKind::Instruction | ValueKind::ConstantExpression => match pointer.opcode() {
+            Opcode::LLVMAlloca => true,
+            Opcode::LLVMGetElementPtr => is_object(pointer.operand(0)),
+            _ => false,
+        },
+        _ => false,
     }
 }

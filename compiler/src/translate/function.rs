@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use smallvec::SmallVec;
 
-use super::constants::{Constants, scalar_bits};
+use super::data::{Variables, scalar_bits};
 use super::offset::Place;
 use super::types::{Scalar, layout};
 use super::{Failure, arguments};
@@ -12,6 +12,7 @@ use crate::ir::{
     BinaryOp, BlockId, Condition, Family, Function, Input, Instruction, Op, Reg, Rounding, TernaryOp, Type,
     UnaryOp,
 };
+use crate::llvm::generic::GENERIC;
 use crate::llvm::view::{Block, Module, Opcode, TypeKind, Value, ValueKind};
 
 /// The registers of a value: one for each scalar in it.
@@ -21,7 +22,7 @@ pub type Regs = SmallVec<[Reg; 4]>;
 pub struct Translator<'a, 'm> {
     pub module: Module<'m>,
     pub kernel: Value<'m>,
-    pub constants: &'a mut Constants<'m>,
+    pub variables: &'a mut Variables<'m>,
     pub function: Function,
     /// Where instructions go.
     pub block: BlockId,
@@ -47,18 +48,39 @@ pub struct Translator<'a, 'm> {
     pub places: HashMap<Value<'m>, Place>,
 }
 
+/// Bytes at the beginning of local and private memory where nothing is in kernels with generic pointers.
+const NULL_ROOM: u32 = 16;
+
+/// Is a generic pointer in an instruction or in the constants that it uses?
+fn mentions_generic(value: Value) -> bool {
+    let inside = match value.kind() {
+        ValueKind::Instruction | ValueKind::ConstantExpression => value.operands(),
+        _ => Vec::new(),
+    };
+    value.ty().kind() == TypeKind::Pointer(GENERIC) || inside.into_iter().any(constant_mentions_generic)
+}
+
+/// The same for an operand; instructions are looked at for themselves.
+fn constant_mentions_generic(operand: Value) -> bool {
+    match operand.kind() {
+        ValueKind::ConstantExpression => mentions_generic(operand),
+        ValueKind::Block => false,
+        _ => operand.ty().kind() == TypeKind::Pointer(GENERIC),
+    }
+}
+
 /// Translates a kernel.
 pub fn translate<'m>(
     module: Module<'m>,
     kernel: Value<'m>,
-    constants: &mut Constants<'m>,
+    variables: &mut Variables<'m>,
 ) -> Result<Function, Failure> {
     let function = Function::new(&kernel.name());
     let block = function.layout[0];
     let mut translator = Translator {
         module,
         kernel,
-        constants,
+        variables,
         function,
         block,
         inputs: HashMap::new(),
@@ -74,6 +96,11 @@ pub fn translate<'m>(
         places: HashMap::new(),
     };
     arguments::describe(&mut translator)?;
+    if kernel.blocks().any(|block| block.instructions().any(mentions_generic)) {
+        // A pointer to the first byte would be null, and that is how `to_local` says no.
+        translator.function.local_size = NULL_ROOM;
+        translator.function.private_size = NULL_ROOM;
+    }
     translator.body()?;
     Ok(translator.finish())
 }

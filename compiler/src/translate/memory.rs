@@ -10,6 +10,7 @@ use super::Failure;
 use super::function::{Regs, Translator};
 use super::types::{Layout, Scalar, layout, unsigned_of};
 use crate::ir::{AtomicOp, BinaryOp, Condition, Input, Op, Reg, Space, Type};
+use crate::llvm::generic::GENERIC;
 use crate::llvm::view::{RmwOp, TypeKind, Value};
 
 /// Most elements of one access: what one untyped message transports.
@@ -241,7 +242,7 @@ impl<'m> Translator<'_, 'm> {
 
 fn atomic_scalar(value: Value) -> Result<Scalar, Failure> {
     match value.ty().kind() {
-        TypeKind::Integer(32 | 64) | TypeKind::Float | TypeKind::Pointer(1) => {
+        TypeKind::Integer(32 | 64) | TypeKind::Float | TypeKind::Pointer(1 | GENERIC) => {
             super::types::scalar(value.ty())
         }
         _ => Err(Failure::new(format!("atomic operations on {} are not supported", value.ty().text()))),
@@ -253,7 +254,7 @@ fn memory_type(scalar: Scalar) -> Option<Type> {
     match scalar {
         Scalar::Bool => Some(Type::U8),
         Scalar::Integer(bits) => matches!(bits, 8 | 16 | 32 | 64).then(|| scalar.unsigned()),
-        Scalar::Pointer(_) => Some(Type::U64),
+        Scalar::Pointer(_) | Scalar::Generic => Some(Type::U64),
         Scalar::Half | Scalar::Float | Scalar::Double => Some(scalar.arithmetic()),
     }
 }

@@ -11,8 +11,8 @@ mod arithmetic;
 mod builtin;
 mod bulk;
 mod compare;
-mod constants;
 mod convert;
+mod data;
 mod function;
 mod instruction;
 mod intrinsic;
@@ -69,13 +69,13 @@ impl Failure {
 /// # Errors
 /// The first thing that no kernel can do on this device.
 pub fn translate(module: Module) -> Result<Unit, TranslateError> {
-    let mut constants = constants::Constants::default();
+    let mut variables = data::Variables::default();
     let mut functions = Vec::new();
     for kernel in module.functions().filter(|function| function.is_kernel()) {
-        let function = function::translate(module, kernel, &mut constants).map_err(|failure| {
+        let function = function::translate(module, kernel, &mut variables).map_err(|failure| {
             TranslateError { kernel: kernel.name(), location: failure.location, message: failure.message }
         })?;
         functions.push(function);
     }
-    Ok(Unit { functions, constants: constants.finish() })
+    Ok(Unit { functions, data: variables.finish(), ..Unit::default() })
 }

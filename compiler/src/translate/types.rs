@@ -4,6 +4,7 @@ use smallvec::SmallVec;
 
 use super::Failure;
 use crate::ir::{Family, Space, Type as IrType};
+use crate::llvm::generic::GENERIC;
 use crate::llvm::view::{Module, Type, TypeKind};
 
 /// What one register holds.
@@ -21,6 +22,8 @@ pub enum Scalar {
     Double,
     /// An address.
     Pointer(Space),
+    /// A generic address: its upper three bits tell the space.
+    Generic,
 }
 
 impl Scalar {
@@ -44,7 +47,7 @@ impl Scalar {
             Scalar::Integer(..=8) => IrType::U8,
             Scalar::Integer(..=16) | Scalar::Half => IrType::U16,
             Scalar::Integer(..=32) | Scalar::Float => IrType::U32,
-            Scalar::Integer(_) | Scalar::Double => IrType::U64,
+            Scalar::Integer(_) | Scalar::Double | Scalar::Generic => IrType::U64,
             Scalar::Pointer(space) => match space.address_family() {
                 Family::Qword => IrType::U64,
                 _ => IrType::U32,
@@ -102,6 +105,7 @@ pub fn scalar(ty: Type) -> Result<Scalar, Failure> {
         TypeKind::Half => Ok(Scalar::Half),
         TypeKind::Float => Ok(Scalar::Float),
         TypeKind::Double => Ok(Scalar::Double),
+        TypeKind::Pointer(GENERIC) => Ok(Scalar::Generic),
         TypeKind::Pointer(space) => Ok(Scalar::Pointer(address_space(space)?)),
         _ => Err(Failure::new(format!("values of type {} are not supported", ty.text()))),
     }
@@ -114,7 +118,7 @@ pub fn address_space(number: u32) -> Result<Space, Failure> {
         1 => Ok(Space::Global),
         2 => Ok(Space::Constant),
         3 => Ok(Space::Local),
-        4 => Err(Failure::new("pointers to the generic address space are not supported")),
+        GENERIC => Err(Failure::new("a generic pointer where it has to be known to what it points")),
         _ => Err(Failure::new(format!("address space {number} is not known"))),
     }
 }

@@ -63,8 +63,9 @@ use crate::versions::{self, NUMERIC_VERSION};
 /// Vendor and devices are known by these even if the simulator plays them.
 const VENDOR: &str = "Intel(R) Corporation";
 
-/// `CL_DEVICE_PRINTF_BUFFER_SIZE`: none, as kernels cannot print yet.
-const PRINTF_BUFFER_SIZE: usize = 0;
+/// `CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE`: 64 KiB are the least; initial values go through the program's binary, which should stay
+/// small.
+const MAX_GLOBAL_VARIABLE_SIZE: usize = 1 << 20;
 
 /// Orders and scopes of atomic operations: all but those that reach beyond the device.
 const ATOMICS: u64 = CL_DEVICE_ATOMIC_ORDER_RELAXED
@@ -107,9 +108,7 @@ fn get_device_info(
         CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED => info.string(""),
         CL_DEVICE_PLATFORM => info.value(Platform::handle().raw()),
         CL_DEVICE_REFERENCE_COUNT => info.value(device.references()),
-        CL_DEVICE_AVAILABLE | CL_DEVICE_COMPILER_AVAILABLE => info.boolean(true),
-        // Only a single compiled program can be linked so far.
-        CL_DEVICE_LINKER_AVAILABLE => info.boolean(false),
+        CL_DEVICE_AVAILABLE | CL_DEVICE_COMPILER_AVAILABLE | CL_DEVICE_LINKER_AVAILABLE => info.boolean(true),
         CL_DEVICE_ENDIAN_LITTLE => info.boolean(true),
         CL_DEVICE_ADDRESS_BITS => info.value(facts.address_bits),
 
@@ -124,14 +123,14 @@ fn get_device_info(
         CL_DEVICE_MAX_PARAMETER_SIZE => info.value(facts.max_parameter_size as usize),
         CL_DEVICE_EXECUTION_CAPABILITIES => info.value(CL_EXEC_KERNEL),
         CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT => info.boolean(true),
-        CL_DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT => info.boolean(false),
+        CL_DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT => info.boolean(true),
         CL_DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT => info.boolean(true),
         // A sub-group is a thread.
         CL_DEVICE_MAX_NUM_SUB_GROUPS => info.value(facts.max_work_group_size / SIMD_WIDTHS[0]),
         CL_DEVICE_SUB_GROUP_SIZES_INTEL => info.values(&SIMD_WIDTHS.map(|width| width as usize)),
         // The hardware's threads do, but the simulator runs them one after the other.
         CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS => info.boolean(!facts.simulated),
-        CL_DEVICE_PRINTF_BUFFER_SIZE => info.value(PRINTF_BUFFER_SIZE),
+        CL_DEVICE_PRINTF_BUFFER_SIZE => info.value(gencl_runtime::PRINTF_BUFFER_SIZE as usize),
         CL_DEVICE_BUILT_IN_KERNELS | CL_DEVICE_IL_VERSION => info.string(""),
         CL_DEVICE_BUILT_IN_KERNELS_WITH_VERSION | CL_DEVICE_ILS_WITH_VERSION => {
             info.values::<cl_name_version>(&[])
@@ -178,7 +177,7 @@ fn get_device_info(
         CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES => info.value(ATOMICS),
         CL_DEVICE_ATOMIC_FENCE_CAPABILITIES => info.value(ATOMICS | CL_DEVICE_ATOMIC_SCOPE_WORK_ITEM),
         CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE | CL_DEVICE_GLOBAL_VARIABLE_PREFERRED_TOTAL_SIZE => {
-            info.value(0usize)
+            info.value(MAX_GLOBAL_VARIABLE_SIZE)
         }
 
         // Queues.

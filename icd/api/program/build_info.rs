@@ -36,8 +36,7 @@ fn get_program_build_info(
         CL_PROGRAM_BUILD_OPTIONS => info.string(&program.runtime.options()),
         CL_PROGRAM_BUILD_LOG => info.string(&program.runtime.log()),
         CL_PROGRAM_BINARY_TYPE => info.value(program.runtime.binary_kind() as u32),
-        // Programs have no variables in global memory.
-        CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE => info.value(0usize),
+        CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE => info.value(program.runtime.variables_size() as usize),
         _ => info.unknown(name),
     }
 }

@@ -3,13 +3,15 @@
 //! `genclc --serve` is started before the first build needs it, answers requests over a socket that is its standard input and
 //! output, and goes by itself when it has nothing to do. Whatever happens to it is a failed build here, never more.
 
+mod cache;
 mod locate;
 mod server;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use gencl_program::protocol::{BuildResult, CompileRequest, Status};
+use cache::Cache;
+use gencl_program::protocol::{BuildResult, Status, ToServer};
 use parking_lot::{Condvar, Mutex};
 
 pub use locate::set_library_path;
@@ -46,8 +48,23 @@ static STARTED: Condvar = Condvar::new();
 /// Idle servers that are kept; each has the compiler's libraries in memory.
 const MAX_IDLE: usize = 4;
 
+/// Called when an application begins to use a device: starts a server in the background, if the first build will need one, because
+/// the kernel cache holds nothing.
+pub(crate) fn expect_builds() {
+    if Cache::from_environment().is_none_or(|cache| cache.is_empty()) {
+        warm_up();
+    }
+}
+
+/// Called when a source comes: starts a server in the background, if the source was never built before.
+pub(crate) fn expect_build(source: &[u8]) {
+    if Cache::from_environment().is_none_or(|cache| !cache.knows(source)) {
+        warm_up();
+    }
+}
+
 /// Starts a server in the background unless one waits, so that the first build finds it ready.
-pub(crate) fn warm_up() {
+fn warm_up() {
     let mut pool = POOL.lock();
     if pool.starting() || !pool.idle.is_empty() {
         return;
@@ -67,9 +84,31 @@ pub(crate) fn warm_up() {
     }
 }
 
-/// Has a program built. A compiler that crashes or takes too long is a failed build, whose log says so.
-/// `COMPILER_NOT_AVAILABLE` when none can be started.
-pub(crate) fn compile(request: CompileRequest) -> Result<BuildResult> {
+/// Has a program compiled or linked, unless the kernel cache holds what came of that before. A compiler that crashes or takes too long
+/// is a failed build, whose log says so. `COMPILER_NOT_AVAILABLE` when none can be started.
+pub(crate) fn run(request: &ToServer) -> Result<BuildResult> {
+    let cache = Cache::from_environment();
+    let compiler = locate::compiler().ok().and_then(|path| identity(&path));
+    let key = cache.as_ref().zip(compiler).and_then(|(cache, compiler)| cache.key(request, &compiler));
+    let place = cache.zip(key);
+    if let Some(result) = place.as_ref().and_then(|(cache, key)| cache.load(key)) {
+        return Ok(result);
+    }
+    let result = run_by_server(request)?;
+    if let Some((cache, key)) = place {
+        cache.store(&key, &result);
+    }
+    Ok(result)
+}
+
+/// Names the compiler at a path: its size and time stand for everything that is in it.
+fn identity(path: &Path) -> Option<String> {
+    use std::os::unix::fs::MetadataExt;
+    let about = std::fs::metadata(path).ok()?;
+    Some(format!("{} {} {}.{}", env!("CARGO_PKG_VERSION"), about.size(), about.mtime(), about.mtime_nsec()))
+}
+
+fn run_by_server(request: &ToServer) -> Result<BuildResult> {
     let timeout = timeout();
     let mut fresh = false;
     loop {
@@ -80,7 +119,7 @@ pub(crate) fn compile(request: CompileRequest) -> Result<BuildResult> {
                 start()?
             }
         };
-        match server.compile(request.clone(), timeout) {
+        match server.run(request, timeout) {
             Ok(result) => {
                 give(server);
                 return Ok(result);
@@ -90,7 +129,8 @@ pub(crate) fn compile(request: CompileRequest) -> Result<BuildResult> {
             Err(failure) => {
                 let log = failure.to_string();
                 tracing::warn!("{log}");
-                return Ok(BuildResult { status: Status::Failure, log, binary: Vec::new() });
+                let (binary, files) = (Vec::new(), Vec::new());
+                return Ok(BuildResult { status: Status::Failure, log, binary, files });
             }
         }
     }

@@ -9,9 +9,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use gencl_program::protocol::{
-    BuildResult, CompileRequest, FromServer, ToServer, VERSION, read_message, write_message,
-};
+use gencl_program::protocol::{BuildResult, FromServer, ToServer, VERSION, read_message, write_message};
 use parking_lot::{Condvar, Mutex};
 
 /// How long a new server may take until it greets.
@@ -156,17 +154,10 @@ impl Server {
     }
 
     /// Has it build a program. After a failure the server is of no more use.
-    pub(super) fn compile(
-        &mut self,
-        request: CompileRequest,
-        timeout: Duration,
-    ) -> Result<BuildResult, Failure> {
+    pub(super) fn run(&mut self, request: &ToServer, timeout: Duration) -> Result<BuildResult, Failure> {
         let deadline = Instant::now() + timeout;
         // A write that fails shows a server that is gone; what it was is told by reading.
-        let sent = self
-            .stream
-            .set_write_timeout(Some(timeout))
-            .and_then(|()| self.send(&ToServer::Compile(request)));
+        let sent = self.stream.set_write_timeout(Some(timeout)).and_then(|()| self.send(request));
         let mut place = Place::default();
         let mut heard = false;
         loop {
@@ -291,7 +282,13 @@ impl Write for NoSignal<'_> {
 mod tests {
     use std::os::unix::fs::PermissionsExt;
 
+    use gencl_program::protocol::CompileRequest;
+
     use super::*;
+
+    fn nothing() -> ToServer {
+        ToServer::Compile(CompileRequest::default())
+    }
 
     /// A server made of a shell script, which gets its greeting as prepared bytes.
     struct Script(PathBuf);
@@ -334,7 +331,7 @@ mod tests {
             "crash",
             "cat greeting; head -c 8 >/dev/null; cat progress; echo broken >&2; kill -SEGV $$",
         );
-        let failure = script.start().unwrap().compile(CompileRequest::default(), SOON).unwrap_err();
+        let failure = script.start().unwrap().run(&nothing(), SOON).unwrap_err();
         assert_eq!(failure.to_string(), "the compiler crashed (signal 11) in pass p of kernel k:\nbroken");
     }
 
@@ -343,7 +340,7 @@ mod tests {
         let script = Script::new("endless", "cat greeting; cat progress; exec sleep 1000");
         let limit = Duration::from_secs(1);
         let mut server = script.start().unwrap();
-        let failure = server.compile(CompileRequest::default(), limit).unwrap_err();
+        let failure = server.run(&nothing(), limit).unwrap_err();
         assert!(failure.to_string().contains("stopped after 1 s in pass p of kernel k"), "{failure}");
         assert!(!server.usable());
     }
@@ -353,7 +350,8 @@ mod tests {
         let script = Script::new("deaf", "cat greeting; exec sleep 1000");
         // More than a socket holds.
         let request = CompileRequest { source: vec![b' '; 16 << 20], ..CompileRequest::default() };
-        let failure = script.start().unwrap().compile(request, Duration::from_secs(1)).unwrap_err();
+        let request = ToServer::Compile(request);
+        let failure = script.start().unwrap().run(&request, Duration::from_secs(1)).unwrap_err();
         assert!(matches!(failure, Failure::TimedOut { .. }), "{failure}");
     }
 
@@ -361,7 +359,7 @@ mod tests {
     fn a_server_that_hangs_up_and_stays_is_ended() {
         let script =
             Script::new("silent", "cat greeting; cat progress; exec sleep 1000 <&- >/dev/null 2>/dev/null");
-        let failure = script.start().unwrap().compile(CompileRequest::default(), SOON).unwrap_err();
+        let failure = script.start().unwrap().run(&nothing(), SOON).unwrap_err();
         assert!(matches!(failure, Failure::Died { .. }), "{failure}");
     }
 
@@ -369,7 +367,7 @@ mod tests {
     fn a_server_that_left_is_no_failure_of_the_build() {
         let script = Script::new("left", "cat greeting; exit 0");
         let mut server = script.start().unwrap();
-        let failure = server.compile(CompileRequest::default(), SOON).unwrap_err();
+        let failure = server.run(&nothing(), SOON).unwrap_err();
         assert!(matches!(failure, Failure::Gone), "{failure}");
     }
 
@@ -377,7 +375,7 @@ mod tests {
     fn nonsense_is_refused() {
         let script =
             Script::new("nonsense", "cat greeting; head -c 100 /dev/zero | tr '\\0' '\\377'; sleep 1000");
-        let failure = script.start().unwrap().compile(CompileRequest::default(), SOON).unwrap_err();
+        let failure = script.start().unwrap().run(&nothing(), SOON).unwrap_err();
         assert!(matches!(failure, Failure::Protocol(_)), "{failure}");
         let script = Script::new("mute", "echo no compiler >&2; exit 1");
         let error = script.start().err().unwrap();

@@ -13,6 +13,8 @@ pub(crate) const REGISTER: usize = 32;
 pub(crate) struct Addresses {
     pub(crate) argument_block: u64,
     pub(crate) constants: u64,
+    pub(crate) variables: u64,
+    pub(crate) printf: u64,
 }
 
 /// Bytes of local ids for each thread: x, y, z, one 16-bit number for each lane, each in whole registers.
@@ -86,8 +88,8 @@ pub(crate) fn cross_thread(
             PushSource::WorkDim => space.dimensions.into(),
             PushSource::ArgumentBlock => addresses.argument_block,
             PushSource::ConstantBase => addresses.constants,
-            // Launches of kernels that print are refused before.
-            PushSource::PrintfBuffer => 0,
+            PushSource::VariableBase => addresses.variables,
+            PushSource::PrintfBuffer => addresses.printf,
         };
         put(bytes, push.offset, push.size, number);
     }
@@ -163,6 +165,7 @@ pub(crate) fn check(kernel: &Kernel) -> Result<(), String> {
             PushSource::WorkDim
             | PushSource::ArgumentBlock
             | PushSource::ConstantBase
+            | PushSource::VariableBase
             | PushSource::PrintfBuffer => push.size <= 8,
         };
         if !good {
@@ -242,7 +245,7 @@ mod tests {
         let range = NdRange { dimensions: 2, offset: [0, 9, 0], global: [100, 1, 1], local: None };
         let space = Space::new(&range, [64, 1, 1], true).unwrap();
         let walk = space.walks()[1];
-        let addresses = Addresses { argument_block: 0x1234_5678_9abc, constants: 0 };
+        let addresses = Addresses { argument_block: 0x1234_5678_9abc, ..Addresses::default() };
         let mut bytes = [0xff; 64];
         cross_thread(&kernel, &bound, &space, &walk, &addresses, &mut bytes);
         let dword = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());

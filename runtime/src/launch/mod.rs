@@ -34,6 +34,7 @@ use walk::Space;
 
 use crate::kernel::{Bound, LocalLayout};
 use crate::memory::Storage;
+use crate::printf::PrintfBuffer;
 use crate::program::Executable;
 use crate::{Code, Context, Error, Kernel, NdRange, Result};
 
@@ -68,10 +69,6 @@ impl Launch {
         let uneven = executable.uneven_groups();
         let local = local_size(info, range, facts.max_work_group_size, uneven)?;
         let space = Space::new(range, local, uneven)?;
-        if info.pushes.iter().any(|push| push.source == PushSource::PrintfBuffer) {
-            let reason = format!("{} prints, which is not supported", info.name);
-            return Err(Error::new(Code::InvalidOperation, reason));
-        }
         let mut layout = LocalLayout::new(info);
         for (argument, bound) in info.arguments.iter().zip(&bound) {
             if let Bound::Local(size) = bound {
@@ -100,9 +97,13 @@ impl Launch {
         slot.bytes.clear();
         slot.bytes.resize(size, 0);
         slot.bytes[STAMPS..STAMPS + 16].fill(0xff);
+        let prints = self.kernel.pushes.iter().any(|push| push.source == PushSource::PrintfBuffer);
+        let printf = if prints { Some(context.printf().take(context.space())?) } else { None };
         let addresses = constants::Addresses {
             argument_block: slot.storage.address() + constants_end as u64,
             constants: self.executable.constants().map_or(0, |constants| constants.address()),
+            variables: self.executable.variables().map_or(0, |variables| variables.address()),
+            printf: printf.as_ref().map_or(0, |buffer| buffer.storage().address()),
         };
         constants::argument_block(&self.kernel, &self.bound, &mut slot.bytes[constants_end..]);
         let mut states = Vec::with_capacity(walks.len());
@@ -123,11 +124,11 @@ impl Launch {
         let batch_length = self.batch(context, &mut slot, &states, scratch.as_ref());
         slot.storage.memory().write(0, &slot.bytes);
 
-        let mut objects = self.objects(scratch.as_ref().map(|(_, storage)| storage), &slot);
+        let scratch = scratch.map(|(_, storage)| storage);
+        let mut objects = self.objects(scratch.as_ref(), printf.as_ref(), &slot);
         let correlation = profiled.then(|| Correlation::now(&**context.device().node(), context.device()));
         let hardware = execute(context, &mut objects, batch_length)?;
-        let scratch = scratch.map(|(_, storage)| storage);
-        Ok(InFlight { launch: self, slot, scratch, hardware, correlation: correlation.flatten() })
+        Ok(InFlight { launch: self, slot, scratch, printf, hardware, correlation: correlation.flatten() })
     }
 
     fn threads(&self, group_size: u32) -> u32 {
@@ -219,7 +220,12 @@ impl Launch {
     }
 
     /// Everything that the batch uses, each once, the batch last.
-    fn objects(&self, scratch: Option<&Arc<Storage>>, slot: &Slot) -> Vec<ExecObject> {
+    fn objects(
+        &self,
+        scratch: Option<&Arc<Storage>>,
+        printf: Option<&PrintfBuffer>,
+        slot: &Slot,
+    ) -> Vec<ExecObject> {
         let mut objects: Vec<ExecObject> = Vec::with_capacity(self.bound.len() + 4);
         let mut add = |storage: &Storage, flags: ObjectFlags| match objects
             .iter_mut()
@@ -232,8 +238,14 @@ impl Launch {
         if let Some(constants) = self.executable.constants() {
             add(constants, ObjectFlags::empty());
         }
+        if let Some(variables) = self.executable.variables() {
+            add(variables, ObjectFlags::WRITE);
+        }
         if let Some(scratch) = scratch {
             add(scratch, ObjectFlags::WRITE);
+        }
+        if let Some(printf) = printf {
+            add(printf.storage(), ObjectFlags::WRITE);
         }
         for bound in &self.bound {
             if let Bound::Buffer(Some(buffer)) = bound {
@@ -327,6 +339,7 @@ pub(crate) struct InFlight {
     launch: Box<Launch>,
     slot: Slot,
     scratch: Option<Arc<Storage>>,
+    printf: Option<PrintfBuffer>,
     hardware: Arc<HardwareContext>,
     correlation: Option<Correlation>,
 }
@@ -335,8 +348,14 @@ impl InFlight {
     /// Waits for the end. Gives begin and end on the host's clock, 0 when the launch is not profiled. When the batch did not run to its
     /// end, `OUT_OF_RESOURCES` with what is known about it, and the context gets a new hardware context.
     pub(crate) fn wait(self, context: &Arc<Context>) -> Result<(u64, u64)> {
-        let Self { launch, slot, scratch, hardware, correlation } = self;
+        let Self { launch, slot, scratch, printf, hardware, correlation } = self;
         let waited = slot.storage.wait();
+        if let Some(printf) = printf {
+            // Also what a batch has printed that did not come to its end.
+            let executable = &launch.executable;
+            let string = |address| executable.string(address);
+            context.printf().finish(printf, &launch.kernel.name, executable.formats(), &string);
+        }
         let stamps = [0, 8].map(|offset| slot.storage.memory().read_u64(STAMPS + offset));
         if waited.is_err() || stamps[1] == UNWRITTEN {
             let reason = format!("kernel {}: {}", launch.kernel.name, hardware.failure());

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use gencl_program::elf;
+use gencl_program::printf::PrintfFormat;
 
 use crate::launch::check;
 use crate::memory::{Storage, Zone};
@@ -23,19 +23,16 @@ pub(crate) struct Executable {
     starts: Vec<u32>,
     code: Arc<Storage>,
     constants: Option<Arc<Storage>>,
+    variables: Option<Arc<Storage>>,
     constants_size: u64,
+    variables_size: u64,
+    formats: Vec<PrintfFormat>,
     uneven_groups: bool,
 }
 
 impl Executable {
-    /// Loads an ELF file. `INVALID_BINARY`.
-    pub(crate) fn load(context: &Arc<Context>, binary: &[u8]) -> Result<Self> {
-        let program =
-            elf::read(binary).map_err(|error| Error::new(Code::InvalidBinary, error.to_string()))?;
-        Self::from_program(context, program)
-    }
-
-    pub(crate) fn from_program(context: &Arc<Context>, program: gencl_program::Program) -> Result<Self> {
+    /// Loads a program. `INVALID_BINARY` when it is for another device, or makes no sense.
+    pub(crate) fn load(context: &Arc<Context>, program: gencl_program::Program) -> Result<Self> {
         let target = context.device().facts().target;
         if program.target != target {
             let reason = format!("the binary is for {}, the device is {target}", program.target);
@@ -54,21 +51,29 @@ impl Executable {
         }
         let code = Storage::new(context.space(), Zone::Instructions, bytes.len() as u64 + PREFETCH)?;
         code.memory().write(0, &bytes);
-        let constants = match program.constants.len() as u64 {
-            0 => None,
-            size => {
-                let storage = Storage::new(context.space(), Zone::Buffers, size)?;
-                storage.memory().write(0, &program.constants);
-                Some(Arc::new(storage))
-            }
+        let room = |bytes: &[u8]| match bytes.len() as u64 {
+            0 => Ok(None),
+            size => Storage::new(context.space(), Zone::Buffers, size).map(|storage| Some(Arc::new(storage))),
         };
+        let (constants, variables) = (room(&program.data.constants)?, room(&program.data.variables)?);
+        let address =
+            |storage: &Option<Arc<Storage>>| storage.as_ref().map_or(0, |storage| storage.address());
+        let (constant_bytes, variable_bytes) = program.data.placed(address(&constants), address(&variables));
+        for (storage, bytes) in [(&constants, &constant_bytes), (&variables, &variable_bytes)] {
+            if let Some(storage) = storage {
+                storage.memory().write(0, bytes);
+            }
+        }
         Ok(Self {
             kernels: program.kernels.into_iter().map(Arc::new).collect(),
             starts,
             code: Arc::new(code),
             constants,
-            constants_size: program.constants.len() as u64,
-            uneven_groups: allows_uneven_groups(&program.options),
+            variables,
+            constants_size: program.data.constants.len() as u64,
+            variables_size: program.data.variables.len() as u64,
+            formats: program.formats,
+            uneven_groups: program.uneven_groups,
         })
     }
 
@@ -92,39 +97,36 @@ impl Executable {
         self.code.zone_offset() + self.starts[index.expect("the kernel is one of this executable's")]
     }
 
+    /// Program-scope variables in global memory. They live as long as the executable.
+    pub(crate) fn variables(&self) -> Option<&Arc<Storage>> {
+        self.variables.as_ref()
+    }
+
     /// Program-scope constants.
     pub(crate) fn constants(&self) -> Option<&Arc<Storage>> {
         self.constants.as_ref()
     }
 
-    /// Their size in bytes.
-    pub(crate) fn constants_size(&self) -> u64 {
-        self.constants_size
+    /// Formats of `printf`.
+    pub(crate) fn formats(&self) -> &[PrintfFormat] {
+        &self.formats
     }
-}
 
-/// Do build options allow uneven work-groups? Since OpenCL C 2.0 they do, unless one forbids it.
-fn allows_uneven_groups(options: &str) -> bool {
-    let mut version = false;
-    let mut uniform = false;
-    for option in options.split_ascii_whitespace() {
-        match option.strip_prefix("-cl-std=") {
-            Some(standard) => version = !standard.starts_with("CL1"),
-            None => uniform |= option == "-cl-uniform-work-group-size",
-        }
+    /// The string at an address in the program's variables, without its end.
+    pub(crate) fn string(&self, address: u64) -> Option<Vec<u8>> {
+        let images = [(&self.constants, self.constants_size), (&self.variables, self.variables_size)];
+        images.into_iter().find_map(|(storage, size)| {
+            let storage = storage.as_ref()?;
+            let begin = address.checked_sub(storage.address()).filter(|&begin| begin < size)?;
+            let mut bytes = vec![0; (size - begin) as usize];
+            storage.memory().read(begin as usize, &mut bytes);
+            bytes.truncate(bytes.iter().position(|&byte| byte == 0)?);
+            Some(bytes)
+        })
     }
-    version && !uniform
-}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn uneven_groups_by_language() {
-        assert!(!allows_uneven_groups(""));
-        assert!(!allows_uneven_groups("-w -cl-std=CL1.2"));
-        assert!(allows_uneven_groups("-cl-std=CL2.0 -w"));
-        assert!(!allows_uneven_groups("-cl-std=CL3.0 -cl-uniform-work-group-size"));
+    /// Bytes of program-scope variables in global memory.
+    pub(crate) fn variables_size(&self) -> u64 {
+        self.variables_size
     }
 }

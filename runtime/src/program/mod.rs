@@ -6,7 +6,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use gencl_program::protocol::{CompileRequest, Header, Status};
+use gencl_program::protocol::{CompileRequest, Header, LinkRequest, Status, ToServer};
+use gencl_program::{ProgramKind, elf};
 use parking_lot::Mutex;
 
 pub(crate) use executable::Executable;
@@ -40,19 +41,12 @@ pub enum BinaryKind {
     Executable = 4,
 }
 
-/// What compiling without linking gave: whole kernels, as functions of other programs cannot be called.
-#[derive(Clone, Debug)]
-struct Object {
-    binary: Arc<[u8]>,
-}
-
 #[derive(Debug)]
 struct Build {
     status: BuildStatus,
     kind: BinaryKind,
     options: String,
     log: String,
-    object: Option<Object>,
     binary: Arc<[u8]>,
     executable: Option<Arc<Executable>>,
 }
@@ -76,7 +70,6 @@ impl Program {
             kind: BinaryKind::None,
             options: String::new(),
             log: String::new(),
-            object: None,
             binary: Arc::new([]),
             executable: None,
         };
@@ -85,18 +78,15 @@ impl Program {
 
     /// A program from OpenCL C.
     pub fn from_source(context: &Arc<Context>, source: String) -> Arc<Self> {
+        crate::compiler::expect_build(source.as_bytes());
         Arc::new(Self::new(context, Some(source)))
     }
 
-    /// A program from what [`Program::binary`] gave. It has to be built, which takes no compiler. `INVALID_BINARY` for bytes
-    /// that are damaged or of another device.
+    /// A program from what [`Program::binary`] gave. It has to be built, which takes no compiler, or linked if it is a compiled object
+    /// or a library. `INVALID_BINARY` for bytes that are damaged or of another device.
     pub fn from_binary(context: &Arc<Context>, binary: &[u8]) -> Result<Arc<Self>> {
-        let executable = Executable::load(context, binary)?;
         let mut program = Self::new(context, None);
-        let build = program.build.get_mut();
-        build.kind = BinaryKind::Executable;
-        build.binary = binary.into();
-        build.executable = Some(Arc::new(executable));
+        program.build.get_mut().take(context, binary.into())?;
         Ok(Arc::new(program))
     }
 
@@ -140,9 +130,9 @@ impl Program {
         Ok(self.executable()?.kernels().iter().map(|kernel| kernel.name.clone()).collect())
     }
 
-    /// Bytes of program-scope constant data. `INVALID_PROGRAM_EXECUTABLE` when it is not built.
-    pub fn constants_size(&self) -> Result<u64> {
-        Ok(self.executable()?.constants_size())
+    /// Bytes of program-scope variables in global memory; 0 when it is not built.
+    pub fn variables_size(&self) -> u64 {
+        self.executable().map_or(0, |executable| executable.variables_size())
     }
 
     /// Builds. With `notify` the call returns when the build has begun, and `notify` is called from another thread at its end.
@@ -155,17 +145,21 @@ impl Program {
         in_background(notify, move || match &building.program.source {
             Some(_) => {
                 let context = building.program.context.clone();
-                building.compile(options, Vec::new(), Code::BuildProgramFailure, move |build, binary| {
-                    build.take_executable(&context, binary)
-                })
+                building.compile(&context, options, Vec::new(), Code::BuildProgramFailure)
             }
-            None => building.end(|build| match build.executable {
-                Some(_) => {
-                    build.kind = BinaryKind::Executable;
-                    Ok(())
+            None => {
+                let context = building.program.context.clone();
+                let binary = building.program.binary();
+                match building.program.binary_kind() {
+                    BinaryKind::Executable => building.end(|_| Ok(())),
+                    BinaryKind::CompiledObject | BinaryKind::Library => {
+                        building.link(&context, String::new(), &[binary], Code::BuildProgramFailure)
+                    }
+                    BinaryKind::None => building.end(|_| {
+                        Err(Error::new(Code::InvalidBinary, "the program has neither source nor binary"))
+                    }),
                 }
-                None => Err(Error::new(Code::InvalidBinary, "the program has neither source nor binary")),
-            }),
+            }
         })
     }
 
@@ -188,15 +182,12 @@ impl Program {
         let building = self.begin(options)?;
         let options = options.to_owned();
         in_background(notify, move || {
-            building.compile(options, headers, Code::CompileProgramFailure, |build, binary| {
-                build.object = Some(Object { binary });
-                build.kind = BinaryKind::CompiledObject;
-                Ok(())
-            })
+            let context = building.program.context.clone();
+            building.compile(&context, options, headers, Code::CompileProgramFailure)
         })
     }
 
-    /// Links compiled programs to one that is built. The new program is there even when linking fails; then its status and
+    /// Links compiled programs and libraries to one that is built, or to a library. The new program is there even when linking fails; then its status and
     /// log say so, and the error comes with it. `INVALID_OPERATION` when an input is not compiled.
     pub fn link(
         context: &Arc<Context>,
@@ -206,22 +197,19 @@ impl Program {
     ) -> Result<(Arc<Self>, Result<()>)> {
         let mut objects = Vec::new();
         for input in inputs {
-            match &input.build.lock().object {
-                Some(object) => objects.push(object.clone()),
-                None => return Err(Error::new(Code::InvalidOperation, "a program to link is not compiled")),
+            let build = input.build.lock();
+            match build.kind {
+                BinaryKind::CompiledObject | BinaryKind::Library => objects.push(build.binary.clone()),
+                BinaryKind::None | BinaryKind::Executable => {
+                    return Err(Error::new(Code::InvalidOperation, "a program to link is not compiled"));
+                }
             }
         }
         let program = Arc::new(Self::new(context, None));
         let building = program.begin(options)?;
-        let context = context.clone();
+        let (context, options) = (context.clone(), options.to_owned());
         let result = in_background(notify, move || {
-            building.end(|build| match &objects[..] {
-                [object] => build.take_executable(&context, object.binary.clone()),
-                _ => {
-                    let reason = format!("linking {} programs is not supported, only one", objects.len());
-                    Err(Error::new(Code::LinkProgramFailure, reason))
-                }
-            })
+            building.link(&context, options, &objects, Code::LinkProgramFailure)
         });
         Ok((program, result))
     }
@@ -239,7 +227,6 @@ impl Program {
         build.log.clear();
         if self.source.is_some() {
             build.kind = BinaryKind::None;
-            build.object = None;
             build.binary = Arc::new([]);
             build.executable = None;
         }
@@ -266,10 +253,19 @@ impl Program {
 }
 
 impl Build {
-    fn take_executable(&mut self, context: &Arc<Context>, binary: Arc<[u8]>) -> Result<()> {
-        self.executable = Some(Arc::new(Executable::load(context, &binary)?));
+    /// Takes over what the compiler made, or the application brought.
+    fn take(&mut self, context: &Arc<Context>, binary: Arc<[u8]>) -> Result<()> {
+        let program =
+            elf::read(&binary).map_err(|error| Error::new(Code::InvalidBinary, error.to_string()))?;
+        self.kind = match program.kind {
+            ProgramKind::Executable => {
+                self.executable = Some(Arc::new(Executable::load(context, program)?));
+                BinaryKind::Executable
+            }
+            ProgramKind::Object => BinaryKind::CompiledObject,
+            ProgramKind::Library => BinaryKind::Library,
+        };
         self.binary = binary;
-        self.kind = BinaryKind::Executable;
         Ok(())
     }
 }
@@ -297,31 +293,51 @@ impl Building {
         result
     }
 
-    /// Has the compile server compile the program's source; `take` gets what it made. `failure` is the code for a
-    /// source with faults.
+    /// Has the program's source compiled. `failure` is the code for a source with faults; with that of `clCompileProgram` the result
+    /// is an object.
     fn compile(
         self,
+        context: &Arc<Context>,
         options: String,
         headers: Vec<Header>,
         failure: Code,
-        take: impl FnOnce(&mut Build, Arc<[u8]>) -> Result<()>,
     ) -> Result<()> {
         let request = CompileRequest {
             source: self.program.source().unwrap_or_default().as_bytes().to_vec(),
             options,
             headers,
-            target: self.program.context.device().facts().target.to_owned(),
+            target: context.device().facts().target.to_owned(),
+            object: failure == Code::CompileProgramFailure,
         };
-        let result = crate::compiler::compile(request);
+        self.work(context, ToServer::Compile(request), failure)
+    }
+
+    /// Has objects and libraries linked.
+    fn link(
+        self,
+        context: &Arc<Context>,
+        options: String,
+        inputs: &[Arc<[u8]>],
+        failure: Code,
+    ) -> Result<()> {
+        let inputs = inputs.iter().map(|input| input.to_vec()).collect();
+        let request = LinkRequest { inputs, options, target: context.device().facts().target.to_owned() };
+        self.work(context, ToServer::Link(request), failure)
+    }
+
+    /// Has a request done, and ends the build with what comes of it.
+    fn work(self, context: &Arc<Context>, request: ToServer, failure: Code) -> Result<()> {
+        let result = crate::compiler::run(&request);
         self.end(|build| {
             let result = result?;
             build.log = result.log;
             match result.status {
-                Status::Success => take(build, result.binary.into()),
+                Status::Success => build.take(context, result.binary.into()),
                 Status::Failure | Status::InvalidTarget => Err(Error::new(failure, build.log.clone())),
                 Status::InvalidOptions => {
                     let code = match failure {
                         Code::CompileProgramFailure => Code::InvalidCompilerOptions,
+                        Code::LinkProgramFailure => Code::InvalidLinkerOptions,
                         _ => Code::InvalidBuildOptions,
                     };
                     Err(Error::new(code, build.log.clone()))

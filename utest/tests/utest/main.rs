@@ -3,11 +3,14 @@
 mod across;
 mod api;
 mod arithmetic;
+mod builds;
 mod control_flow;
 mod faults;
 mod integers;
 mod memory;
 mod nd_range;
+mod printf;
+mod programs;
 
 fn main() {
     let cases = [
@@ -17,6 +20,9 @@ fn main() {
         integers::cases(),
         nd_range::cases(),
         across::cases(),
+        builds::cases(),
+        printf::cases(),
+        programs::cases(),
         api::cases(),
         faults::cases(),
     ];

@@ -44,8 +44,8 @@ pub fn analyse(function: &Function) -> Facts {
             constants[dst.0 as usize] = Some(bits);
         }
     }
-    let scalars = scalars(function, &single, &constants);
     let local = local(function);
+    let scalars = scalars(function, &single, &local, &constants);
     let extended = extended(function, &single, &constants);
     Facts { constants, scalars, local, single, extended }
 }
@@ -80,13 +80,22 @@ fn extended(function: &Function, single: &[bool], constants: &[Option<u64>]) -> 
 
 /// Registers that may be scalar: those marked uniform, and single definitions computed from such alone;
 /// then without those that one of their definitions cannot make as a scalar.
-fn scalars(function: &Function, single: &[bool], constants: &[Option<u64>]) -> Vec<bool> {
+///
+/// In a block under masks a lane keeps what it has computed last, when others go round a loop once more: what is read in another
+/// block is scalar there only if the uniformity analysis says so.
+fn scalars(function: &Function, single: &[bool], local: &[bool], constants: &[Option<u64>]) -> Vec<bool> {
+    let mut kept = vec![false; function.registers.len()];
+    for block in function.layout.iter().map(|id| function.block(*id)).filter(|block| block.masked) {
+        for d in block.instructions.iter().flat_map(|i| &i.dsts) {
+            kept[d.0 as usize] = !local[d.0 as usize];
+        }
+    }
     let known = |r: Reg| constants[r.0 as usize].is_some();
     let mut scalar: Vec<bool> = function
         .registers
         .iter()
         .enumerate()
-        .map(|(index, r)| r.family != Family::Bool && (r.uniform || single[index]))
+        .map(|(index, r)| r.family != Family::Bool && (r.uniform || single[index] && !kept[index]))
         .collect();
     loop {
         let mut changed = false;

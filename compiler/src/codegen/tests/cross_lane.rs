@@ -7,7 +7,7 @@ use crate::ir::{
     BinaryOp, Builder, Condition, CrossLane, Family, Function, GroupOp, Input, Op, Reg, Space, Type,
     signature,
 };
-use gencl_program::PushSource;
+use gencl_program::{Data, PushSource};
 
 /// The last thread of 16 lanes has 13, that of 8 lanes 5, and 32 lanes are not all there.
 const ITEMS: u32 = 29;
@@ -129,9 +129,10 @@ fn check(op: CrossLane, shape: Shape) {
                 Value::Address(memory.add(vec![0x5a; 8 * ITEMS as usize])),
             ];
             let mut meant = memory.clone();
-            run(&function, &[], &launch, &mut meant).unwrap_or_else(|t| panic!("{what}: {t}"));
+            run(&function, &Data::default(), &launch, &mut meant).unwrap_or_else(|t| panic!("{what}: {t}"));
             let mut interpreted = memory.clone();
-            run(&lowered, &[], &launch, &mut interpreted).unwrap_or_else(|t| panic!("{what}: {t}"));
+            run(&lowered, &Data::default(), &launch, &mut interpreted)
+                .unwrap_or_else(|t| panic!("{what}: {t}"));
             execute::execute(&compiled, &launch, &mut memory)
                 .unwrap_or_else(|f| panic!("{what}: {f}\n{}", compiled.listing));
             let Value::Address(output) = launch.arguments[1] else { continue };

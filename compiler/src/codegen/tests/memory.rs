@@ -3,7 +3,7 @@
 use super::{code, disassemble, execute, lowered, simd};
 use crate::ir::interpret::{Launch, Memory, Value, run};
 use crate::ir::{AtomicOp, BinaryOp, Builder, Family, Function, Input, Op, Reg, Space, Type};
-use gencl_program::PushSource;
+use gencl_program::{Data, PushSource};
 
 const LANES: u32 = 21;
 /// Bytes of each work-item's area.
@@ -87,7 +87,7 @@ fn check(what: &str, function: Function, vendor: bool) {
             Value::Address(memory.add(vec![0x5a; (LANES * AREA) as usize])),
         ];
         let mut expected = memory.clone();
-        run(&function, &[], &launch, &mut expected).unwrap_or_else(|t| panic!("{what}: {t}"));
+        run(&function, &Data::default(), &launch, &mut expected).unwrap_or_else(|t| panic!("{what}: {t}"));
         execute::execute(&compiled, &launch, &mut memory)
             .unwrap_or_else(|f| panic!("{what} at {lanes} lanes: {f}\n{}", compiled.listing));
         for argument in &launch.arguments {

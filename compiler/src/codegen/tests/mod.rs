@@ -11,6 +11,7 @@ use crate::ir::passes::{ControlFlow, Unobserved, standard};
 use crate::ir::random::{INPUT_ELEMENTS, OUTPUT_ELEMENTS, random_kernel, random_structured_kernel};
 use crate::ir::text::parse;
 use crate::ir::{Builder, Function, Leave, Op, Space, Type, Unit};
+use gencl_program::Data;
 use std::process::Command;
 
 /// A random kernel, of any graph or of nested constructs in turn, that clears its private memory first, whose contents would be
@@ -200,7 +201,7 @@ fn random_kernels_compute_what_the_ir_says() {
         for (lanes, registers) in [(32, None), (16, None), (8, None), (8, Some(32)), (8, Some(24))] {
             let compiled = code(&function, Options { registers, ..simd(lanes) });
             let expected = output(21, lanes, |launch, memory| {
-                run(&function, &[], launch, memory).map_err(|t| t.to_string())
+                run(&function, &Data::default(), launch, memory).map_err(|t| t.to_string())
             });
             let found = output(21, lanes, |launch, memory| execute::execute(&compiled, launch, memory));
             if expected != found {

@@ -8,7 +8,7 @@ use crate::ir::{
     BinaryOp, Builder, Condition, Family, Function, Input, Op, Reg, Rounding, Space, TernaryOp, Type,
     UnaryOp, signature,
 };
-use gencl_program::PushSource;
+use gencl_program::{Data, PushSource};
 
 const LANES: u32 = 21;
 const TYPES: [Type; 11] = [
@@ -266,7 +266,7 @@ fn every_operation_on_every_type() {
                 count += 1;
                 let (launch, mut expected) = memory(&case);
                 let mut found = expected.clone();
-                if let Err(trap) = run(&function, &[], &launch, &mut expected) {
+                if let Err(trap) = run(&function, &Data::default(), &launch, &mut expected) {
                     faults.push(format!("{what}: interpreter: {trap}"));
                     continue;
                 }
@@ -333,7 +333,7 @@ fn conditions_and_selections() {
                 let compiled = code(&function, simd(lanes));
                 let (launch, mut expected) = memory(&case);
                 let mut found = expected.clone();
-                run(&function, &[], &launch, &mut expected).expect("it runs");
+                run(&function, &Data::default(), &launch, &mut expected).expect("it runs");
                 if let Err(fault) = execute::execute(&compiled, &launch, &mut found) {
                     faults.push(format!("{}: {fault}", case.name));
                 } else if expected != found {

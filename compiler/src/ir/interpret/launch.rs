@@ -65,6 +65,7 @@ pub(super) struct Group<'l> {
     pub local_offsets: Vec<u32>,
     pub argument_block: u64,
     pub constant_base: u64,
+    pub variable_base: u64,
 }
 
 impl<'l> Group<'l> {
@@ -108,6 +109,7 @@ impl<'l> Group<'l> {
                 PushSource::WorkDim => launch.dimensions.into(),
                 PushSource::ArgumentBlock => self.argument_block,
                 PushSource::ConstantBase => self.constant_base,
+                PushSource::VariableBase => self.variable_base,
                 PushSource::PrintfBuffer => launch.printf_buffer,
             },
         })

@@ -16,6 +16,7 @@ pub use launch::{Launch, Value};
 pub use memory::Memory;
 
 use super::{Form, Function, Space};
+use gencl_program::Data;
 use launch::{Group, argument_block, local_layout};
 use thread::{Stop, Thread};
 
@@ -48,10 +49,14 @@ pub enum Trap {
 ///
 /// # Errors
 /// When the kernel does what OpenCL leaves undefined, or does not end.
-pub fn run(function: &Function, constants: &[u8], launch: &Launch, memory: &mut Memory) -> Result<(), Trap> {
+pub fn run(function: &Function, data: &Data, launch: &Launch, memory: &mut Memory) -> Result<(), Trap> {
     let (local_offsets, local_size) = local_layout(function, launch);
     let argument_block = argument_block(function, launch, &local_offsets, memory);
-    let constant_base = memory.add(constants.to_vec());
+    let constant_base = memory.add(data.constants.clone());
+    let variable_base = memory.add(data.variables.clone());
+    let (constants, variables) = data.placed(constant_base, variable_base);
+    memory.put(constant_base, constants);
+    memory.put(variable_base, variables);
     let mut result = Ok(());
     let counts = launch.group_counts();
     'groups: for z in 0..counts[2] {
@@ -61,7 +66,8 @@ pub fn run(function: &Function, constants: &[u8], launch: &Launch, memory: &mut 
                 let size = [0, 1, 2]
                     .map(|d| launch.local_size[d].min(launch.global_size[d] - id[d] * launch.local_size[d]));
                 let local_offsets = local_offsets.clone();
-                let group = Group { launch, id, size, local_offsets, argument_block, constant_base };
+                let group =
+                    Group { launch, id, size, local_offsets, argument_block, constant_base, variable_base };
                 result = run_group(function, &group, local_size, memory);
                 if result.is_err() {
                     break 'groups;
@@ -70,6 +76,7 @@ pub fn run(function: &Function, constants: &[u8], launch: &Launch, memory: &mut 
         }
     }
     memory.remove(constant_base);
+    memory.remove(variable_base);
     memory.remove(argument_block);
     result
 }

@@ -1,12 +1,13 @@
 //! The parser.
 
+use super::print::image_name;
 use crate::ir::{
     AtomicOp, BinaryOp, Block, BlockId, Condition, CrossLane, Family, Form, Function, GroupOp, Input,
     Instruction, Join, Leave, Op, Predicate, Reg, RegisterInfo, Rounding, Space, TernaryOp, Type, UnaryOp,
     Unit, Vote,
 };
 use fixedbitset::FixedBitSet;
-use gencl_program::{Kernel, PushSource};
+use gencl_program::{Image, Kernel, PushSource, Relocation};
 use serde_json::{Map, Value};
 
 /// Block ids from here on are refused, so that a wrong digit does not ask for all memory.
@@ -97,6 +98,25 @@ impl OpenFunction {
     }
 }
 
+/// `image offset target addend`
+fn relocation(text: &str) -> Parsed<Relocation> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let &[image, offset, target, addend] = words.as_slice() else {
+        return Err("a relocation has an image, an offset, a target and an addend".to_owned());
+    };
+    let image_of = |name: &str| {
+        let known = [Image::Constants, Image::Variables].into_iter().find(|image| image_name(*image) == name);
+        known.ok_or_else(|| format!("there is no image `{name}`"))
+    };
+    let number = |word: &str| word.parse::<i64>().map_err(|e| format!("{word}: {e}"));
+    Ok(Relocation {
+        image: image_of(image)?,
+        offset: number(offset)? as u64,
+        target: image_of(target)?,
+        addend: number(addend)?,
+    })
+}
+
 fn parse_line(line: &str, unit: &mut Unit, open: &mut Option<OpenFunction>) -> Parsed<()> {
     if line.is_empty() || line.starts_with(';') {
         return Ok(());
@@ -105,9 +125,11 @@ fn parse_line(line: &str, unit: &mut Unit, open: &mut Option<OpenFunction>) -> P
     let rest = rest.trim();
     let Some(function) = open else {
         match word {
-            "constants" => unit.constants.extend(hex_bytes(strip_comment(rest))?),
+            "constants" => unit.data.constants.extend(hex_bytes(strip_comment(rest))?),
+            "variables" => unit.data.variables.extend(hex_bytes(strip_comment(rest))?),
+            "relocation" => unit.data.relocations.push(relocation(strip_comment(rest))?),
             "kernel" => *open = Some(kernel_line(rest)?),
-            _ => return Err("neither `constants` nor `kernel`".to_owned()),
+            _ => return Err("neither `kernel` nor variables".to_owned()),
         }
         return Ok(());
     };
@@ -438,6 +460,7 @@ fn input(parts: &mut Parts, operands: &mut OpenOperands) -> Parsed<Input> {
             "work_dim" => PushSource::WorkDim,
             "argument_block" => PushSource::ArgumentBlock,
             "constant_base" => PushSource::ConstantBase,
+            "variable_base" => PushSource::VariableBase,
             "printf_buffer" => PushSource::PrintfBuffer,
             other => return Err(format!("`{other}` is not a push")),
         }),

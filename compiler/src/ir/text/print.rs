@@ -1,7 +1,7 @@
 //! The printer.
 
 use crate::ir::{CrossLane, Function, Input, Instruction, Op, Reg, Rounding, Type, Unit};
-use gencl_program::{Kernel, PushSource};
+use gencl_program::{Image, Kernel, PushSource};
 use serde_json::Value;
 use std::fmt::Write as _;
 
@@ -11,17 +11,31 @@ const PER_LINE: usize = 16;
 /// A unit as text.
 pub fn print(unit: &Unit) -> String {
     let mut text = String::new();
-    for line in unit.constants.chunks(PER_LINE * 2) {
-        text.push_str("constants ");
-        for byte in line {
-            let _ = write!(text, "{byte:02x}");
+    for (name, bytes) in [("constants", &unit.data.constants), ("variables", &unit.data.variables)] {
+        for line in bytes.chunks(PER_LINE * 2) {
+            let _ = write!(text, "{name} ");
+            for byte in line {
+                let _ = write!(text, "{byte:02x}");
+            }
+            text.push('\n');
         }
-        text.push('\n');
+    }
+    for r in &unit.data.relocations {
+        let (image, target) = (image_name(r.image), image_name(r.target));
+        let _ = writeln!(text, "relocation {image} {} {target} {}", r.offset, r.addend);
     }
     for function in &unit.functions {
         text.push_str(&print_function(function));
     }
     text
+}
+
+/// The name of an image.
+pub fn image_name(image: Image) -> &'static str {
+    match image {
+        Image::Constants => "constants",
+        Image::Variables => "variables",
+    }
 }
 
 /// One function as text.
@@ -181,6 +195,7 @@ fn input_name(input: Input) -> &'static str {
             PushSource::WorkDim => "push.work_dim",
             PushSource::ArgumentBlock => "push.argument_block",
             PushSource::ConstantBase => "push.constant_base",
+            PushSource::VariableBase => "push.variable_base",
             PushSource::PrintfBuffer => "push.printf_buffer",
         },
     }
@@ -206,6 +221,7 @@ fn attributes(op: &Op) -> Vec<String> {
                 PushSource::WorkDim
                 | PushSource::ArgumentBlock
                 | PushSource::ConstantBase
+                | PushSource::VariableBase
                 | PushSource::PrintfBuffer => Vec::new(),
             },
         },

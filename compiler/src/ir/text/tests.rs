@@ -8,7 +8,7 @@ use crate::ir::{
     AtomicOp, BinaryOp, BlockId, Condition, CrossLane, Family, Form, Function, GroupOp, Input, Instruction,
     Op, Predicate, Reg, RegisterInfo, Rounding, Space, TernaryOp, Type, UnaryOp, Unit, Vote,
 };
-use gencl_program::PushSource;
+use gencl_program::{Data, Image, PushSource, Relocation};
 use proptest::prelude::*;
 
 const SAMPLE: &str = r#"constants 00010203ff
@@ -48,7 +48,7 @@ fn text_is_kept() {
     assert_eq!(print(&unit), SAMPLE);
     assert_eq!(unit.functions[0].kernel.simd_width, 16);
     assert_eq!(unit.functions[0].blocks.len(), 6);
-    assert_eq!(unit.constants, [0, 1, 2, 3, 255]);
+    assert_eq!(unit.data.constants, [0, 1, 2, 3, 255]);
 }
 
 #[test]
@@ -99,6 +99,7 @@ fn random_instruction(choices: &[u32], blocks: u32, linear: bool) -> Option<(Ins
         PushSource::WorkDim,
         PushSource::ArgumentBlock,
         PushSource::ConstantBase,
+        PushSource::VariableBase,
         PushSource::PrintfBuffer,
     ];
     let inputs = [
@@ -168,12 +169,17 @@ fn random_instruction(choices: &[u32], blocks: u32, linear: bool) -> Option<(Ins
     Some((instruction, families))
 }
 
+fn data() -> Data {
+    let relocation = Relocation { image: Image::Variables, offset: 8, target: Image::Constants, addend: -4 };
+    Data { constants: vec![7; 40], variables: vec![8; 33], relocations: vec![relocation] }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn kernels_are_kept(blocks in 1usize..10, choices in proptest::collection::vec(0u32..1000, 0..100)) {
-        let mut unit = Unit { functions: vec![random_kernel(blocks, &choices)], constants: vec![7; 40] };
+        let mut unit = Unit { functions: vec![random_kernel(blocks, &choices)], data: data(), ..Unit::default() };
         prop_assert_eq!(&parse(&print(&unit)).expect("it was printed"), &unit);
         standard(&mut unit, ControlFlow::default(), &mut Unobserved).expect("random kernels are valid");
         for function in &mut unit.functions {
@@ -206,7 +212,7 @@ proptest! {
             }
             function.blocks[0].instructions.push(instruction);
         }
-        let unit = Unit { functions: vec![function], constants: Vec::new() };
+        let unit = Unit { functions: vec![function], ..Unit::default() };
         let text = print(&unit);
         prop_assert_eq!(parse(&text).map_err(|e| format!("{e}\n{text}")), Ok(unit));
     }

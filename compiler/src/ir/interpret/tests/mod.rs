@@ -5,6 +5,7 @@ use crate::ir::passes::{ControlFlow, Unobserved, standard};
 use crate::ir::random::{INPUT_ELEMENTS, OUTPUT_ELEMENTS, random_kernel, random_structured_kernel};
 use crate::ir::text::print;
 use crate::ir::{Form, Function, Unit};
+use gencl_program::Data;
 use proptest::prelude::*;
 
 /// Runs a random kernel and gives its output.
@@ -16,7 +17,7 @@ fn output(function: &Function, width: u32, global: u32, local: u32) -> Vec<u8> {
     let mut launch = Launch::linear(width, global, local);
     launch.arguments = vec![Value::Address(input), Value::Address(output)];
     launch.step_limit = 200_000;
-    run(function, &[], &launch, &mut memory).expect("random kernels do nothing wrong");
+    run(function, &Data::default(), &launch, &mut memory).expect("random kernels do nothing wrong");
     memory.remove(output).expect("the buffer is there")
 }
 
@@ -24,7 +25,7 @@ fn check(function: Function) {
     let mut function = function;
     function.private_size = 16;
     for &(strategy, control_flow) in ControlFlow::NAMES {
-        let mut unit = Unit { functions: vec![function.clone()], constants: Vec::new() };
+        let mut unit = Unit { functions: vec![function.clone()], ..Unit::default() };
         if let Err(error) = standard(&mut unit, control_flow, &mut Unobserved) {
             panic!("{strategy}: {error}\n{}", print(&unit));
         }
@@ -35,7 +36,7 @@ fn check(function: Function) {
             let expected = output(&function, width, global, local);
             let found = output(lowered, width, global, local);
             if expected != found {
-                let original = Unit { functions: vec![function], constants: Vec::new() };
+                let original = Unit { functions: vec![function], ..Unit::default() };
                 panic!("{strategy}: different at width {width}\n{}\n{}", print(&original), print(&unit));
             }
         }

@@ -1,0 +1,106 @@
+//! Program-scope variables.
+
+use serde::{Deserialize, Serialize};
+
+/// What program-scope variables hold at first: two images, and where pointers are in them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Data {
+    /// Variables of the constant address space, the bytes that
+    /// [`PushSource::ConstantBase`](crate::PushSource::ConstantBase) points to.
+    pub constants: Vec<u8>,
+    /// Variables of the global address space, the bytes that
+    /// [`PushSource::VariableBase`](crate::PushSource::VariableBase) points to. They live as long as the program.
+    pub variables: Vec<u8>,
+    /// Pointers in both.
+    pub relocations: Vec<Relocation>,
+}
+
+/// One of the images.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Image {
+    /// [`Data::constants`]
+    Constants,
+    /// [`Data::variables`]
+    Variables,
+}
+
+/// Eight bytes that hold an address, which is known when the images have theirs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Relocation {
+    /// The image in which the pointer is.
+    pub image: Image,
+    /// Where, in bytes.
+    pub offset: u64,
+    /// The image into which it points.
+    pub target: Image,
+    /// Where, in bytes; beyond the image's end where the source says so.
+    pub addend: i64,
+}
+
+impl Data {
+    /// An image's bytes.
+    #[must_use]
+    pub fn image(&self, image: Image) -> &[u8] {
+        match image {
+            Image::Constants => &self.constants,
+            Image::Variables => &self.variables,
+        }
+    }
+
+    /// The images as they are to be in memory when they stand at these addresses: constants, variables.
+    #[must_use]
+    pub fn placed(&self, constants: u64, variables: u64) -> (Vec<u8>, Vec<u8>) {
+        let mut images = (self.constants.clone(), self.variables.clone());
+        for relocation in &self.relocations {
+            let target = match relocation.target {
+                Image::Constants => constants,
+                Image::Variables => variables,
+            };
+            let image = match relocation.image {
+                Image::Constants => &mut images.0,
+                Image::Variables => &mut images.1,
+            };
+            let begin = relocation.offset as usize;
+            let address = target.wrapping_add_signed(relocation.addend);
+            image[begin..begin + 8].copy_from_slice(&address.to_le_bytes());
+        }
+        images
+    }
+
+    /// Is each relocation inside its image?
+    #[must_use]
+    pub fn is_sound(&self) -> bool {
+        self.relocations.iter().all(|relocation| {
+            let end = relocation.offset.checked_add(8);
+            end.is_some_and(|end| end <= self.image(relocation.image).len() as u64)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pointers_are_put_in() {
+        let relocation = |image, offset, target, addend| Relocation { image, offset, target, addend };
+        let data = Data {
+            constants: vec![1; 8],
+            variables: vec![2; 24],
+            relocations: vec![
+                relocation(Image::Constants, 0, Image::Variables, 4),
+                relocation(Image::Variables, 8, Image::Constants, -1),
+            ],
+        };
+        assert!(data.is_sound());
+        let (constants, variables) = data.placed(0x1000, 0x2000);
+        assert_eq!(constants, 0x2004u64.to_le_bytes());
+        assert_eq!(variables[..8], [2; 8]);
+        assert_eq!(variables[8..16], 0xfffu64.to_le_bytes());
+        let outside = Data { constants: vec![0; 11], ..data };
+        assert!(outside.is_sound());
+        let outside =
+            Data { relocations: vec![relocation(Image::Constants, 4, Image::Constants, 0)], ..outside };
+        assert!(!outside.is_sound());
+    }
+}

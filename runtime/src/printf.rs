@@ -1,0 +1,93 @@
+//! What kernels print.
+//!
+//! A launch of a kernel that prints has a buffer of its own ([`gencl_program::printf`] says what is in it). When the
+//! launch has ended, and before anybody who waits for it hears of that, its records are formatted and
+//! written to the standard output of the process, by way of C's library, so that they stand in order with what the application prints.
+
+use std::sync::Arc;
+
+use gencl_program::printf::{LARGEST_RECORD, PrintfFormat, RECORDS};
+use parking_lot::Mutex;
+
+use crate::Result;
+use crate::memory::{AddressSpace, Storage, Zone};
+
+/// `CL_DEVICE_PRINTF_BUFFER_SIZE`: bytes of records that a launch can print.
+pub const PRINTF_BUFFER_SIZE: u32 = 4 << 20;
+
+/// Buffers that are kept for later.
+const MAX_IDLE: usize = 4;
+
+/// A launch's buffer, in the state in which a kernel wants to find it.
+pub(crate) struct PrintfBuffer {
+    storage: Arc<Storage>,
+}
+
+/// Buffers that no launch uses.
+#[derive(Default)]
+pub(crate) struct PrintfPool {
+    idle: Mutex<Vec<PrintfBuffer>>,
+}
+
+impl PrintfPool {
+    /// An empty buffer. Errors as [`Storage::new`].
+    pub(crate) fn take(&self, space: &Arc<AddressSpace>) -> Result<PrintfBuffer> {
+        if let Some(buffer) = self.idle.lock().pop() {
+            return Ok(buffer);
+        }
+        let end = RECORDS + PRINTF_BUFFER_SIZE;
+        let storage = Storage::new(space, Zone::Buffers, u64::from(end + LARGEST_RECORD))?;
+        let buffer = PrintfBuffer { storage: Arc::new(storage) };
+        buffer.clear(RECORDS);
+        Ok(buffer)
+    }
+
+    /// Prints what a launch has left, and keeps the buffer. `string` reads a string from the GPU's memory.
+    pub(crate) fn finish(
+        &self,
+        buffer: PrintfBuffer,
+        kernel: &str,
+        formats: &[PrintfFormat],
+        string: &dyn Fn(u64) -> Option<Vec<u8>>,
+    ) {
+        let memory = buffer.storage.memory();
+        let mut header = [0; RECORDS as usize];
+        memory.read(0, &mut header);
+        let dword = |index: usize| {
+            u32::from_le_bytes([
+                header[4 * index],
+                header[4 * index + 1],
+                header[4 * index + 2],
+                header[4 * index + 3],
+            ])
+        };
+        let (used, lost) = (dword(0).clamp(RECORDS, RECORDS + PRINTF_BUFFER_SIZE), dword(2));
+        if used > RECORDS {
+            let mut records = vec![0; (used - RECORDS) as usize];
+            memory.read(RECORDS as usize, &mut records);
+            gencl_printf::print(formats, &records, string);
+        }
+        if lost > 0 {
+            eprintln!("gencl: kernel {kernel}: {lost} calls of printf found the buffer full");
+        }
+        buffer.clear(used);
+        let mut idle = self.idle.lock();
+        if idle.len() < MAX_IDLE {
+            idle.push(buffer);
+        }
+    }
+}
+
+impl PrintfBuffer {
+    pub(crate) fn storage(&self) -> &Arc<Storage> {
+        &self.storage
+    }
+
+    /// Makes it empty; `used` bytes of it may have been written.
+    fn clear(&self, used: u32) {
+        let memory = self.storage.memory();
+        memory.fill(0, used as usize, 0);
+        memory.write(0, &RECORDS.to_le_bytes());
+        memory.write(4, &(RECORDS + PRINTF_BUFFER_SIZE).to_le_bytes());
+    }
+}
