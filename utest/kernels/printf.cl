@@ -9,7 +9,7 @@ __kernel void conversions(int i, float f, long l) {
     printf("|%c%c %5c %-3c|\n", 'o', 'k', 'r', 'l');
     printf("|%s %10s %-6s| %.2s\n", "text", "right", "left", "cut");
     printf("|100%% %%d\n");
-    printf("|\x41\t\"quoted\" \\\n");
+    printf("|\x41 \"quoted\" \\\n");
     int zero = printf("|");
     printf("%d\n", zero);
 }

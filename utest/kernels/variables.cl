@@ -9,9 +9,9 @@ struct node {
     __global struct node *next;
     __constant int *prime;
 };
-__global struct node second;
+__global struct node third = {30, 0, primes};
+__global struct node second = {20, &third, primes + 3};
 __global struct node first = {10, &second, &primes[1]};
-__global struct node second = {20, &first, primes + 3};
 
 __global int *__global pointer = &table[2];
 __global int *__constant fixed = table + 7;

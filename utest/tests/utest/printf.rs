@@ -55,7 +55,7 @@ const CONVERSIONS: &[&str] = &[
     "ok     r l  |",
     "text      right left  | cu",
     "100% %d",
-    "A\t\"quoted\" \\",
+    "A \"quoted\" \\",
     "0",
 ];
 
