@@ -36,6 +36,7 @@ pub const DEVICE_EXTENSIONS: &[Named] = &[
     ("cl_khr_local_int32_extended_atomics", V1),
     ("cl_khr_int64_base_atomics", V1),
     ("cl_khr_int64_extended_atomics", V1),
+    ("cl_khr_subgroups", V1),
     ("cl_khr_subgroup_extended_types", V1),
     ("cl_khr_subgroup_non_uniform_vote", V1),
     ("cl_khr_subgroup_ballot", V1),

@@ -16,6 +16,10 @@ use crate::memory::{AddressSpace, Cursor};
 /// After how many instructions of a thread the cancel flag is looked at.
 const CANCEL_INTERVAL: u64 = 4096;
 
+/// How many instructions a thread of a group runs before the others get their turn: one may wait in a loop for what another does
+/// (independent forward progress of sub-groups), which is rare enough that few groups ever come to this.
+const SLICE: u64 = 1 << 20;
+
 /// What a host thread keeps from group to group: registers and shared local memory.
 pub struct Worker {
     device: &'static Device,
@@ -198,7 +202,7 @@ fn notified(thread: &Thread) -> bool {
     dword(&thread.file, NOTIFICATION) > 0
 }
 
-/// Executes a thread until it ends or has to wait.
+/// Executes a thread until it ends or has to wait, or has run for a [`SLICE`].
 fn run_thread<P: Probe>(
     kernel: &Kernel,
     context: &mut Context<'_>,
@@ -221,6 +225,7 @@ fn execute<P: Probe>(
 ) -> Result<(), Trap> {
     let ops = kernel.ops();
     let mut budget = CANCEL_INTERVAL;
+    let end = thread.statistics.instructions + SLICE;
     while thread.status == Status::Ready {
         let Some(op) = ops.get(thread.ip) else {
             return Err(Box::new(Fault::illegal("the thread runs beyond the end of the code")));
@@ -242,9 +247,17 @@ fn execute<P: Probe>(
             if context.cancel.is_set() {
                 return Err(Box::new(Fault::new(Reason::Cancelled)));
             }
+            if thread.statistics.instructions >= end && takes_turns(context.launch) {
+                return Ok(());
+            }
         }
     }
     Ok(())
+}
+
+/// May threads of the group be under way at the same time? Without barrier they have one slot for all, and its scratch memory.
+fn takes_turns(launch: &Launch) -> bool {
+    launch.threads_per_group() > 1 && (launch.barrier || launch.scratch.is_none())
 }
 
 #[inline(always)]

@@ -111,6 +111,24 @@ nop;
 ; lenient
 ; fault: wait for a barrier that the others never reach
 ---
+; # A thread that waits in a loop for what another one of its group writes.
+; threads 2
+; set 10000 UD: 0
+mov(16) g22<1>UD 0x10000UD { align1 1H };
+mov(1) f0<1>UD 0UD { align1 WE_all 1N };
+cmp.z.f0.0(16) null<1>UD g1<0,1,0>UW 0UD { align1 1H };
+(+f0.0.any16h) jmpi(1) JIP: LOOP { align1 WE_all 1N };
+mov(16) g24<1>UD 7UD { align1 1H };
+sends(16) null<1>UD g22UD g24UD 0x04025eff 0x0000008c dp data 1 MsgDesc: mlen 2 rlen 0 { align1 1H };
+jmpi(1) JIP: END { align1 WE_all 1N };
+LOOP:
+send(16) g30<1>UD g22<8,8,1>UD 0x04205eff dp data 1 MsgDesc: mlen 2 rlen 2 { align1 1H };
+cmp.z.f0.0(16) null<1>UD g30<8,8,1>UD 0UD { align1 1H };
+(+f0.0.any16h) jmpi(1) JIP: LOOP { align1 WE_all 1N };
+END:
+nop;
+; is 10000 UD: 7
+---
 ; # Messages that are not simulated are named.
 ; simd 8
 ; set g20 UD: 0*8
