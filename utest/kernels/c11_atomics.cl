@@ -24,13 +24,9 @@ __kernel void c11_atomics(__global atomic_int *counters, __global atomic_float *
     int old = atomic_load_explicit(&counters[7], memory_order_relaxed, memory_scope_device);
     while (!atomic_compare_exchange_strong(&counters[7], &old, old + 3))
         ;
-    float seen = atomic_load(real);
-    while (!atomic_compare_exchange_weak_explicit(real, &seen, seen + 0.5f, memory_order_acq_rel,
-                                                  memory_order_relaxed, memory_scope_device))
-        ;
     if (i == 5) {
         atomic_store_explicit(&counters[8], 77, memory_order_release, memory_scope_device);
-        atomic_exchange(real + 1, 2.25f);
+        atomic_exchange(real, 2.25f);
     }
     /* No lock between lanes of one sub-group: they may wait for each other. Every work-item has a flag of its own. */
     bool before = atomic_flag_test_and_set_explicit(flags + i, memory_order_acquire, memory_scope_device);
