@@ -1,4 +1,6 @@
-// cl_intel_subgroups, cl_intel_subgroups_char, _short and _long: functions that clang does not declare by itself.
+// cl_intel_subgroups, cl_intel_subgroups_char, _short and _long: functions that clang does not declare by itself. `src/clang/mod.rs` says
+// which sources need them.
+#ifdef __GENCL_INTEL_SUBGROUPS
 
 #define __GENCL_FUNCTION __attribute__((overloadable, convergent))
 
@@ -62,3 +64,5 @@ __GENCL_SMALL(char)
 __GENCL_SMALL(uchar)
 __GENCL_SMALL(short)
 __GENCL_SMALL(ushort)
+
+#endif

@@ -86,6 +86,7 @@ pub fn compile<'ctx>(context: &'ctx Context, request: &Request) -> Response<'ctx
         .chain(&own)
         .copied()
         .chain(request.arguments.iter().map(String::as_str))
+        .chain(names_intel_functions(request.source).then_some("-D__GENCL_INTEL_SUBGROUPS"))
         .map(c_string)
         .collect();
     let pointers: Vec<_> = arguments.iter().map(|argument| argument.as_ptr()).collect();
@@ -127,6 +128,13 @@ pub fn compile<'ctx>(context: &'ctx Context, request: &Request) -> Response<'ctx
     let ours = |file: &&str| file.starts_with(HEADERS) || file.starts_with(SYSTEM);
     let files = read.lines().filter(|file| !ours(file)).map(str::to_owned).collect();
     Response { module, log, ast, files }
+}
+
+/// May a source call functions of `cl_intel_subgroups`? Their declarations would cost all others a few milliseconds.
+fn names_intel_functions(source: &[u8]) -> bool {
+    let names = |word: &[u8]| source.windows(word.len()).any(|found| found == word);
+    // What a header says is not looked at.
+    names(b"intel_sub_group") || names(b"include")
 }
 
 fn c_string(text: impl AsRef<[u8]>) -> CString {
