@@ -592,7 +592,7 @@ fn region(size: u32, stride: u32, lanes: u32, begin: u32) -> Region {
     let step = stride / size;
     if step == 1 {
         let width = lanes.min(GRF / size).min(16) as u8;
-        if begin % (u32::from(width) * size) != 0 {
+        if !begin.is_multiple_of(u32::from(width) * size) {
             return Region::new(1, 1, 0);
         }
         return Region::new(width, width, 1);
