@@ -4,6 +4,7 @@
 # make bench    the measurements of docs/benchmarks.md
 # make compare  BENCH=PROGRAM OPTIONS='...': Intel's compiler and ours on one model, docs/statistics.md
 # make fuzz-ioctl MINUTES=30   random requests to the simulated render node; SEED=N to see a fault again
+# make fuzz-kernels COUNT=1000   random kernels, compared with pocl; SEED=N for the first
 # make install  PREFIX=/usr/local DESTDIR=
 
 PREFIX ?= /usr/local
@@ -13,10 +14,11 @@ RELEASE := $(or $(CARGO_TARGET_DIR),$(CURDIR)/target)/release
 DRIVER := OCL_ICD_VENDORS=$(RELEASE)/gencl.icd GENCL_COMPILER=$(RELEASE)/genclc
 T ?=
 MINUTES ?= 5
+COUNT ?= 1000
 SEED ?=
 DEVICE ?= skl
 
-.PHONY: all demo test test-all lint bench compare fuzz-ioctl install clean dependencies test-dependencies build
+.PHONY: all demo test test-all lint bench compare fuzz-ioctl fuzz-kernels install clean dependencies test-dependencies build
 
 all: build
 
@@ -54,6 +56,10 @@ compare: test-dependencies build
 fuzz-ioctl:
 	$(CARGO) build --release -p gencl-render-node
 	$(RELEASE)/gencl-sim --device $(DEVICE) -- $(RELEASE)/gencl-fuzz-ioctl --seconds $$(($(MINUTES) * 60)) $(if $(SEED),--seed $(SEED))
+
+fuzz-kernels: build
+	$(CARGO) build --release -p gencl-utest
+	$(DRIVER) GENCL_DEBUG=validate $(RELEASE)/gencl-fuzz-kernels --count $(COUNT) $(if $(SEED),--seed $(SEED))
 
 install: build
 	install -d '$(DESTDIR)$(PREFIX)/lib/gencl' '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)/etc/OpenCL/vendors'

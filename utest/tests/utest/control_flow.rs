@@ -17,6 +17,7 @@ const KERNELS: &[(&str, Host)] = &[
     ("compiler_goto_into_loop", goto_into_loop),
     ("compiler_irreducible", irreducible),
     ("compiler_nested_loops", nested_loops),
+    ("compiler_loop_value", loop_value),
     ("compiler_switch", switch),
     ("compiler_short_circuit", short_circuit),
 ];
@@ -253,6 +254,29 @@ fn nested_loops(src: &[i32], i: usize) -> i32 {
         sum += 1;
     }
     sum
+}
+
+fn loop_value(src: &[i32], i: usize) -> i32 {
+    let mut x = src[i] as u32;
+    let mut fuel = 30;
+    loop {
+        fuel -= 1;
+        if fuel < 0 {
+            break;
+        }
+        x = x.wrapping_mul(5).wrapping_add(3);
+        if x & 28 == 8 {
+            break;
+        }
+    }
+    loop {
+        fuel -= 1;
+        if fuel < 0 || src[i + 1] & 3 == 1 {
+            break;
+        }
+        x = x.wrapping_add(7);
+    }
+    x as i32 ^ fuel
 }
 
 fn switch(src: &[i32], i: usize) -> i32 {

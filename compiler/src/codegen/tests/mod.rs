@@ -127,6 +127,54 @@ fn a_loop() {
     }
 }
 
+/// Each lane leaves with the copy of a counter, which is the same for all lanes in each round.
+const ROUNDS: &str = r#"
+kernel "rounds" per_lane
+    register qword %0 %8 %9
+    register word %1
+    register dword %2 %3 %4 %5 %6 %10
+    register bool %7
+@0:
+    %0 = input.push.pointer 0
+    %1 = input.local_id 0
+    %2 = convert.u32.u16 %1
+    %3 = immediate.u32 0
+    %4 = immediate.u32 1
+    jump @1
+@1:
+    %5 = mov.u32 %3
+    %6 = add.u32 %3, %4
+    %3 = mov.u32 %6
+    %7 = compare.less.u32 %5, %2
+    branch %7, @1, @2
+@2:
+    %10 = shl.u32 %2, %4
+    %10 = add.u32 %10, %10
+    %8 = convert.u64.u32 %10
+    %9 = add.u64 %8, %0
+    store.global.u32.align4 %9, %5
+    return
+end
+"#;
+
+#[test]
+fn lanes_keep_what_they_left_a_loop_with() {
+    let unit = parse(ROUNDS).expect("it is Gen IR");
+    for (_, control_flow) in ControlFlow::NAMES {
+        let function = lowered_by(unit.functions[0].clone(), *control_flow);
+        for lanes in [8, 16, 32] {
+            let compiled = code(&function, simd(lanes));
+            let mut memory = Memory::default();
+            let buffer = memory.add(vec![0; 4 * 21]);
+            let mut launch = Launch::linear(lanes, 21, 21);
+            launch.arguments = vec![Value::Address(buffer)];
+            execute::execute(&compiled, &launch, &mut memory).expect("it runs");
+            let expected: Vec<u8> = (0..21u32).flat_map(u32::to_le_bytes).collect();
+            assert_eq!(memory.remove(buffer), Some(expected), "{}", compiled.listing);
+        }
+    }
+}
+
 /// A quadword that is written in four parts under a predicate, and read in the next block by lanes that have it.
 const PARTS: &str = r#"
 kernel "parts" linear

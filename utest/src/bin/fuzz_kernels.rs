@@ -1,0 +1,189 @@
+//! `make fuzz-kernels`: random kernels on gencl, at each SIMD width, and on another driver; their results must be the same.
+//!
+//! Each driver runs in processes of its own, as either may crash. A kernel for which the other driver gives nothing is skipped. What differs is
+//! written to `fuzz-SEED.cl` in the current directory.
+
+use std::collections::BTreeMap;
+use std::process::{Command, ExitCode};
+
+use clap::Parser;
+use gencl_utest::random_kernel::{GROUP, INPUT_BYTES, ITEM_DWORDS, prelude, source};
+use gencl_utest::{Gpu, Launch, Program, Random};
+
+/// Compares random kernels on two OpenCL drivers. `OCL_ICD_VENDORS` names the one under test.
+#[derive(Parser)]
+struct Options {
+    /// The first kernel.
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// How many.
+    #[arg(long, default_value_t = 100)]
+    count: u64,
+    /// What `OCL_ICD_VENDORS` is for the other driver.
+    #[arg(long, default_value = "/etc/OpenCL/vendors/pocl.icd")]
+    reference: String,
+    /// Print the kernel of the seed and end.
+    #[arg(long)]
+    print: bool,
+    /// Print a line `SEED DIGEST` for each kernel on the driver that the loader finds: what the program runs itself for.
+    #[arg(long)]
+    digests: bool,
+    /// Lanes per thread, for the attribute that asks for them.
+    #[arg(long)]
+    width: Option<u32>,
+}
+
+/// Kernels of one run of another process, and of one program.
+const RUN: u64 = 64;
+const BATCH: u64 = 8;
+/// Work-items, and of a group; the argument is the size of the group too.
+const LAUNCHES: [(usize, usize); 3] = [(64, 64), (48, 16), (45, 15)];
+
+fn main() -> ExitCode {
+    let options = Options::parse();
+    if options.print {
+        println!("{}{}", prelude(), source(options.seed));
+        return ExitCode::SUCCESS;
+    }
+    if options.digests {
+        return digests(&options);
+    }
+    let (mut same, mut skipped, mut different) = (0, 0, 0);
+    let end = options.seed + options.count;
+    for first in (options.seed..end).step_by(RUN as usize) {
+        let count = RUN.min(end - first);
+        let reference =
+            run(first, count, &[("OCL_ICD_VENDORS", &options.reference), ("POCL_KERNEL_CACHE", "0")], None);
+        let own: Vec<_> = [None, Some(8), Some(16), Some(32)]
+            .iter()
+            .map(|&width| (width, run(first, count, &[], width)))
+            .collect();
+        for seed in first..first + count {
+            let Some(expected) = reference.get(&seed).filter(|text| !text.starts_with("error")) else {
+                skipped += 1;
+                continue;
+            };
+            let wrong: Vec<String> = own
+                .iter()
+                .filter(|(_, results)| results.get(&seed) != Some(expected))
+                .map(|(width, results)| {
+                    let width = width.map_or("its own width".to_owned(), |w| format!("{w} lanes"));
+                    format!("{width}: {}", results.get(&seed).map_or("crashed", String::as_str))
+                })
+                .collect();
+            if wrong.is_empty() {
+                same += 1;
+                continue;
+            }
+            different += 1;
+            println!("kernel {seed} differs, expected {expected}: {}", wrong.join("; "));
+            if let Err(error) = std::fs::write(format!("fuzz-{seed}.cl"), prelude() + &source(seed)) {
+                println!("fuzz-{seed}.cl: {error}");
+            }
+        }
+        println!(
+            "{} kernels: {same} same, {different} different, {skipped} skipped",
+            first + count - options.seed
+        );
+    }
+    if different == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Runs this program for some kernels with another environment. Behind one on which it crashes it begins anew.
+fn run(first: u64, count: u64, environment: &[(&str, &str)], width: Option<u32>) -> BTreeMap<u64, String> {
+    let mut results = BTreeMap::new();
+    let mut seed = first;
+    while seed < first + count {
+        let Ok(program) = std::env::current_exe() else { break };
+        let mut command = Command::new(program);
+        command.args([
+            "--digests",
+            "--seed",
+            &seed.to_string(),
+            "--count",
+            &(first + count - seed).to_string(),
+        ]);
+        command.envs(environment.iter().copied());
+        if let Some(width) = width {
+            command.args(["--width", &width.to_string()]);
+        }
+        let Ok(output) = command.output() else { break };
+        for line in String::from_utf8_lossy(&output.stdout).lines() {
+            if let Some((number, digest)) = line.split_once(' ')
+                && let Ok(number) = number.parse::<u64>()
+            {
+                results.insert(number, digest.to_owned());
+                seed = number + 1;
+            }
+        }
+        if output.status.success() {
+            break;
+        }
+        seed += 1;
+    }
+    results
+}
+
+fn digests(options: &Options) -> ExitCode {
+    let end = options.seed + options.count;
+    for first in (options.seed..end).step_by(BATCH as usize) {
+        let seeds = first..end.min(first + BATCH);
+        let program = build(seeds.clone(), options.width);
+        for seed in seeds {
+            // One kernel that cannot be built takes its neighbours along.
+            let alone;
+            let program = match &program {
+                Ok(program) => Ok(program),
+                Err(_) => {
+                    alone = build(seed..seed + 1, options.width);
+                    alone.as_ref()
+                }
+            };
+            match program.map_err(Clone::clone).and_then(|program| digest(program, seed)) {
+                Ok(digest) => println!("{seed} {digest:016x}"),
+                Err(error) => println!("{seed} error: {}", error.replace('\n', " ")),
+            }
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+fn build(seeds: std::ops::Range<u64>, width: Option<u32>) -> Result<Program, String> {
+    let attribute = match width {
+        Some(width) => format!("__attribute__((intel_reqd_sub_group_size({width})))"),
+        None => String::new(),
+    };
+    let kernels: String = seeds.map(source).collect();
+    Gpu::get()?.build_source(&format!("#define WIDTH {attribute}\n{}{kernels}", prelude()), "")
+}
+
+/// FNV-1a of all output of a kernel.
+fn digest(program: &Program, seed: u64) -> Result<u64, String> {
+    let gpu = Gpu::get()?;
+    let mut hash = 0xcbf2_9ce4_8422_2325u64;
+    for (number, (items, group)) in LAUNCHES.into_iter().enumerate() {
+        let input = gpu.buffer(&input(seed, number as u64))?;
+        let output = gpu.buffer(&vec![0u32; (GROUP * ITEM_DWORDS) as usize])?;
+        let argument = (group as u32).to_ne_bytes();
+        let arguments = [output.arg(), input.arg(), gencl_utest::Arg::Bytes(&argument)];
+        program.run(&format!("k{seed}"), &arguments, &Launch::linear(items, group))?;
+        for dword in output.read()? {
+            hash = (hash ^ u64::from(dword)).wrapping_mul(0x100_0000_01b3);
+        }
+    }
+    Ok(hash)
+}
+
+/// Random numbers: any, small ones, the same for all, or such of few bits.
+fn input(seed: u64, launch: u64) -> Vec<u32> {
+    let mut random = Random::new(seed * 3 + launch + 7);
+    let same = random.next_u32();
+    (0..INPUT_BYTES / 4)
+        .map(|_| match (seed + launch) % 4 {
+            0 => random.next_u32(),
+            1 => random.next_u32() % 16,
+            2 => same,
+            _ => 1 << (random.next_u32() % 32),
+        })
+        .collect()
+}
