@@ -78,6 +78,8 @@ impl Generator {
 
     fn kernel(mut self, seed: u64) -> String {
         let variables = self.variables.clone();
+        // The array is filled after them.
+        let has_array = std::mem::take(&mut self.has_array);
         for number in 0..variables.len() {
             let ty = variables[number];
             // Those declared so far.
@@ -88,6 +90,7 @@ impl Generator {
             self.line(&format!("{} v{number} = {value};", ty.name()));
         }
         self.variables = variables;
+        self.has_array = has_array;
         if self.has_array {
             self.line(&format!("for (uint i = 0; i < {PRIVATE_ELEMENTS}; ++i) array[i] = input[i] + gid;"));
         }
