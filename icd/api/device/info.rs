@@ -128,8 +128,8 @@ fn get_device_info(
         // A sub-group is a thread.
         CL_DEVICE_MAX_NUM_SUB_GROUPS => info.value(facts.max_work_group_size / SIMD_WIDTHS[0]),
         CL_DEVICE_SUB_GROUP_SIZES_INTEL => info.values(&SIMD_WIDTHS.map(|width| width as usize)),
-        // The simulator's threads take turns, but long ones.
-        CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS => info.boolean(!facts.simulated),
+        // Threads of a group get their turns whether others wait or not.
+        CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS => info.boolean(true),
         CL_DEVICE_PRINTF_BUFFER_SIZE => info.value(gencl_runtime::PRINTF_BUFFER_SIZE as usize),
         CL_DEVICE_BUILT_IN_KERNELS | CL_DEVICE_IL_VERSION => info.string(""),
         CL_DEVICE_BUILT_IN_KERNELS_WITH_VERSION | CL_DEVICE_ILS_WITH_VERSION => {

@@ -18,6 +18,7 @@ const CANCEL_INTERVAL: u64 = 4096;
 
 /// How many instructions a thread of a group runs before the others get their turn: one may wait in a loop for what another does
 /// (independent forward progress of sub-groups), which is rare enough that few groups ever come to this.
+/// Once a thread has run for as long, all get short turns: it does wait.
 const SLICE: u64 = 1 << 20;
 
 /// What a host thread keeps from group to group: registers and shared local memory.
@@ -64,6 +65,8 @@ pub struct Context<'a> {
     /// The device that executes.
     pub device: &'static Device,
     cancel: &'a CancelFlag,
+    /// How many instructions a thread may run before the others get their turn.
+    slice: u64,
 }
 
 /// Executes all threads of a work-group.
@@ -125,6 +128,7 @@ pub(super) fn run_group_from<P: Probe>(
         strict: kernel.is_strict(),
         device: worker.device,
         cancel,
+        slice: SLICE,
     };
     let count = launch.threads_per_group();
     probe.group(count);
@@ -202,7 +206,7 @@ fn notified(thread: &Thread) -> bool {
     dword(&thread.file, NOTIFICATION) > 0
 }
 
-/// Executes a thread until it ends or has to wait, or has run for a [`SLICE`].
+/// Executes a thread until it ends or has to wait, or has had its turn.
 fn run_thread<P: Probe>(
     kernel: &Kernel,
     context: &mut Context<'_>,
@@ -225,7 +229,7 @@ fn execute<P: Probe>(
 ) -> Result<(), Trap> {
     let ops = kernel.ops();
     let mut budget = CANCEL_INTERVAL;
-    let end = thread.statistics.instructions + SLICE;
+    let end = thread.statistics.instructions + context.slice;
     while thread.status == Status::Ready {
         let Some(op) = ops.get(thread.ip) else {
             return Err(Box::new(Fault::illegal("the thread runs beyond the end of the code")));
@@ -248,6 +252,7 @@ fn execute<P: Probe>(
                 return Err(Box::new(Fault::new(Reason::Cancelled)));
             }
             if thread.statistics.instructions >= end && takes_turns(context.launch) {
+                context.slice = CANCEL_INTERVAL;
                 return Ok(());
             }
         }
