@@ -48,8 +48,22 @@ pub struct Translator<'a, 'm> {
     pub places: HashMap<Value<'m>, Place>,
 }
 
-/// Bytes at the beginning of local and private memory where nothing is in kernels with generic pointers.
+/// Bytes at the beginning of local and private memory where nothing is, in kernels with generic pointers and in those that look
+/// whether a pointer is null.
 const NULL_ROOM: u32 = 16;
+
+/// Is a local or private pointer compared with null, or made a number?
+fn asks_for_null(instruction: Value) -> bool {
+    let short = |value: Value| matches!(value.ty().kind(), TypeKind::Pointer(0 | 3));
+    match instruction.opcode() {
+        Opcode::LLVMICmp => {
+            let (a, b) = (instruction.operand(0), instruction.operand(1));
+            short(a) && (a.kind() == ValueKind::Zero || b.kind() == ValueKind::Zero)
+        }
+        Opcode::LLVMPtrToInt => short(instruction.operand(0)),
+        _ => false,
+    }
+}
 
 /// Is a generic pointer in an instruction or in the constants that it uses?
 fn mentions_generic(value: Value) -> bool {
@@ -96,7 +110,7 @@ pub fn translate<'m>(
         places: HashMap::new(),
     };
     arguments::describe(&mut translator)?;
-    if kernel.blocks().any(|block| block.instructions().any(mentions_generic)) {
+    if kernel.blocks().any(|block| block.instructions().any(|i| mentions_generic(i) || asks_for_null(i))) {
         // A pointer to the first byte would be null, and that is how `to_local` says no.
         translator.function.local_size = NULL_ROOM;
         translator.function.private_size = NULL_ROOM;
