@@ -80,25 +80,27 @@ OF_LANE(double, u64, ulong)
 INTEGERS(SHUFFLES, )
 FLOATS(SHUFFLES, )
 
-// Broadcasts of vectors: cl_khr_subgroup_extended_types.
-#define BROADCAST_VECTORS(TYPE, NAME, UNUSED) \
-    TYPE##2 OVERLOAD CONVERGENT sub_group_broadcast(TYPE##2 x, uint lane) { \
+// Broadcasts of vectors: cl_khr_subgroup_extended_types, cl_khr_subgroup_ballot.
+#define BROADCAST_VECTORS(TYPE, NAME, FUNCTION) \
+    TYPE##2 OVERLOAD CONVERGENT FUNCTION(TYPE##2 x, uint lane) { \
         return (TYPE##2)(__gencl_of_lane(x.s0, lane), __gencl_of_lane(x.s1, lane)); \
     } \
-    TYPE##3 OVERLOAD CONVERGENT sub_group_broadcast(TYPE##3 x, uint lane) { \
-        return (TYPE##3)(sub_group_broadcast(x.s01, lane), __gencl_of_lane(x.s2, lane)); \
+    TYPE##3 OVERLOAD CONVERGENT FUNCTION(TYPE##3 x, uint lane) { \
+        return (TYPE##3)(FUNCTION(x.s01, lane), __gencl_of_lane(x.s2, lane)); \
     } \
-    TYPE##4 OVERLOAD CONVERGENT sub_group_broadcast(TYPE##4 x, uint lane) { \
-        return (TYPE##4)(sub_group_broadcast(x.lo, lane), sub_group_broadcast(x.hi, lane)); \
+    TYPE##4 OVERLOAD CONVERGENT FUNCTION(TYPE##4 x, uint lane) { \
+        return (TYPE##4)(FUNCTION(x.lo, lane), FUNCTION(x.hi, lane)); \
     } \
-    TYPE##8 OVERLOAD CONVERGENT sub_group_broadcast(TYPE##8 x, uint lane) { \
-        return (TYPE##8)(sub_group_broadcast(x.lo, lane), sub_group_broadcast(x.hi, lane)); \
+    TYPE##8 OVERLOAD CONVERGENT FUNCTION(TYPE##8 x, uint lane) { \
+        return (TYPE##8)(FUNCTION(x.lo, lane), FUNCTION(x.hi, lane)); \
     } \
-    TYPE##16 OVERLOAD CONVERGENT sub_group_broadcast(TYPE##16 x, uint lane) { \
-        return (TYPE##16)(sub_group_broadcast(x.lo, lane), sub_group_broadcast(x.hi, lane)); \
+    TYPE##16 OVERLOAD CONVERGENT FUNCTION(TYPE##16 x, uint lane) { \
+        return (TYPE##16)(FUNCTION(x.lo, lane), FUNCTION(x.hi, lane)); \
     }
-INTEGERS(BROADCAST_VECTORS, )
-FLOATS(BROADCAST_VECTORS, )
+INTEGERS(BROADCAST_VECTORS, sub_group_broadcast)
+FLOATS(BROADCAST_VECTORS, sub_group_broadcast)
+INTEGERS(BROADCAST_VECTORS, sub_group_non_uniform_broadcast)
+FLOATS(BROADCAST_VECTORS, sub_group_non_uniform_broadcast)
 
 // Reductions and scans.
 #define TOGETHER(TYPE, NAME, PREFIX, OP) \
