@@ -316,7 +316,7 @@ fn atomics64(width: u32) -> Outcome {
         -1 ^ 0xff << 32,
         0xff << 32,
         xor,
-        3 * n << 32,
+        (3 * n) << 32,
         (1 << 40) - n,
     ];
     same(&counters.read()?, &expected)?;

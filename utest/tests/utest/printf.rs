@@ -1,4 +1,5 @@
 //! `printf`: what kernels print is read from the output of a process of its own.
+#![allow(clippy::approx_constant, reason = "a number with two digits behind the point, nothing more")]
 
 use std::process::Command;
 
