@@ -30,6 +30,8 @@ pub const DEVICE_EXTENSIONS: &[Named] = &[
     ("cl_khr_create_command_queue", V1),
     ("cl_khr_suggested_local_work_size", V1),
     ("cl_khr_byte_addressable_store", V1),
+    ("cl_khr_fp16", V1),
+    ("cl_khr_fp64", V1),
     ("cl_khr_global_int32_base_atomics", V1),
     ("cl_khr_global_int32_extended_atomics", V1),
     ("cl_khr_local_int32_base_atomics", V1),
@@ -62,6 +64,7 @@ pub const OPENCL_C_VERSIONS: &[Named] = &[
 
 /// `CL_DEVICE_OPENCL_C_FEATURES`: the optional parts of OpenCL C 3.0 that work.
 pub const OPENCL_C_FEATURES: &[Named] = &[
+    ("__opencl_c_fp64", make_version(3, 0, 0)),
     ("__opencl_c_generic_address_space", make_version(3, 0, 0)),
     ("__opencl_c_int64", make_version(3, 0, 0)),
     ("__opencl_c_program_scope_global_variables", make_version(3, 0, 0)),

@@ -30,8 +30,11 @@ pub fn build(llvm: &Llvm) {
 
     // The linker that puts the two together would drop functions with the linkage `linkonce`, all of which nobody
     // calls here; so they are `weak` for that while.
+    // Conversions need no functions (`src/conversion.rs`).
     let base = out_dir().join("libclc.ll");
-    llvm.run("llvm-dis", |command| command.arg(libclc()).arg("-o").arg(&base));
+    llvm.run("llvm-extract", |command| {
+        command.args(["-S", "--delete", "--rfunc=^_Z[0-9]+convert_"]).arg(libclc()).arg("-o").arg(&base)
+    });
     rewrite(&base, |line| {
         line.replace("addrspace(4)", "addrspace(2)")
             .replace("U3AS4", "U3AS2")

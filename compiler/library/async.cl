@@ -44,6 +44,8 @@ SIZES(uint)
 SIZES(long)
 SIZES(ulong)
 SIZES(float)
+SIZES(half)
+SIZES(double)
 
 // libclc has no prefetch of vectors of three. A prefetch is a hint, and none of ours does anything.
 #define PREFETCH3(TYPE) \
@@ -58,3 +60,14 @@ PREFETCH3(uint)
 PREFETCH3(long)
 PREFETCH3(ulong)
 PREFETCH3(float)
+PREFETCH3(double)
+
+// It has none of half floats at all.
+#define PREFETCH(N) \
+    void OVERLOAD prefetch(const global half##N *source, size_t count) {}
+PREFETCH()
+PREFETCH(2)
+PREFETCH(3)
+PREFETCH(4)
+PREFETCH(8)
+PREFETCH(16)

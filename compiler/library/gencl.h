@@ -100,20 +100,25 @@ float CONST __gencl_cos(float x);
 float CONST __gencl_pow(float x, float y);
 float CONST __gencl_divide(float x, float y);
 
-// A function of one float for every vector size, by way of the scalar one.
-#define VECTORS_1(NAME) \
-    float2 OVERLOAD NAME(float2 x) { return (float2)(NAME(x.s0), NAME(x.s1)); } \
-    float3 OVERLOAD NAME(float3 x) { return (float3)(NAME(x.s0), NAME(x.s1), NAME(x.s2)); } \
-    float4 OVERLOAD NAME(float4 x) { return (float4)(NAME(x.lo), NAME(x.hi)); } \
-    float8 OVERLOAD NAME(float8 x) { return (float8)(NAME(x.lo), NAME(x.hi)); } \
-    float16 OVERLOAD NAME(float16 x) { return (float16)(NAME(x.lo), NAME(x.hi)); }
+// For what the hardware has not.
+float __gencl_sqrt32_exact(float x);
+half __gencl_sqrt16(half x);
+double __gencl_sqrt64(double x);
 
-// The same for two floats.
-#define VECTORS_2(NAME) \
-    float2 OVERLOAD NAME(float2 x, float2 y) { return (float2)(NAME(x.s0, y.s0), NAME(x.s1, y.s1)); } \
-    float3 OVERLOAD NAME(float3 x, float3 y) { \
-        return (float3)(NAME(x.s0, y.s0), NAME(x.s1, y.s1), NAME(x.s2, y.s2)); \
+// A function of one number for every vector size, by way of the scalar one.
+#define VECTORS_1(NAME, TYPE) \
+    TYPE##2 OVERLOAD NAME(TYPE##2 x) { return (TYPE##2)(NAME(x.s0), NAME(x.s1)); } \
+    TYPE##3 OVERLOAD NAME(TYPE##3 x) { return (TYPE##3)(NAME(x.s0), NAME(x.s1), NAME(x.s2)); } \
+    TYPE##4 OVERLOAD NAME(TYPE##4 x) { return (TYPE##4)(NAME(x.lo), NAME(x.hi)); } \
+    TYPE##8 OVERLOAD NAME(TYPE##8 x) { return (TYPE##8)(NAME(x.lo), NAME(x.hi)); } \
+    TYPE##16 OVERLOAD NAME(TYPE##16 x) { return (TYPE##16)(NAME(x.lo), NAME(x.hi)); }
+
+// The same for two numbers.
+#define VECTORS_2(NAME, TYPE) \
+    TYPE##2 OVERLOAD NAME(TYPE##2 x, TYPE##2 y) { return (TYPE##2)(NAME(x.s0, y.s0), NAME(x.s1, y.s1)); } \
+    TYPE##3 OVERLOAD NAME(TYPE##3 x, TYPE##3 y) { \
+        return (TYPE##3)(NAME(x.s0, y.s0), NAME(x.s1, y.s1), NAME(x.s2, y.s2)); \
     } \
-    float4 OVERLOAD NAME(float4 x, float4 y) { return (float4)(NAME(x.lo, y.lo), NAME(x.hi, y.hi)); } \
-    float8 OVERLOAD NAME(float8 x, float8 y) { return (float8)(NAME(x.lo, y.lo), NAME(x.hi, y.hi)); } \
-    float16 OVERLOAD NAME(float16 x, float16 y) { return (float16)(NAME(x.lo, y.lo), NAME(x.hi, y.hi)); }
+    TYPE##4 OVERLOAD NAME(TYPE##4 x, TYPE##4 y) { return (TYPE##4)(NAME(x.lo, y.lo), NAME(x.hi, y.hi)); } \
+    TYPE##8 OVERLOAD NAME(TYPE##8 x, TYPE##8 y) { return (TYPE##8)(NAME(x.lo, y.lo), NAME(x.hi, y.hi)); } \
+    TYPE##16 OVERLOAD NAME(TYPE##16 x, TYPE##16 y) { return (TYPE##16)(NAME(x.lo, y.lo), NAME(x.hi, y.hi)); }

@@ -1,5 +1,5 @@
 // Functions that the MATH unit has. native_ functions may do as they like; half_ functions have 8192 ULP and
-// arguments in [-2^16, 2^16] (OpenCL C 1.2, 6.12.2); sqrt and rsqrt have 3 and 2 ULP (7.4), which the unit keeps.
+// arguments in [-2^16, 2^16] (OpenCL C 1.2, 6.12.2).
 
 #include "gencl.h"
 
@@ -7,11 +7,6 @@
 #define LOG2_10 3.32192809f
 #define LN_2 0.69314718f
 #define LOG10_2 0.30103000f
-
-float OVERLOAD sqrt(float x) { return __gencl_sqrt(x); }
-float OVERLOAD rsqrt(float x) { return __gencl_rsqrt(x); }
-VECTORS_1(sqrt)
-VECTORS_1(rsqrt)
 
 #define APPROXIMATE(PREFIX) \
     float OVERLOAD PREFIX##_cos(float x) { return __gencl_cos(x); } \
@@ -28,20 +23,20 @@ VECTORS_1(rsqrt)
     float OVERLOAD PREFIX##_sqrt(float x) { return __gencl_sqrt(x); } \
     float OVERLOAD PREFIX##_divide(float x, float y) { return __gencl_divide(x, y); } \
     float OVERLOAD PREFIX##_powr(float x, float y) { return __gencl_pow(x, y); } \
-    VECTORS_1(PREFIX##_cos) \
-    VECTORS_1(PREFIX##_sin) \
-    VECTORS_1(PREFIX##_tan) \
-    VECTORS_1(PREFIX##_exp) \
-    VECTORS_1(PREFIX##_exp2) \
-    VECTORS_1(PREFIX##_exp10) \
-    VECTORS_1(PREFIX##_log) \
-    VECTORS_1(PREFIX##_log2) \
-    VECTORS_1(PREFIX##_log10) \
-    VECTORS_1(PREFIX##_recip) \
-    VECTORS_1(PREFIX##_rsqrt) \
-    VECTORS_1(PREFIX##_sqrt) \
-    VECTORS_2(PREFIX##_divide) \
-    VECTORS_2(PREFIX##_powr)
+    VECTORS_1(PREFIX##_cos, float) \
+    VECTORS_1(PREFIX##_sin, float) \
+    VECTORS_1(PREFIX##_tan, float) \
+    VECTORS_1(PREFIX##_exp, float) \
+    VECTORS_1(PREFIX##_exp2, float) \
+    VECTORS_1(PREFIX##_exp10, float) \
+    VECTORS_1(PREFIX##_log, float) \
+    VECTORS_1(PREFIX##_log2, float) \
+    VECTORS_1(PREFIX##_log10, float) \
+    VECTORS_1(PREFIX##_recip, float) \
+    VECTORS_1(PREFIX##_rsqrt, float) \
+    VECTORS_1(PREFIX##_sqrt, float) \
+    VECTORS_2(PREFIX##_divide, float) \
+    VECTORS_2(PREFIX##_powr, float)
 
 APPROXIMATE(native)
 APPROXIMATE(half)

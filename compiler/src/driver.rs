@@ -16,7 +16,7 @@ use crate::codegen::{self, Target};
 use crate::ir::passes::ControlFlow;
 use crate::ir::{self, Unit, passes, text};
 use crate::link::{self, Link};
-use crate::llvm::{generic, library, pipeline, prepare, printf, view};
+use crate::llvm::{generic, library, lower, pipeline, prepare, printf, view};
 use crate::translate::{TranslateError, translate};
 use crate::{clang, options};
 
@@ -229,7 +229,14 @@ impl<'a> Driver<'a> {
         if ast {
             self.listener.print(debug::AST, &response.ast);
         }
-        response.module.ok_or_else(|| Stop::failure(""))
+        let module = response.module.ok_or_else(|| Stop::failure(""))?;
+        let renamed: Vec<_> =
+            lower::RENAMED.iter().filter(|row| arguments.iter().any(|a| a == row.0)).collect();
+        self.step(&module, "rename", |module| {
+            renamed.iter().for_each(|(_, exact, other)| lower::rename(module, exact, other));
+            Ok(())
+        })?;
+        Ok(module)
     }
 
     fn llvm<'ctx>(
@@ -242,6 +249,10 @@ impl<'a> Driver<'a> {
             Ok(())
         })?;
         self.step(module, "link", |module| library::link(context, module))?;
+        self.step(module, "lower-conversions", |module| {
+            lower::conversions(context, module);
+            Ok(())
+        })?;
         self.step(module, "inline-everything", |module| {
             prepare::inline_everything(context, module);
             Ok(())
@@ -266,7 +277,7 @@ impl<'a> Driver<'a> {
             Ok(())
         })?;
         self.step(module, pipeline::OPTIMIZE.name, |module| pipeline::run(module, pipeline::OPTIMIZE))?;
-        let mut calls = prepare::lower_divisions(context, module);
+        let mut calls = lower::arithmetic(context, module);
         if generic::is_used(module) {
             self.step(module, "generic-pointers", |module| {
                 generic::infer(module);

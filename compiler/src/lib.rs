@@ -8,6 +8,8 @@
 pub mod clang;
 pub mod codegen;
 #[cfg(feature = "llvm")]
+mod conversion;
+#[cfg(feature = "llvm")]
 pub mod driver;
 pub mod ir;
 #[cfg(feature = "llvm")]

@@ -7,7 +7,7 @@ const FLAGS: &[(&str, &[&str])] = &[
     ("-cl-single-precision-constant", &["-cl-single-precision-constant"]),
     // An allowance, of which no use is made.
     ("-cl-denorms-are-zero", &[]),
-    ("-cl-fp32-correctly-rounded-divide-sqrt", &["-cl-fp32-correctly-rounded-divide-sqrt"]),
+    (EXACT_DIVISION, &[EXACT_DIVISION]),
     // Calls are inlined whatever the optimisation, and then there is little left to disable.
     ("-cl-opt-disable", &[]),
     ("-cl-strict-aliasing", &[]),
@@ -17,13 +17,19 @@ const FLAGS: &[(&str, &[&str])] = &[
     ("-cl-no-signed-zeros", &["-cl-no-signed-zeros"]),
     ("-cl-unsafe-math-optimizations", &["-cl-unsafe-math-optimizations"]),
     ("-cl-finite-math-only", &["-cl-finite-math-only"]),
-    ("-cl-fast-relaxed-math", &["-cl-fast-relaxed-math"]),
+    (RELAXED_MATH, &[RELAXED_MATH]),
     ("-w", &["-w"]),
     ("-Werror", &["-Werror"]),
     // The information is always there; it costs nothing.
     ("-cl-kernel-arg-info", &[]),
     ("-g", LINE_TABLES),
 ];
+
+/// Divisions and square roots of floats are rounded correctly.
+pub const EXACT_DIVISION: &str = "-cl-fp32-correctly-rounded-divide-sqrt";
+
+/// Functions may be less exact, and NaN and infinity do not occur.
+pub const RELAXED_MATH: &str = "-cl-fast-relaxed-math";
 
 /// Makes clang say where each instruction comes from.
 pub const LINE_TABLES: &[&str] = &["-debug-info-kind=line-tables-only", "-dwarf-version=5"];
@@ -41,7 +47,7 @@ const DEFAULT_STANDARD: &str = "CL1.2";
 const DEVICE: &[&str] = &[
     "-cl-ext=-all,+cl_khr_global_int32_base_atomics,+cl_khr_global_int32_extended_atomics,\
      +cl_khr_local_int32_base_atomics,+cl_khr_local_int32_extended_atomics,+cl_khr_byte_addressable_store,\
-     +cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics,+cl_khr_subgroups,+__opencl_c_int64,+__opencl_c_program_scope_global_variables,\
+     +cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics,+cl_khr_subgroups,+cl_khr_fp16,+cl_khr_fp64,+__opencl_c_fp64,+__opencl_c_int64,+__opencl_c_program_scope_global_variables,\
      +__opencl_c_generic_address_space,+__opencl_c_subgroups,+__opencl_c_atomic_order_acq_rel,\
      +__opencl_c_atomic_order_seq_cst,+__opencl_c_atomic_scope_device",
     // `pragma OPENCL EXTENSION` may name extensions that clang does not know.

@@ -313,6 +313,25 @@ impl Builder {
         }
     }
 
+    /// A new register for one element in each of the first `lanes` lanes.
+    pub fn few(&mut self, ty: Type, lanes: u32) -> Dest {
+        let size = lanes * ty.size();
+        let at = VRef { vreg: self.program.vreg(size, size.min(GRF)), offset: 0 };
+        Dest { at, stride: ty.size(), ty, fresh: true }
+    }
+
+    /// Emits an operation for the first `lanes` lanes, whether they run or not.
+    pub fn op_on_few(&mut self, operation: Operation, dst: Dest, srcs: &[Val], lanes: u32) {
+        self.chunk(Operation { all_lanes: true, ..operation }, Some(dst), dst.ty, srcs, 0, lanes);
+    }
+
+    /// A scalar in each of the first `lanes` lanes.
+    pub fn spread(&mut self, v: Val, lanes: u32) -> Dest {
+        let d = self.few(v.ty, lanes);
+        self.op_on_few(Operation::new(Opcode::Mov), d, &[v], lanes);
+        d
+    }
+
     /// Emits a comparison, whose result is the flag of the operation alone.
     pub fn compare(&mut self, operation: Operation, srcs: &[Val]) {
         let ty = srcs.iter().map(|s| s.ty).max_by_key(|t| t.size()).unwrap_or(Type::D);

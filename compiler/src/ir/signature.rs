@@ -269,7 +269,7 @@ fn check_memory(ty: Type, align: u32) -> Result<(), &'static str> {
 
 /// Types of the operations that only the MATH unit has.
 fn is_math_type(ty: Type) -> bool {
-    matches!(ty, Type::F16 | Type::F32)
+    ty == Type::F32
 }
 
 /// Does a unary operation exist for a type?
@@ -281,8 +281,13 @@ pub fn unary_takes(op: UnaryOp, ty: Type) -> bool {
         UnaryOp::Floor | UnaryOp::Ceil | UnaryOp::Trunc | UnaryOp::RoundEven | UnaryOp::Canonicalize => {
             ty.is_float()
         }
-        UnaryOp::Sqrt | UnaryOp::Rcp | UnaryOp::Rsqrt => ty.is_float(),
-        UnaryOp::Exp2 | UnaryOp::Log2 | UnaryOp::Sin | UnaryOp::Cos => is_math_type(ty),
+        UnaryOp::Sqrt
+        | UnaryOp::Rcp
+        | UnaryOp::Rsqrt
+        | UnaryOp::Exp2
+        | UnaryOp::Log2
+        | UnaryOp::Sin
+        | UnaryOp::Cos => is_math_type(ty),
         UnaryOp::LeadingZeros | UnaryOp::TrailingZeros | UnaryOp::PopCount | UnaryOp::BitReverse => {
             ty.is_integer()
         }
@@ -292,10 +297,9 @@ pub fn unary_takes(op: UnaryOp, ty: Type) -> bool {
 /// Does a binary operation exist for a type?
 pub fn binary_takes(op: BinaryOp, ty: Type) -> bool {
     match op {
-        BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div | BinaryOp::Min | BinaryOp::Max => {
-            ty != Type::Bool
-        }
+        BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Min | BinaryOp::Max => ty != Type::Bool,
         BinaryOp::MulHigh
+        | BinaryOp::Div
         | BinaryOp::Rem
         | BinaryOp::Shl
         | BinaryOp::Shr

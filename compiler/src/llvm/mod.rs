@@ -5,12 +5,14 @@
 //! - [`view`]: modules, functions, blocks and values to read;
 //! - [`library`]: linking the built-in library;
 //! - [`generic`]: generic pointers, and accesses through them;
+//! - [`lower`]: calls of the library for what the hardware has not;
 //! - [`printf`]: calls of printf become records for the host;
 //! - [`prepare`]: what has to be changed by hand before and between LLVM's own passes;
 //! - [`pipeline`]: LLVM's passes, in which order.
 
 pub mod generic;
 pub mod library;
+pub mod lower;
 pub mod pipeline;
 pub mod prepare;
 pub mod printf;

@@ -4,20 +4,18 @@ use std::ffi::CString;
 
 use inkwell::context::{AsContextRef, Context};
 use inkwell::llvm_sys::core::{
-    LLVMAddAttributeAtIndex, LLVMAddFunction, LLVMAddGlobalInAddressSpace, LLVMBuildAlloca, LLVMBuildCall2,
-    LLVMBuildExtractElement, LLVMBuildInsertElement, LLVMBuildIntCast2, LLVMBuildMemCpy, LLVMConstInt,
+    LLVMAddAttributeAtIndex, LLVMAddGlobalInAddressSpace, LLVMBuildAlloca, LLVMBuildMemCpy, LLVMConstInt,
     LLVMCreateBuilderInContext, LLVMCreateEnumAttribute, LLVMCreateStringAttribute, LLVMDisposeBuilder,
-    LLVMFunctionType, LLVMGetEntryBasicBlock, LLVMGetEnumAttributeKindForName, LLVMGetFirstInstruction,
-    LLVMGetFunctionCallConv, LLVMGetNamedFunction, LLVMGetPoison, LLVMInstructionEraseFromParent,
-    LLVMInt32TypeInContext, LLVMInt64TypeInContext, LLVMPositionBuilderBefore,
+    LLVMGetEntryBasicBlock, LLVMGetEnumAttributeKindForName, LLVMGetFirstInstruction,
+    LLVMGetFunctionCallConv, LLVMInt64TypeInContext, LLVMPositionBuilderBefore,
     LLVMRemoveEnumAttributeAtIndex, LLVMReplaceAllUsesWith, LLVMSetAlignment, LLVMSetDataLayout,
-    LLVMSetFunctionCallConv, LLVMSetGlobalConstant, LLVMSetInstructionCallConv, LLVMSetLinkage, LLVMTypeOf,
+    LLVMSetFunctionCallConv, LLVMSetGlobalConstant, LLVMSetInstructionCallConv, LLVMSetLinkage,
 };
 use inkwell::llvm_sys::prelude::*;
-use inkwell::llvm_sys::{LLVMCallConv, LLVMLinkage, LLVMOpcode};
+use inkwell::llvm_sys::{LLVMCallConv, LLVMLinkage};
 use inkwell::module::Module;
 
-use super::view::{self, Opcode, TypeKind, Value, ValueKind};
+use super::view::{self, Opcode, Value, ValueKind};
 use super::{DATA_LAYOUT, ask};
 
 /// Calling convention of kernels.
@@ -103,80 +101,6 @@ pub fn copy_arguments(context: &Context, module: &Module) {
         }
     }
     ask!(LLVMDisposeBuilder(builder));
-}
-
-/// Puts calls of the library in place of 64-bit divisions; true when there were any.
-pub fn lower_divisions(context: &Context, module: &Module) -> bool {
-    let mut divisions = Vec::new();
-    for_each_instruction(module, |instruction| {
-        let name = match instruction.opcode() {
-            Opcode::LLVMUDiv => "__gencl_udiv64",
-            Opcode::LLVMSDiv => "__gencl_sdiv64",
-            Opcode::LLVMURem => "__gencl_urem64",
-            Opcode::LLVMSRem => "__gencl_srem64",
-            _ => return,
-        };
-        let element = match instruction.ty().kind() {
-            TypeKind::Vector(_, element) => element.kind(),
-            kind => kind,
-        };
-        if matches!(element, TypeKind::Integer(33..=64)) {
-            divisions.push((instruction, name));
-        }
-    });
-    let builder = ask!(LLVMCreateBuilderInContext(context.as_ctx_ref()));
-    for &(instruction, name) in &divisions {
-        ask!(LLVMPositionBuilderBefore(builder, instruction.raw));
-        let quotient = Division { context, module, builder }.build(instruction, name);
-        ask!(LLVMReplaceAllUsesWith(instruction.raw, quotient));
-        ask!(LLVMInstructionEraseFromParent(instruction.raw));
-    }
-    ask!(LLVMDisposeBuilder(builder));
-    !divisions.is_empty()
-}
-
-struct Division<'a, 'ctx> {
-    context: &'a Context,
-    module: &'a Module<'ctx>,
-    builder: LLVMBuilderRef,
-}
-
-impl Division<'_, '_> {
-    fn build(&self, instruction: Value, name: &str) -> LLVMValueRef {
-        let (a, b) = (instruction.operand(0).raw, instruction.operand(1).raw);
-        let TypeKind::Vector(count, _) = instruction.ty().kind() else {
-            return self.call(instruction.opcode(), name, a, b);
-        };
-        let int32 = ask!(LLVMInt32TypeInContext(self.context.as_ctx_ref()));
-        let mut result = ask!(LLVMGetPoison(instruction.ty().raw));
-        for i in 0..count {
-            let index = ask!(LLVMConstInt(int32, i.into(), 0));
-            let a = ask!(LLVMBuildExtractElement(self.builder, a, index, c"".as_ptr()));
-            let b = ask!(LLVMBuildExtractElement(self.builder, b, index, c"".as_ptr()));
-            let quotient = self.call(instruction.opcode(), name, a, b);
-            result = ask!(LLVMBuildInsertElement(self.builder, result, quotient, index, c"".as_ptr()));
-        }
-        result
-    }
-
-    /// Calls the function with operands of 33 to 64 bits.
-    fn call(&self, opcode: LLVMOpcode, name: &str, a: LLVMValueRef, b: LLVMValueRef) -> LLVMValueRef {
-        let int64 = ask!(LLVMInt64TypeInContext(self.context.as_ctx_ref()));
-        let ty = ask!(LLVMFunctionType(int64, [int64; 2].as_mut_ptr(), 2, 0));
-        let name = CString::new(name).expect("no zero in it");
-        let mut function = ask!(LLVMGetNamedFunction(self.module.as_mut_ptr(), name.as_ptr()));
-        if function.is_null() {
-            function = ask!(LLVMAddFunction(self.module.as_mut_ptr(), name.as_ptr(), ty));
-        }
-        let signed = matches!(opcode, Opcode::LLVMSDiv | Opcode::LLVMSRem);
-        let own = ask!(LLVMTypeOf(a));
-        let widen =
-            |value| ask!(LLVMBuildIntCast2(self.builder, value, int64, i32::from(signed), c"".as_ptr()));
-        let mut arguments = [widen(a), widen(b)];
-        let quotient =
-            ask!(LLVMBuildCall2(self.builder, ty, function, arguments.as_mut_ptr(), 2, c"".as_ptr()));
-        ask!(LLVMBuildIntCast2(self.builder, quotient, own, i32::from(signed), c"".as_ptr()))
-    }
 }
 
 /// Visits every instruction of a module.

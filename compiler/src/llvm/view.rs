@@ -14,15 +14,16 @@ use inkwell::llvm_sys::core::{
     LLVMGetFirstGlobal, LLVMGetFirstInstruction, LLVMGetFirstUse, LLVMGetFunctionCallConv,
     LLVMGetGEPSourceElementType, LLVMGetGlobalParent, LLVMGetICmpPredicate, LLVMGetIncomingBlock,
     LLVMGetIncomingValue, LLVMGetIndices, LLVMGetInitializer, LLVMGetInstructionOpcode, LLVMGetIntTypeWidth,
-    LLVMGetIsDisjoint, LLVMGetMDKindIDInContext, LLVMGetMDNodeNumOperands, LLVMGetMDNodeOperands,
-    LLVMGetMDString, LLVMGetMaskValue, LLVMGetModuleContext, LLVMGetNextBasicBlock, LLVMGetNextFunction,
-    LLVMGetNextGlobal, LLVMGetNextInstruction, LLVMGetNextUse, LLVMGetNumArgOperands, LLVMGetNumIndices,
-    LLVMGetNumMaskElements, LLVMGetNumOperands, LLVMGetNumSuccessors, LLVMGetOperand, LLVMGetParam,
-    LLVMGetPointerAddressSpace, LLVMGetSuccessor, LLVMGetTypeAttributeValue, LLVMGetTypeKind, LLVMGetUser,
-    LLVMGetValueKind, LLVMGetValueName2, LLVMGetVectorSize, LLVMGlobalCopyAllMetadata,
-    LLVMGlobalGetValueType, LLVMIsConditional, LLVMIsDeclaration, LLVMIsGlobalConstant, LLVMMetadataAsValue,
-    LLVMPrintTypeToString, LLVMPrintValueToString, LLVMStructGetTypeAtIndex, LLVMTypeOf,
-    LLVMValueMetadataEntriesGetKind, LLVMValueMetadataEntriesGetMetadata,
+    LLVMGetIsDisjoint, LLVMGetMDKindID, LLVMGetMDKindIDInContext, LLVMGetMDNodeNumOperands,
+    LLVMGetMDNodeOperands, LLVMGetMDString, LLVMGetMaskValue, LLVMGetMetadata, LLVMGetModuleContext,
+    LLVMGetNextBasicBlock, LLVMGetNextFunction, LLVMGetNextGlobal, LLVMGetNextInstruction, LLVMGetNextUse,
+    LLVMGetNumArgOperands, LLVMGetNumIndices, LLVMGetNumMaskElements, LLVMGetNumOperands,
+    LLVMGetNumSuccessors, LLVMGetOperand, LLVMGetParam, LLVMGetPointerAddressSpace, LLVMGetSuccessor,
+    LLVMGetTypeAttributeValue, LLVMGetTypeKind, LLVMGetUser, LLVMGetValueKind, LLVMGetValueName2,
+    LLVMGetVectorSize, LLVMGlobalCopyAllMetadata, LLVMGlobalGetValueType, LLVMIsConditional,
+    LLVMIsDeclaration, LLVMIsGlobalConstant, LLVMMetadataAsValue, LLVMPrintTypeToString,
+    LLVMPrintValueToString, LLVMStructGetTypeAtIndex, LLVMTypeOf, LLVMValueMetadataEntriesGetKind,
+    LLVMValueMetadataEntriesGetMetadata,
 };
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::target::{
@@ -528,6 +529,14 @@ impl<'m> Value<'m> {
         use inkwell::llvm_sys::{LLVMFastMathAllowReciprocal, LLVMFastMathApproxFunc};
         let flags = ask!(LLVMGetFastMathFlags(self.raw));
         flags & (LLVMFastMathAllowReciprocal | LLVMFastMathApproxFunc) != 0
+    }
+
+    /// Does a float operation say how inexact it may be (`!fpmath`)?
+    #[must_use]
+    pub fn has_accuracy(self) -> bool {
+        let name = "fpmath";
+        let kind = ask!(LLVMGetMDKindID(name.as_ptr().cast(), name.len() as u32));
+        !ask!(LLVMGetMetadata(self.raw, kind)).is_null()
     }
 
     /// Alignment in bytes of a load, store or alloca.

@@ -96,7 +96,6 @@ fn kind(value: Value) -> Result<Kind, Failure> {
         Opcode::LLVMFSub => Kind::Float(BinaryOp::Sub),
         Opcode::LLVMFMul => Kind::Float(BinaryOp::Mul),
         Opcode::LLVMFDiv if value.is_approximate() => Kind::Float(BinaryOp::FastDiv),
-        Opcode::LLVMFDiv => Kind::Float(BinaryOp::Div),
         _ => return Err(Failure::new(format!("{} is not supported", value.text()))),
     })
 }

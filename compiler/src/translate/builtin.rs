@@ -4,6 +4,7 @@ use gencl_program::PushSource;
 
 use super::Failure;
 use super::function::{Regs, Translator};
+use crate::conversion::Conversion;
 use crate::ir::{BinaryOp, Family, Input, Op, Type, UnaryOp};
 use crate::llvm::view::{Value, ValueKind};
 
@@ -50,6 +51,9 @@ impl<'m> Translator<'_, 'm> {
         }
         if let Some(name) = name.strip_prefix("__gencl_") {
             return self.builtin(name, instruction);
+        }
+        if let Some(conversion) = Conversion::parse(&name).filter(|_| callee.is_declaration()) {
+            return self.each(instruction, |this, _, operands| Ok(this.converted(conversion, operands[0])));
         }
         Err(Failure::new(if !callee.is_declaration() {
             format!("{name} calls itself; recursion is not supported")

@@ -8,6 +8,7 @@ use super::data::{Variables, scalar_bits};
 use super::offset::Place;
 use super::types::{Scalar, layout};
 use super::{Failure, arguments};
+use crate::conversion::Conversion;
 use crate::ir::{
     BinaryOp, BlockId, Condition, Family, Function, Input, Instruction, Op, Reg, Rounding, TernaryOp, Type,
     UnaryOp,
@@ -339,13 +340,16 @@ impl Translator<'_, '_> {
     }
 
     pub fn convert(&mut self, to: Type, from: Type, a: Reg) -> Reg {
-        let op = Op::Convert { to, from, rounding: Rounding::Default, saturate: false };
-        self.result(to.family(), op, &[a])
+        self.converted(Conversion { to, from, rounding: Rounding::Default, saturate: false }, a)
     }
 
     pub fn convert_saturated(&mut self, to: Type, from: Type, a: Reg) -> Reg {
-        let op = Op::Convert { to, from, rounding: Rounding::Default, saturate: true };
-        self.result(to.family(), op, &[a])
+        self.converted(Conversion { to, from, rounding: Rounding::Default, saturate: true }, a)
+    }
+
+    pub fn converted(&mut self, conversion: Conversion, a: Reg) -> Reg {
+        let Conversion { to, from, rounding, saturate } = conversion;
+        self.result(to.family(), Op::Convert { to, from, rounding, saturate }, &[a])
     }
 
     /// A new block that is laid out after the current one, where building goes on.

@@ -159,25 +159,30 @@ impl<'m> Translator<'_, 'm> {
 
     /// Is a float in one of the classes of LLVM's mask?
     fn float_class(&mut self, scalar: Scalar, x: Reg, mask: u64) -> Result<Reg, Failure> {
-        if scalar != Scalar::Float {
-            return Err(Failure::new("classes of half and double are not supported"));
-        }
-        let ty = Type::U32;
+        let (ty, digits) = match scalar {
+            Scalar::Half => (Type::U16, 10),
+            Scalar::Float => (Type::U32, 23),
+            Scalar::Double => (Type::U64, 52),
+            _ => return Err(Failure::new("classes of something that is no float")),
+        };
         // First and last bit pattern of each class: signalling NaN, quiet NaN, -inf, negative normal, subnormal, zero,
         // positive zero, subnormal, normal, +inf. NaNs have two ranges, one for each sign.
-        const CLASSES: [&[(u64, u64)]; 10] = [
-            &[(0x7f80_0001, 0x7fbf_ffff), (0xff80_0001, 0xffbf_ffff)],
-            &[(0x7fc0_0000, 0x7fff_ffff), (0xffc0_0000, 0xffff_ffff)],
-            &[(0xff80_0000, 0xff80_0000)],
-            &[(0x8080_0000, 0xff7f_ffff)],
-            &[(0x8000_0001, 0x807f_ffff)],
-            &[(0x8000_0000, 0x8000_0000)],
+        let sign = 1u64 << (ty.bits() - 1);
+        let infinity = (sign - 1) >> digits << digits;
+        let (normal, quiet) = (1u64 << digits, infinity | 1 << (digits - 1));
+        let classes: [&[(u64, u64)]; 10] = [
+            &[(infinity + 1, quiet - 1), (sign | (infinity + 1), sign | (quiet - 1))],
+            &[(quiet, sign - 1), (sign | quiet, ty.mask())],
+            &[(sign | infinity, sign | infinity)],
+            &[(sign | normal, sign | (infinity - 1))],
+            &[(sign | 1, sign | (normal - 1))],
+            &[(sign, sign)],
             &[(0, 0)],
-            &[(0x0000_0001, 0x007f_ffff)],
-            &[(0x0080_0000, 0x7f7f_ffff)],
-            &[(0x7f80_0000, 0x7f80_0000)],
+            &[(1, normal - 1)],
+            &[(normal, infinity - 1)],
+            &[(infinity, infinity)],
         ];
-        let chosen = CLASSES.iter().enumerate().filter(|(bit, _)| mask & (1 << bit) != 0);
+        let chosen = classes.iter().enumerate().filter(|(bit, _)| mask & (1 << bit) != 0);
         let mut ranges: Vec<(u64, u64)> = chosen.flat_map(|(_, ranges)| ranges.iter().copied()).collect();
         ranges.sort_unstable();
         let mut merged: Vec<(u64, u64)> = Vec::new();

@@ -8,10 +8,12 @@ kernel void options(global int *out) {
 #ifdef __FAST_RELAXED_MATH__
     out[2] = 1;
 #endif
-#if defined(cl_khr_fp64) || defined(__IMAGE_SUPPORT__) || defined(__opencl_c_pipes) || \
-    defined(__opencl_c_generic_address_space)
+#if defined(cl_khr_fp64) && defined(__opencl_c_fp64) && defined(cl_khr_fp16)
+    out[2] += 2;
+#endif
+#if defined(cl_khr_gl_sharing) || defined(__IMAGE_SUPPORT__) || defined(__opencl_c_pipes)
     out[3] = 1;
 #endif
 }
 // expect
-// 30013 1300 1 0
+// 30013 1300 3 0

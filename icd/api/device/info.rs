@@ -47,8 +47,9 @@ use opencl_sys::{
     CL_DEVICE_SINGLE_FP_CONFIG, CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS,
     CL_DEVICE_SUB_GROUP_SIZES_INTEL, CL_DEVICE_SVM_CAPABILITIES, CL_DEVICE_TYPE, CL_DEVICE_VENDOR,
     CL_DEVICE_VENDOR_ID, CL_DEVICE_VERSION, CL_DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT,
-    CL_DRIVER_VERSION, CL_EXEC_KERNEL, CL_FP_DENORM, CL_FP_INF_NAN, CL_FP_ROUND_TO_NEAREST, CL_LOCAL,
-    CL_READ_WRITE_CACHE, cl_device_id, cl_device_info, cl_name_version,
+    CL_DRIVER_VERSION, CL_EXEC_KERNEL, CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT, CL_FP_DENORM, CL_FP_FMA,
+    CL_FP_INF_NAN, CL_FP_ROUND_TO_INF, CL_FP_ROUND_TO_NEAREST, CL_FP_ROUND_TO_ZERO, CL_LOCAL,
+    CL_READ_WRITE_CACHE, cl_device_fp_config, cl_device_id, cl_device_info, cl_name_version,
 };
 
 use gencl_program::SIMD_WIDTHS;
@@ -73,6 +74,11 @@ const ATOMICS: u64 = CL_DEVICE_ATOMIC_ORDER_RELAXED
     | CL_DEVICE_ATOMIC_ORDER_SEQ_CST
     | CL_DEVICE_ATOMIC_SCOPE_WORK_GROUP
     | CL_DEVICE_ATOMIC_SCOPE_DEVICE;
+
+/// What all floats can. The rounding modes other than to nearest are for conversions only in OpenCL, but the specification has devices
+/// with doubles name all of them (4.2, `CL_DEVICE_DOUBLE_FP_CONFIG`).
+const FLOAT_CONFIG: cl_device_fp_config =
+    CL_FP_INF_NAN | CL_FP_ROUND_TO_NEAREST | CL_FP_ROUND_TO_ZERO | CL_FP_ROUND_TO_INF | CL_FP_FMA;
 
 #[cl_entrypoint(clGetDeviceInfo)]
 fn get_device_info(
@@ -146,13 +152,14 @@ fn get_device_info(
         | CL_DEVICE_NATIVE_VECTOR_WIDTH_SHORT
         | CL_DEVICE_NATIVE_VECTOR_WIDTH_INT
         | CL_DEVICE_NATIVE_VECTOR_WIDTH_LONG
-        | CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT => info.value(1u32),
-        CL_DEVICE_PREFERRED_VECTOR_WIDTH_DOUBLE
-        | CL_DEVICE_PREFERRED_VECTOR_WIDTH_HALF
+        | CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT
+        | CL_DEVICE_PREFERRED_VECTOR_WIDTH_DOUBLE
         | CL_DEVICE_NATIVE_VECTOR_WIDTH_DOUBLE
-        | CL_DEVICE_NATIVE_VECTOR_WIDTH_HALF => info.value(0u32),
-        CL_DEVICE_SINGLE_FP_CONFIG => info.value(CL_FP_DENORM | CL_FP_INF_NAN | CL_FP_ROUND_TO_NEAREST),
-        CL_DEVICE_DOUBLE_FP_CONFIG | CL_DEVICE_HALF_FP_CONFIG => info.value(0u64),
+        | CL_DEVICE_PREFERRED_VECTOR_WIDTH_HALF
+        | CL_DEVICE_NATIVE_VECTOR_WIDTH_HALF => info.value(1u32),
+        // Arithmetic keeps denormals, but some functions of the library give 0 for them.
+        CL_DEVICE_SINGLE_FP_CONFIG => info.value(FLOAT_CONFIG | CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT),
+        CL_DEVICE_DOUBLE_FP_CONFIG | CL_DEVICE_HALF_FP_CONFIG => info.value(FLOAT_CONFIG | CL_FP_DENORM),
 
         // Memory.
         CL_DEVICE_GLOBAL_MEM_SIZE => info.value(facts.global_memory),

@@ -6,6 +6,7 @@ mod arithmetic;
 mod builds;
 mod control_flow;
 mod faults;
+mod floating_point;
 mod integers;
 mod memory;
 mod nd_range;
@@ -18,6 +19,7 @@ fn main() {
         memory::cases(),
         arithmetic::cases(),
         integers::cases(),
+        floating_point::cases(),
         nd_range::cases(),
         across::cases(),
         builds::cases(),

@@ -5,27 +5,6 @@ use crate::codegen::build::{Dest, Operation, Val};
 use crate::ir::{BinaryOp, Instruction, Reg, TernaryOp, Type as IrType, UnaryOp};
 use gencl_isa::{Condition, MathFunction, Opcode, Type};
 
-/// Operations with one source that are one instruction on 32-bit floats.
-const FLOAT_UNARY: &[(UnaryOp, Operation1)] = &[
-    (UnaryOp::Floor, Operation1::Alu(Opcode::Rndd)),
-    (UnaryOp::Ceil, Operation1::Alu(Opcode::Rndu)),
-    (UnaryOp::Trunc, Operation1::Alu(Opcode::Rndz)),
-    (UnaryOp::RoundEven, Operation1::Alu(Opcode::Rnde)),
-    (UnaryOp::Rcp, Operation1::Math(MathFunction::Inv)),
-    (UnaryOp::Rsqrt, Operation1::Math(MathFunction::Rsq)),
-    (UnaryOp::Sqrt, Operation1::Math(MathFunction::Sqrt)),
-    (UnaryOp::Exp2, Operation1::Math(MathFunction::Exp)),
-    (UnaryOp::Log2, Operation1::Math(MathFunction::Log)),
-    (UnaryOp::Sin, Operation1::Math(MathFunction::Sin)),
-    (UnaryOp::Cos, Operation1::Math(MathFunction::Cos)),
-];
-
-#[derive(Clone, Copy)]
-enum Operation1 {
-    Alu(Opcode),
-    Math(MathFunction),
-}
-
 /// Operations with two sources that are one instruction, and whether the sources can be exchanged.
 const PLAIN_BINARY: &[(BinaryOp, Opcode, bool)] = &[
     (BinaryOp::Add, Opcode::Add, true),
@@ -97,18 +76,8 @@ impl Selector<'_> {
     pub fn unary(&mut self, op: UnaryOp, ty: IrType, i: &Instruction) -> Result<(), Failure> {
         let machine = machine_type(ty)?;
         let (dst, src) = (i.dsts[0], i.srcs[0]);
-        if let Some((_, operation)) = FLOAT_UNARY.iter().find(|(o, _)| *o == op) {
-            if machine != Type::F {
-                return Err(Failure::unsupported(format!("{op:?} of {ty:?}")));
-            }
-            let v = self.val(src, machine)?;
-            let d = self.dest(dst, machine)?;
-            let (operation, v) = match operation {
-                Operation1::Alu(opcode) => (Operation::new(*opcode), v),
-                Operation1::Math(f) => (Operation::math(*f), self.materialize(v)),
-            };
-            self.b.op(operation, d, &[v]);
-            return Ok(());
+        if let Some(result) = self.float_unary(op, ty, i) {
+            return result;
         }
         match op {
             UnaryOp::Mov => self.copy(dst, src, machine),
@@ -278,9 +247,7 @@ impl Selector<'_> {
             }
             BinaryOp::MulHigh if float => refused(),
             BinaryOp::MulHigh => self.mul_high(machine, dst, a, b),
-            BinaryOp::Div | BinaryOp::FastDiv if machine == Type::F => {
-                self.math2(MathFunction::Fdiv, dst, machine, a, b)
-            }
+            BinaryOp::FastDiv if machine == Type::F => self.math2(MathFunction::Fdiv, dst, machine, a, b),
             BinaryOp::Pow if machine == Type::F => self.math2(MathFunction::Pow, dst, machine, a, b),
             BinaryOp::Div | BinaryOp::Rem if !float && !wide => self.divide(op, machine, dst, a, b),
             BinaryOp::Div | BinaryOp::Rem | BinaryOp::Pow | BinaryOp::FastDiv => refused(),
@@ -419,18 +386,7 @@ impl Selector<'_> {
         let machine = machine_type(ty)?;
         let dst = i.dsts[0];
         match op {
-            TernaryOp::Mad if machine == Type::F => {
-                let mut v = [Val::imm(0, machine); 3];
-                for (v, reg) in v.iter_mut().zip(&i.srcs) {
-                    let loaded = self.val(*reg, machine)?;
-                    *v = self.materialize(loaded);
-                }
-                let d = self.dest(dst, machine)?;
-                // The machine's `mad` is source 1 * source 2 + source 0.
-                self.b.op(Operation::new(Opcode::Mad), d, &[v[2], v[0], v[1]]);
-                Ok(())
-            }
-            TernaryOp::Mad if machine.is_float() => Err(Failure::unsupported(format!("{op:?} of {ty:?}"))),
+            TernaryOp::Mad if machine.is_float() => self.float_mad(machine, i),
             TernaryOp::Mad => {
                 let (a, b) = (self.val(i.srcs[0], machine)?, self.val(i.srcs[1], machine)?);
                 let c = self.val(i.srcs[2], machine)?;

@@ -11,7 +11,7 @@ fn halves(v: Val) -> (Val, Val) {
 }
 
 impl Selector<'_> {
-    fn op2(&mut self, opcode: Opcode, d: Dest, a: Val, b: Val) {
+    pub fn op2(&mut self, opcode: Opcode, d: Dest, a: Val, b: Val) {
         self.b.op(Operation::new(opcode), d, &[a, b]);
     }
 

@@ -25,8 +25,8 @@ fn between(to: Type, from: Type) -> Option<Type> {
     let small = |t: Type| t.size() <= 2;
     if from.size() == 8 && small(to) {
         return Some(match (from, to) {
-            (Type::DF, Type::HF) => Type::F,
-            (_, Type::HF) => Type::F,
+            // Dwords beyond the half floats stay so when they are limited: `convert_to` sees to it.
+            (Type::Q, Type::HF) => Type::D,
             (_, t) if t.is_signed() => Type::D,
             _ => Type::UD,
         });
@@ -80,17 +80,18 @@ impl Selector<'_> {
                 let v = self.val(src, from)?;
                 let v = self.materialize(v);
                 let d = self.dest(dst, to)?;
-                let toward_zero = matches!(rounding, Rounding::Default | Rounding::TowardZero);
-                if from == Type::DF && !to.is_float() && !toward_zero {
-                    return Err(Failure::unsupported(format!("{rounding:?} from {from:?} to {to:?}")));
+                if (to, from) == (Type::HF, Type::DF) {
+                    self.double_to_half(d, v, rounding);
+                } else {
+                    self.convert_to(d, v, rounding, saturate);
                 }
-                self.convert_to(d, v, rounding, saturate);
                 Ok(())
             }
         }
     }
 
-    fn convert_to(&mut self, d: Dest, v: Val, rounding: Rounding, saturate: bool) {
+    /// d = v converted to its type, but from doubles to half floats.
+    pub fn convert_to(&mut self, d: Dest, v: Val, rounding: Rounding, saturate: bool) {
         let (to, from) = (d.ty, v.ty);
         let integers = !to.is_float() && !from.is_float();
         if integers && !saturate && to.size() <= from.size() {
@@ -100,7 +101,8 @@ impl Selector<'_> {
         }
         if let Some(middle) = between(to, from) {
             let t = self.b.temporary(d.scalar(), middle);
-            self.convert_to(t, v, rounding, saturate);
+            let limited = saturate || (to == Type::HF && from.size() == 8);
+            self.convert_to(t, v, rounding, limited);
             self.convert_to(d, t.val(), rounding, saturate);
             return;
         }
@@ -126,6 +128,34 @@ impl Selector<'_> {
         self.rounding_mode(mode);
     }
 
+    /// Double to half float by way of float. The first step rounds to odd - toward zero, and the last bit is one when something
+    /// was lost -, so that the second, in any mode, gives what rounding once would.
+    fn double_to_half(&mut self, d: Dest, v: Val, rounding: Rounding) {
+        let scalar = d.scalar();
+        let single = self.b.temporary(scalar, Type::F);
+        self.convert_to(single, v, Rounding::TowardZero, false);
+        let back = self.b.temporary(scalar, Type::DF);
+        self.convert_to(back, single.val(), Rounding::Default, false);
+        // Bit 63 of (x | -x) is one when x is not 0.
+        let lost = back.cast(Type::UQ);
+        self.op2(Opcode::Xor, lost, lost.val(), v.cast(Type::UQ));
+        let opposite = self.b.temporary(scalar, Type::Q);
+        self.b.mov(opposite, lost.val().cast(Type::Q).negated());
+        self.op2(Opcode::Or, lost, lost.val(), opposite.val().cast(Type::UQ));
+        self.op2(Opcode::Shr, lost, lost.val(), Val::imm(63, Type::UW));
+        let bits = single.cast(Type::UD);
+        self.op2(Opcode::Or, bits, bits.val(), lost.val().part(0, Type::UD));
+        self.convert_to(d, single.val(), rounding, false);
+    }
+
+    /// What `act` emits rounds so.
+    pub fn in_rounding_mode(&mut self, rounding: Rounding, act: impl FnOnce(&mut Self)) {
+        let mode = rounding_bits(rounding);
+        self.rounding_mode(mode);
+        act(self);
+        self.rounding_mode(mode);
+    }
+
     /// Moves between nearest even and another rounding mode, either way.
     fn rounding_mode(&mut self, mode: u64) {
         if mode == 0 {
@@ -144,8 +174,13 @@ impl Selector<'_> {
             Rounding::Up => Opcode::Rndu,
             Rounding::Down => Opcode::Rndd,
         };
-        // Only single floats have the rounding instructions; half floats are exact in them.
         let mut v = v;
+        if v.ty == Type::DF {
+            let t = self.b.temporary(v.scalar(), v.ty);
+            self.round64(rounding, t, v);
+            return t.val();
+        }
+        // Only single floats have the rounding instructions; half floats are exact in them.
         if v.ty == Type::HF {
             let t = self.b.temporary(v.scalar(), Type::F);
             self.b.op(Operation { lanes: 8, ..Operation::new(Opcode::Mov) }, t, &[v]);

@@ -6,6 +6,7 @@ mod branches;
 mod convert;
 mod cross_lane;
 mod flags;
+mod float;
 mod memory;
 mod payload;
 mod scalars;

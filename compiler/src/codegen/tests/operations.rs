@@ -126,9 +126,6 @@ fn cases() -> Vec<Case> {
             Add, AddSat, And, Avg, Div, Max, Min, Mul, MulHigh, Or, Rem, Shl, Shr, Sub, SubSat, Xor,
         };
         for op in [Add, Sub, Mul, MulHigh, Div, Rem, Shl, Shr, And, Or, Xor, Min, Max, AddSat, SubSat, Avg] {
-            if op == Div && ty == Type::F32 {
-                continue;
-            }
             add(Op::Binary(op, ty), &[ty, ty], ty);
         }
         for op in [TernaryOp::Mad, TernaryOp::BitSelect] {
@@ -216,16 +213,8 @@ fn memory(case: &Case) -> (Launch, Memory) {
 fn refused(case: &Case) -> bool {
     let wide = |t: Type| matches!(t, Type::S64 | Type::U64);
     match case.op {
-        Op::Unary(op, ty) => {
-            matches!(ty, Type::F16 | Type::F64)
-                && matches!(op, UnaryOp::Floor | UnaryOp::Ceil | UnaryOp::Trunc | UnaryOp::RoundEven)
-        }
-        Op::Binary(BinaryOp::Div | BinaryOp::Rem, ty) => wide(ty) || matches!(ty, Type::F16 | Type::F64),
+        Op::Binary(BinaryOp::Div | BinaryOp::Rem, ty) => wide(ty),
         Op::Binary(BinaryOp::Avg, ty) => wide(ty),
-        Op::Ternary(TernaryOp::Mad, ty) => matches!(ty, Type::F16 | Type::F64),
-        Op::Convert { to, from: Type::F64, rounding, .. } => {
-            !to.is_float() && !matches!(rounding, Rounding::Default | Rounding::TowardZero)
-        }
         _ => false,
     }
 }

@@ -71,13 +71,13 @@ pub fn is_exact(op: &Op) -> bool {
             | UnaryOp::Sin
             | UnaryOp::Cos => false,
         },
-        Op::Binary(op, ty) => match op {
+        Op::Binary(op, _) => match op {
             BinaryOp::Pow | BinaryOp::FastDiv => false,
-            BinaryOp::Div => !ty.is_float(),
             BinaryOp::Add
             | BinaryOp::Sub
             | BinaryOp::Mul
             | BinaryOp::MulHigh
+            | BinaryOp::Div
             | BinaryOp::Rem
             | BinaryOp::Shl
             | BinaryOp::Shr
@@ -252,13 +252,14 @@ fn binary_float(op: BinaryOp, ty: Type, a_bits: u64, b_bits: u64) -> u64 {
         BinaryOp::Add => a + b,
         BinaryOp::Sub => a - b,
         BinaryOp::Mul => a * b,
-        BinaryOp::Div | BinaryOp::FastDiv => a / b,
+        BinaryOp::FastDiv => a / b,
         BinaryOp::Pow => a.powf(b),
         BinaryOp::Min | BinaryOp::Max => {
             let takes_a = if op == BinaryOp::Min { a < b } else { a >= b };
             return if b.is_nan() || (takes_a && !a.is_nan()) { a_bits } else { b_bits };
         }
         BinaryOp::MulHigh
+        | BinaryOp::Div
         | BinaryOp::Rem
         | BinaryOp::Shl
         | BinaryOp::Shr

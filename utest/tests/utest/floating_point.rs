@@ -1,0 +1,467 @@
+//! Doubles and half floats, and conversions between all types in all rounding modes.
+
+use gencl_utest::{Case, Gpu, Launch, Outcome, Random, all_widths};
+use half::f16;
+
+pub fn cases() -> Vec<Case> {
+    [
+        all_widths("doubles", doubles),
+        all_widths("double_places", double_places),
+        all_widths("halves", halves),
+        all_widths("half_memory", half_memory),
+        TYPES.iter().map(|from| Case::new(format!("convert_{}", from.name), || convert(from))).collect(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+const N: usize = 256;
+
+/// Doubles of all sizes, subnormals too.
+fn double_inputs(seed: u64) -> Vec<f64> {
+    let mut random = Random::new(seed);
+    let edges = [
+        0.0,
+        -0.0,
+        1.0,
+        -0.5,
+        1.5,
+        -2.5,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+        f64::NAN,
+        f64::MAX,
+        f64::MIN_POSITIVE,
+        -5e-324,
+    ];
+    let mut bits = || u64::from(random.next_u32()) << 32 | u64::from(random.next_u32());
+    (0..N)
+        .map(|i| match i {
+            0..144 if seed % 2 == 0 => edges[i % 12],
+            0..144 => edges[i / 12],
+            // Near 1: fractions; subnormals; anything.
+            _ if i % 3 == 0 => f64::from_bits(bits() & 0x800f_ffff_ffff_ffff | (1020 + bits() % 54) << 52),
+            _ if i % 3 == 1 => f64::from_bits(bits() & 0x801f_ffff_ffff_ffff),
+            _ => f64::from_bits(bits()),
+        })
+        .collect()
+}
+
+/// Operation `k` of kernel `doubles`.
+fn double_operations(x: f64, y: f64) -> Vec<f64> {
+    let third = 1.0 / 3.0;
+    let classes = u8::from(x.is_nan())
+        + 2 * u8::from(y.is_infinite())
+        + 4 * u8::from(x.is_sign_negative())
+        + 8 * u8::from(y.is_normal())
+        + 16 * u8::from(x.is_finite());
+    let whole = x.trunc();
+    vec![
+        x + y,
+        x - y,
+        x * y,
+        x / y,
+        x.mul_add(y, third),
+        x.sqrt(),
+        x.floor(),
+        x.ceil(),
+        x.trunc(),
+        x.round_ties_even(),
+        x.round(),
+        x.min(y),
+        x.max(y),
+        x.abs(),
+        x.copysign(y),
+        if x < y { x } else { -y },
+        f64::from(x as f32),
+        f64::from(classes),
+        x % y,
+        x * 8.0,
+        if x.is_infinite() { 0f64.copysign(x) } else { (x - whole).copysign(x) },
+        whole,
+        third.mul_add(third, third),
+    ]
+}
+
+fn doubles(width: u32) -> Outcome {
+    let gpu = Gpu::get()?;
+    let (a, b) = (double_inputs(2), double_inputs(3));
+    let count = double_operations(1.0, 1.0).len();
+    let (da, db) = (gpu.buffer(&a)?, gpu.buffer(&b)?);
+    let output = gpu.buffer(&vec![0f64; count * N])?;
+    let third = (1.0f64 / 3.0).to_le_bytes();
+    gpu.build("doubles", Some(width))?.run(
+        "doubles",
+        &[da.arg(), db.arg(), output.arg(), gencl_utest::Arg::Bytes(&third)],
+        &Launch::linear(N, 64),
+    )?;
+    let result = output.read()?;
+    for i in 0..N {
+        for (k, expected) in double_operations(a[i], b[i]).into_iter().enumerate() {
+            let got = result[k * N + i];
+            // The sign of a NaN means nothing, neither for signbit's sum, nor does that of minima of zeros.
+            let open = k == 17 && a[i].is_nan() || matches!(k, 11 | 12) && a[i] == b[i];
+            let same = got.to_bits() == expected.to_bits() || got.is_nan() && expected.is_nan();
+            if !same && !open {
+                return Err(format!(
+                    "operation {k} of {:e}, {:e}: {got:e}, expected {expected:e}",
+                    a[i], b[i]
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn double_places(width: u32) -> Outcome {
+    let gpu = Gpu::get()?;
+    let (items, group) = (96, 32);
+    let a: Vec<f64> = (0..4 * items).map(|i| f64::from(i as u32) * 0.75 - 100.0).collect();
+    let da = gpu.buffer(&a)?;
+    let output = gpu.buffer(&vec![0f64; 3 * items])?;
+    let (first, number, second) = (1.0e-3f64, -7i32, 3.5f64);
+    let mut pair = first.to_le_bytes().to_vec();
+    pair.extend(number.to_le_bytes());
+    pair.extend([0; 4]);
+    pair.extend(second.to_le_bytes());
+    gpu.build("doubles", Some(width))?.run(
+        "places",
+        &[da.arg(), output.arg(), gencl_utest::Arg::Local(8 * group), gencl_utest::Arg::Bytes(&pair)],
+        &Launch::linear(items, group),
+    )?;
+    let table = [0.25, -1.0e300, 4.9e-324, 1.0];
+    let v = |i: usize| {
+        let array = ((8 + (i & 7) - (i & 7)) & 7) as f64 * 0.5;
+        let factors = [first, second, array, table[i & 3]];
+        let element = |k: usize| a[4 * i + 3 - k] * factors[k];
+        [element(0), element(1), element(2), element(3)]
+    };
+    let expected: Vec<f64> = (0..items)
+        .flat_map(|i| {
+            let other = i / group * group + group - 1 - i % group;
+            let (own, other) = (v(i), v(other));
+            [other[0] + other[1], own[2], own[3] + f64::from(number)]
+        })
+        .collect();
+    crate::memory::same(&output.read()?, &expected)
+}
+
+fn half_inputs(seed: u64) -> Vec<f16> {
+    let mut random = Random::new(seed);
+    let edges =
+        [0u16, 0x8000, 0x3c00, 0xb800, 0x3e00, 0xc100, 0x7c00, 0xfc00, 0x7e00, 0x7bff, 0x0400, 0x8001];
+    let mut number = |i: usize| match i {
+        0..144 if seed % 2 == 0 => edges[i % 12],
+        0..144 => edges[i / 12],
+        _ => random.next_u32() as u16,
+    };
+    (0..N).map(|i| f16::from_bits(number(i))).collect()
+}
+
+/// Operation `k` of kernel `halves`. A result of `f64` operations on half floats is exact or has so many digits more that
+/// rounding it once more changes nothing.
+fn half_operations(a: f16, b: f16) -> Vec<f16> {
+    let (x, y) = (a.to_f64(), b.to_f64());
+    let third = f16::from_f64(1.0 / 3.0).to_f64();
+    let classes = u8::from(x.is_nan())
+        + 2 * u8::from(y.is_infinite())
+        + 4 * u8::from(x.is_sign_negative())
+        + 8 * u8::from(b.is_normal())
+        + 16 * u8::from(x.is_finite());
+    let results = [
+        x + y,
+        x - y,
+        x * y,
+        x.mul_add(y, third),
+        x.sqrt(),
+        x.floor(),
+        x.ceil(),
+        x.trunc(),
+        x.round_ties_even(),
+        x.min(y),
+        x.max(y),
+        x.abs(),
+        x.copysign(y),
+        if x < y { x } else { -y },
+        x,
+        f64::from(classes),
+        x % y,
+    ];
+    results.iter().map(|&result| to_half(result, Mode::Nearest)).collect()
+}
+
+fn same_half(got: f16, expected: f16) -> bool {
+    got.to_bits() == expected.to_bits() || got.is_nan() && expected.is_nan()
+}
+
+fn halves(width: u32) -> Outcome {
+    let gpu = Gpu::get()?;
+    let (a, b) = (half_inputs(4), half_inputs(5));
+    let count = half_operations(f16::ONE, f16::ONE).len();
+    let (da, db) = (gpu.buffer(&a)?, gpu.buffer(&b)?);
+    let output = gpu.buffer(&vec![f16::ZERO; count * N])?;
+    let third = f16::from_f64(1.0 / 3.0).to_le_bytes();
+    gpu.build("halves", Some(width))?.run(
+        "halves",
+        &[da.arg(), db.arg(), output.arg(), gencl_utest::Arg::Bytes(&third)],
+        &Launch::linear(N, 64),
+    )?;
+    let result = output.read()?;
+    for i in 0..N {
+        for (k, expected) in half_operations(a[i], b[i]).into_iter().enumerate() {
+            let got = result[k * N + i];
+            let open = k == 15 && a[i].is_nan() || matches!(k, 9 | 10) && a[i] == b[i];
+            if !same_half(got, expected) && !open {
+                return Err(format!("operation {k} of {}, {}: {got}, expected {expected}", a[i], b[i]));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn half_memory(width: u32) -> Outcome {
+    let gpu = Gpu::get()?;
+    let mut random = Random::new(6);
+    // Up to beyond the largest half float, and down to its subnormals.
+    let mut number = |i: usize| {
+        let bits = random.next_u32() & 0x807f_ffff | (100 + random.next_u32() % 45) << 23;
+        // Between two half floats.
+        if i % 4 == 0 { f32::from_bits(bits & 0xffff_f000) } else { f32::from_bits(bits) }
+    };
+    let mut a: Vec<f32> = (0..N).map(&mut number).collect();
+    a[..4].copy_from_slice(&[f32::INFINITY, f32::NAN, 65519.9, -0.0]);
+    // A little beside what is between two half floats, which a rounding by way of floats would lose.
+    let b: Vec<f64> = a.iter().map(|x| f64::from(*x) * (1.0 + 2f64.powi(-45))).collect();
+    let (da, db) = (gpu.buffer(&a)?, gpu.buffer(&b)?);
+    let output = gpu.buffer(&vec![f16::ZERO; 13 * N + 4])?;
+    gpu.build("halves", Some(width))?.run(
+        "stored",
+        &[da.arg(), db.arg(), output.arg(), gencl_utest::Arg::Local(2 * 64)],
+        &Launch::linear(N, 64),
+    )?;
+    let result = output.read()?;
+    let modes = [Mode::Nearest, Mode::Nearest, Mode::Zero, Mode::Up, Mode::Down];
+    for i in 0..N {
+        for (k, mode) in modes.into_iter().enumerate() {
+            for (row, value) in [(k, f64::from(a[i])), (5 + k, b[i])] {
+                let (got, expected) = (result[row * N + i], to_half(value, mode));
+                if !same_half(got, expected) {
+                    return Err(format!("row {row}: {value:e}: {got}, expected {expected}"));
+                }
+            }
+        }
+        let expected = to_half(f64::from(a[i]), Mode::Nearest);
+        if !same_half(result[10 * N + i], expected) {
+            return Err(format!("local: {}: {}, expected {expected}", a[i], result[10 * N + i]));
+        }
+        if i % 4 != 3 {
+            let (got, expected) = (result[12 * N + i], to_half(f64::from(a[i]), Mode::Zero));
+            if !same_half(got, expected) {
+                return Err(format!("aligned: {}: {got}, expected {expected}", a[i]));
+            }
+        }
+    }
+    Ok(())
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Mode {
+    Nearest,
+    Zero,
+    Up,
+    Down,
+}
+
+const MODES: [(&str, Mode); 4] =
+    [("_rte", Mode::Nearest), ("_rtz", Mode::Zero), ("_rtp", Mode::Up), ("_rtn", Mode::Down)];
+
+/// A number without rounding.
+#[derive(Clone, Copy, Debug)]
+enum Exact {
+    Integer(i128),
+    Float(f64),
+}
+
+struct Type {
+    name: &'static str,
+    bytes: usize,
+    /// Of integers.
+    range: Option<(i128, i128)>,
+}
+
+const fn integer(name: &'static str, bytes: usize, signed: bool) -> Type {
+    let bits = 8 * bytes as u32;
+    let range = if signed { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) };
+    Type { name, bytes, range: Some(range) }
+}
+
+const TYPES: [Type; 11] = [
+    integer("char", 1, true),
+    integer("uchar", 1, false),
+    integer("short", 2, true),
+    integer("ushort", 2, false),
+    integer("int", 4, true),
+    integer("uint", 4, false),
+    integer("long", 8, true),
+    integer("ulong", 8, false),
+    Type { name: "half", bytes: 2, range: None },
+    Type { name: "float", bytes: 4, range: None },
+    Type { name: "double", bytes: 8, range: None },
+];
+
+impl Type {
+    /// The number that some bits are.
+    fn read(&self, bits: u64) -> Exact {
+        match (self.range, self.bytes) {
+            (Some((low, _)), bytes) => {
+                let unused = 64 - 8 * bytes as u32;
+                let bits = bits << unused;
+                Exact::Integer(if low < 0 {
+                    i128::from((bits as i64) >> unused)
+                } else {
+                    i128::from(bits >> unused)
+                })
+            }
+            (None, 2) => Exact::Float(f16::from_bits(bits as u16).to_f64()),
+            (None, 4) => Exact::Float(f32::from_bits(bits as u32).into()),
+            (None, _) => Exact::Float(f64::from_bits(bits)),
+        }
+    }
+
+    /// Bits of the number that another is converted to.
+    fn convert(&self, value: Exact, mode: Mode) -> u64 {
+        if let Some((low, high)) = self.range {
+            let whole = match value {
+                Exact::Integer(value) => value,
+                Exact::Float(value) => whole(value, mode) as i128,
+            };
+            return whole.clamp(low, high) as u64 & (u64::MAX >> (64 - 8 * self.bytes));
+        }
+        let nearest = match (value, self.bytes) {
+            (Exact::Integer(v), 2) => {
+                return to_half(v.clamp(-(1 << 20), 1 << 20) as f64, mode).to_bits().into();
+            }
+            (Exact::Integer(v), 4) => (v as f32).to_bits().into(),
+            (Exact::Integer(v), _) => (v as f64).to_bits(),
+            (Exact::Float(v), 2) => return to_half(v, mode).to_bits().into(),
+            (Exact::Float(v), 4) => (v as f32).to_bits().into(),
+            (Exact::Float(v), _) => v.to_bits(),
+        };
+        let Exact::Float(back) = self.read(nearest) else { return nearest };
+        let order = match value {
+            _ if back.is_infinite() && matches!(value, Exact::Integer(_)) => back.partial_cmp(&0.0),
+            Exact::Integer(v) => Some((back as i128).cmp(&v)),
+            Exact::Float(v) => back.partial_cmp(&v),
+        };
+        step(nearest, 8 * self.bytes as u32, back, order, mode)
+    }
+}
+
+/// The neighbour of a float, given as bits, that is on the right side of the exact value.
+fn step(nearest: u64, bits: u32, value: f64, order: Option<std::cmp::Ordering>, mode: Mode) -> u64 {
+    use std::cmp::Ordering::{Greater, Less};
+    let sign = 1u64 << (bits - 1);
+    let negative = value.is_sign_negative();
+    let up = match (mode, order) {
+        (Mode::Up, Some(Less)) => true,
+        (Mode::Zero, Some(Less)) if negative => true,
+        (Mode::Down, Some(Greater)) => false,
+        (Mode::Zero, Some(Greater)) if !negative => false,
+        _ => return nearest,
+    };
+    if nearest & !sign == 0 {
+        return if up { 1 } else { sign | 1 };
+    }
+    if up == negative { nearest - 1 } else { nearest + 1 }
+}
+
+fn whole(value: f64, mode: Mode) -> f64 {
+    match mode {
+        Mode::Nearest => value.round_ties_even(),
+        Mode::Zero => value.trunc(),
+        Mode::Up => value.ceil(),
+        Mode::Down => value.floor(),
+    }
+}
+
+fn to_half(value: f64, mode: Mode) -> f16 {
+    // By way of a float whose last digit is odd when something was lost, so that the second rounding does no harm.
+    let single = value as f32;
+    let back = f64::from(single);
+    let odd = back == value || value.is_nan() || single.to_bits() & 1 == 1;
+    let nearest = f16::from_f32(match odd {
+        true => single,
+        false if back < value => single.next_up(),
+        false => single.next_down(),
+    });
+    let back = nearest.to_f64();
+    f16::from_bits(step(nearest.to_bits().into(), 16, back, back.partial_cmp(&value), mode) as u16)
+}
+
+/// Numbers of a type: limits of all types, what lies between floats, and any bits.
+fn samples(ty: &Type) -> Vec<u64> {
+    let mut random = Random::new(9);
+    let mut bits = || u64::from(random.next_u32()) << 32 | u64::from(random.next_u32());
+    if ty.range.is_some() {
+        return (0..N)
+            .map(|i| (bits() as i64 >> (i % 64)) as u64 & (u64::MAX >> (64 - 8 * ty.bytes)))
+            .collect();
+    }
+    let numbers = (0..N).map(|i| {
+        let scale = 2f64.powi(i as i32 % 68 - 3);
+        let near = (bits() % 5) as f64 * 0.25 - 0.5;
+        match i % 4 {
+            0 => scale + near,
+            1 => -scale - near,
+            2 => (bits() as i64 >> (i % 60)) as f64 * 0.5,
+            _ => f64::from_bits(bits() & 0x800f_ffff_ffff_ffff | (1023 - 40 + bits() % 80) << 52),
+        }
+    });
+    let numbers = numbers.chain([0.0, -0.0, f64::INFINITY, f64::NEG_INFINITY]);
+    let all = numbers.map(|v| match ty.bytes {
+        2 => to_half(v, Mode::Nearest).to_bits().into(),
+        4 => u64::from((v as f32).to_bits()),
+        _ => v.to_bits(),
+    });
+    all.skip(4).collect()
+}
+
+/// All conversions from one type, with saturation to integers.
+fn convert(from: &Type) -> Outcome {
+    let gpu = Gpu::get()?;
+    let input = samples(from);
+    let bytes = |bits: &u64| bits.to_le_bytes()[..from.bytes].to_vec();
+    let data = gpu.buffer(&input.iter().flat_map(bytes).collect::<Vec<u8>>())?;
+    let mut source = String::from(
+        "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n",
+    );
+    for to in &TYPES {
+        let saturation = if to.range.is_some() { "_sat" } else { "" };
+        source += &format!(
+            "kernel void to_{0}(global const {1} *a, global {0} *d) {{\n\
+             size_t i = get_global_id(0), n = get_global_size(0);\n",
+            to.name, from.name
+        );
+        for (number, (suffix, _)) in MODES.iter().enumerate() {
+            source += &format!("d[{number} * n + i] = convert_{}{saturation}{suffix}(a[i]);\n", to.name);
+        }
+        source += "}\n";
+    }
+    let program = gpu.build_source(&source, "")?;
+    for to in &TYPES {
+        let output = gpu.buffer(&vec![0u8; MODES.len() * N * to.bytes])?;
+        program.run(&format!("to_{}", to.name), &[data.arg(), output.arg()], &Launch::linear(N, 64))?;
+        let result = output.read()?;
+        for (index, got) in result.chunks(to.bytes).enumerate() {
+            let (mode, value) = (MODES[index / N], from.read(input[index % N]));
+            let mut wide = [0; 8];
+            wide[..to.bytes].copy_from_slice(got);
+            let (got, expected) = (u64::from_le_bytes(wide), to.convert(value, mode.1));
+            if got != expected {
+                return Err(format!("{value:?} to {}{}: {got:#x}, expected {expected:#x}", to.name, mode.0));
+            }
+        }
+    }
+    Ok(())
+}
