@@ -97,12 +97,15 @@ fn doubles(width: u32) -> Outcome {
         &Launch::linear(N, 64),
     )?;
     let result = output.read()?;
+    let foreign = gpu.foreign_platform().is_some();
     for i in 0..N {
         for (k, expected) in double_operations(a[i], b[i]).into_iter().enumerate() {
             let got = result[k * N + i];
             // The sign of a NaN means nothing, neither for signbit's sum, nor does that of minima of zeros.
             let open = k == 17 && a[i].is_nan() || matches!(k, 11 | 12) && a[i] == b[i];
-            let same = got.to_bits() == expected.to_bits() || got.is_nan() && expected.is_nan();
+            // Intel's floor of -0 is 0.
+            let zero = foreign && got == 0.0 && expected == 0.0;
+            let same = got.to_bits() == expected.to_bits() || got.is_nan() && expected.is_nan() || zero;
             if !same && !open {
                 return Err(format!(
                     "operation {k} of {:e}, {:e}: {got:e}, expected {expected:e}",
