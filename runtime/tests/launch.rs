@@ -88,6 +88,7 @@ impl Setup {
         let compiled = Compiled {
             target: "skl".into(),
             options: "-cl-std=CL3.0".into(),
+            uneven_groups: true,
             kernels: vec![kernel("ids", IDS), kernel("endless", ENDLESS)],
             ..Compiled::default()
         };

@@ -5,7 +5,7 @@
 // buffer int iota 24
 // local 96
 
-kernel void generic(global int *out, global int *data, local int *group) {
+kernel void by_generic_pointers(global int *out, global int *data, local int *group) {
     int id = get_global_id(0);
     int own[2] = {100 * id, 100 * id + 1};
     group[2 * id] = 1000 * id;
