@@ -220,7 +220,10 @@ fn access(inst: &Inst, generation: Generation) -> Order {
         _ => false,
     };
     let isa = &inst.isa;
+    // A register by its number, as the end of the thread has it: allocation knows only that nothing is alive behind its write.
+    let numbered = inst.dst.is_none() && matches!(isa.destination.register, Register::Grf(_));
     if isa.opcode == Opcode::Wait
+        || numbered
         || isa.accumulator_write
         || is_state(isa.destination.register)
         || isa.destination.indirect.is_some()
