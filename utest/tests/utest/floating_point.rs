@@ -9,6 +9,7 @@ pub fn cases() -> Vec<Case> {
         all_widths("double_places", double_places),
         all_widths("halves", halves),
         all_widths("half_memory", half_memory),
+        vec![Case::new("exact_roots", exact_roots)],
         TYPES.iter().map(|from| Case::new(format!("convert_{}", from.name), || convert(from))).collect(),
     ]
     .into_iter()
@@ -38,7 +39,7 @@ fn double_inputs(seed: u64) -> Vec<f64> {
     let mut bits = || u64::from(random.next_u32()) << 32 | u64::from(random.next_u32());
     (0..N)
         .map(|i| match i {
-            0..144 if seed % 2 == 0 => edges[i % 12],
+            0..144 if seed.is_multiple_of(2) => edges[i % 12],
             0..144 => edges[i / 12],
             // Near 1: fractions; subnormals; anything.
             _ if i % 3 == 0 => f64::from_bits(bits() & 0x800f_ffff_ffff_ffff | (1020 + bits() % 54) << 52),
@@ -150,12 +151,33 @@ fn double_places(width: u32) -> Outcome {
     crate::memory::same(&output.read()?, &expected)
 }
 
+/// Correctly rounded roots and quotients; with 32 lanes the first kernel takes every register.
+fn exact_roots() -> Outcome {
+    let gpu = Gpu::get()?;
+    let source = "kernel void roots(global float16 *d, global const float16 *a) {\
+                  size_t i = get_global_id(0); d[i] = sqrt(a[i]); }\
+                  kernel void quotients(global float4 *d, global const float4 *a) {\
+                  size_t i = get_global_id(0); d[i] = a[i].wzyx / a[i]; }";
+    let mut random = Random::new(8);
+    let a: Vec<f32> = (0..16 * N).map(|_| f32::from_bits(random.next_u32() % 0x7f80_0000)).collect();
+    let da = gpu.buffer(&a)?;
+    let output = gpu.buffer(&vec![0f32; 16 * N])?;
+    let program = gpu.build_source(source, "-cl-fp32-correctly-rounded-divide-sqrt")?;
+    program.run("roots", &[output.arg(), da.arg()], &Launch::linear(N, 64))?;
+    let roots: Vec<f32> = a.iter().map(|x| x.sqrt()).collect();
+    crate::memory::same(&output.read()?, &roots)?;
+    program.run("quotients", &[output.arg(), da.arg()], &Launch::linear(4 * N, 64))?;
+    let quotients: Vec<f32> =
+        a.chunks(4).flat_map(|v| [v[3] / v[0], v[2] / v[1], v[1] / v[2], v[0] / v[3]]).collect();
+    crate::memory::same(&output.read()?, &quotients)
+}
+
 fn half_inputs(seed: u64) -> Vec<f16> {
     let mut random = Random::new(seed);
     let edges =
         [0u16, 0x8000, 0x3c00, 0xb800, 0x3e00, 0xc100, 0x7c00, 0xfc00, 0x7e00, 0x7bff, 0x0400, 0x8001];
     let mut number = |i: usize| match i {
-        0..144 if seed % 2 == 0 => edges[i % 12],
+        0..144 if seed.is_multiple_of(2) => edges[i % 12],
         0..144 => edges[i / 12],
         _ => random.next_u32() as u16,
     };
@@ -230,7 +252,7 @@ fn half_memory(width: u32) -> Outcome {
     let mut number = |i: usize| {
         let bits = random.next_u32() & 0x807f_ffff | (100 + random.next_u32() % 45) << 23;
         // Between two half floats.
-        if i % 4 == 0 { f32::from_bits(bits & 0xffff_f000) } else { f32::from_bits(bits) }
+        if i.is_multiple_of(4) { f32::from_bits(bits & 0xffff_f000) } else { f32::from_bits(bits) }
     };
     let mut a: Vec<f32> = (0..N).map(&mut number).collect();
     a[..4].copy_from_slice(&[f32::INFINITY, f32::NAN, 65519.9, -0.0]);
