@@ -102,6 +102,10 @@ fn scratch_memory_is_found_by_the_header() {
     bench.state = Default::default();
     let fault = bench.refused(&[&GPGPU, &BASES, &SLM, &vfe, &[0x7002_0002, 0, 32, 0], &WALKER]);
     assert!(fault.contains("page fault: write at 0x90000"), "{fault}");
+    // None at all is the business of kernels that use it.
+    let vfe = with(with(VFE, 1, 0x9000_0000), 3, 31 << 16 | 2 << 8);
+    bench.state = Default::default();
+    bench.run(&[&GPGPU, &BASES, &SLM, &vfe, &[0x7002_0002, 0, 32, 0], &WALKER]).unwrap();
 }
 
 #[test]
