@@ -275,9 +275,9 @@ impl Lowering<'_> {
         };
         if message.kind.is_some() {
             message.check(shape)?;
-            // A message for one channel takes one element of each operand. Only the first registers are certain to
-            // hold one; compilers leave the others unwritten (uniform loads at 64-bit addresses).
-            let read = if instruction.exec_size == 1 {
+            // A message for one to four channels takes as many elements of each operand. Only the first registers are certain to
+            // hold some; compilers leave the others unwritten (uniform loads at 64-bit addresses; IGC has four at once).
+            let read = if instruction.exec_size <= 4 {
                 Shape { length: shape.length.min(1), second_length: shape.second_length.min(1), ..shape }
             } else {
                 shape

@@ -27,6 +27,13 @@ send(8) g30<1>UD g20<8,8,1>UD 0x021100ff data MsgDesc: mlen 1 rlen 1 { align1 1Q
 send(8) null<1>UD g20<8,8,1>UD 0x080682ff dp data 1 MsgDesc: mlen 4 rlen 0 { align1 1Q };
 ; is 10000 UD: 0x22222222 0x11111111 9 9 9 9 9 9 0x44444444 0x33333333 9 9 9 9 9 9
 ---
+; # Four channels take one register of 64-bit addresses: the next has never been written.
+; simd 8
+; set g20 UQ: 0x10000 0x10004 0x10008 0x1000c
+; set 10000 UD: 5 6 7 8
+send(4) g30<1>UD g20<4,4,1>UD 0x04146eff dp data 1 MsgDesc: mlen 2 rlen 1 { align1 WE_all 1N };
+; is g30 UD: 5 6 7 8
+---
 ; # A page fault names lane and address.
 ; simd 8
 ; set g20 UQ: 0x10000 0x10004 0x10008 0x5000
