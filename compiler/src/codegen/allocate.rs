@@ -104,7 +104,7 @@ impl File {
 }
 
 /// A copy between registers of the same layout, which is nothing when both are in the same place.
-pub fn plain_copy(inst: &Inst) -> Option<(Vreg, u32, Vreg, u32)> {
+fn plain_copy(inst: &Inst) -> Option<(Vreg, u32, Vreg, u32)> {
     let isa = &inst.isa;
     if isa.opcode != Opcode::Mov || isa.saturate || isa.condition.is_some() {
         return None;
@@ -119,6 +119,15 @@ pub fn plain_copy(inst: &Inst) -> Option<(Vreg, u32, Vreg, u32)> {
     let mut read = Vec::new();
     inst.read(0, |at, _| read.push(at));
     (written == read).then_some((dst.vreg, dst.offset, src.vreg, src.offset))
+}
+
+/// Is it a copy to where the source is?
+pub fn is_nothing(inst: &Inst, locations: &Locations) -> bool {
+    let Some((dst, d, src, s)) = plain_copy(inst) else { return false };
+    match (locations[dst.0 as usize], locations[src.0 as usize]) {
+        (Some(a), Some(b)) => a + d == b + s,
+        _ => false,
+    }
 }
 
 /// For destinations of copies the source and the distance at which the copy would be none; for sources the same.

@@ -1,18 +1,32 @@
-//! Machine code: registers put in, copies to the same place left out, jumps resolved, encoded.
+//! Machine code: registers put in, copies to the same place left out, encoded, compacted, jumps resolved.
 
-use super::allocate::{Locations, plain_copy};
+use super::allocate::{Locations, is_nothing};
 use super::lir::{Fixup, GRF, Inst, Kind, Point, Program, VRef};
 use gencl_isa::{Extra, Generation, Instruction, Opcode, Operand, Register};
+use smallvec::SmallVec;
 
-/// Bytes of an instruction that is not compacted.
-pub const SIZE: usize = 16;
-
-/// Final instructions and where blocks begin.
+/// Instructions with registers, whose jumps have no distances yet.
 pub struct Code {
-    /// Instructions with registers, all of [`SIZE`] bytes.
+    /// In the order of the layout.
     pub instructions: Vec<Instruction>,
     /// First instruction of each block.
     pub blocks: Vec<usize>,
+    jumps: Vec<Jump>,
+}
+
+/// Where instruction `at` leads: `JIP` and `UIP`.
+struct Jump {
+    at: usize,
+    target: Option<Point>,
+    lanes_to: Option<Point>,
+}
+
+/// Machine code as bytes.
+pub struct Encoded {
+    /// The code.
+    pub bytes: Vec<u8>,
+    /// First byte of each instruction, and the code's end.
+    pub offsets: Vec<usize>,
 }
 
 /// Puts registers into instructions.
@@ -20,8 +34,7 @@ pub struct Code {
 /// # Errors
 /// A virtual register without a place, which is a fault of allocation.
 pub fn place(program: &Program, locations: &Locations) -> Result<Code, String> {
-    let mut code = Code { instructions: Vec::new(), blocks: Vec::new() };
-    let mut jumps = Vec::new();
+    let mut code = Code { instructions: Vec::new(), blocks: Vec::new(), jumps: Vec::new() };
     for block in &program.blocks {
         code.blocks.push(code.instructions.len());
         for inst in &block.insts {
@@ -29,38 +42,13 @@ pub fn place(program: &Program, locations: &Locations) -> Result<Code, String> {
                 continue;
             }
             if inst.target.is_some() {
-                jumps.push((code.instructions.len(), inst.target, inst.lanes_to));
+                let at = code.instructions.len();
+                code.jumps.push(Jump { at, target: inst.target, lanes_to: inst.lanes_to });
             }
             code.instructions.push(placed(inst, program, locations)?);
         }
     }
-    for (at, target, lanes_to) in jumps {
-        // `jmpi` counts from the next instruction, branches from themselves.
-        let from = at + usize::from(code.instructions[at].opcode == Opcode::Jmpi);
-        let distance = |point: Option<Point>| -> Result<i32, String> {
-            let to = match point {
-                None => return Ok(0),
-                Some(Point::First(block)) => code.blocks.get(block).copied(),
-                Some(Point::Last(block)) => code.blocks.get(block + 1).and_then(|next| next.checked_sub(1)),
-            };
-            let to = to.ok_or("a jump to a block that does not exist")?;
-            i32::try_from((to as i64 - from as i64) * SIZE as i64).map_err(|_| "a jump too far".into())
-        };
-        let (jip, uip) = (distance(target)?, distance(lanes_to)?);
-        if let Extra::Branch(branch) = &mut code.instructions[at].extra {
-            (branch.jip, branch.uip) = (jip, uip);
-        }
-    }
     Ok(code)
-}
-
-/// Is it a copy to where the source is?
-fn is_nothing(inst: &Inst, locations: &Locations) -> bool {
-    let Some((dst, d, src, s)) = plain_copy(inst) else { return false };
-    match (locations[dst.0 as usize], locations[src.0 as usize]) {
-        (Some(a), Some(b)) => a + d == b + s,
-        _ => false,
-    }
 }
 
 fn placed(inst: &Inst, program: &Program, locations: &Locations) -> Result<Instruction, String> {
@@ -98,20 +86,67 @@ fn placed(inst: &Inst, program: &Program, locations: &Locations) -> Result<Instr
     Ok(isa)
 }
 
-/// Encodes.
+/// Encodes, in the compacted form what has one, and writes the distances into the jumps of `code`.
+///
+/// Jumps stay as long as they are, so that their sizes do not depend on their distances.
 ///
 /// # Errors
-/// An instruction that the generation does not have, or that breaks a rule of its manual, with its offset.
-pub fn encode(code: &Code, generation: Generation) -> Result<Vec<u8>, String> {
-    let mut bytes = Vec::with_capacity(code.instructions.len() * SIZE);
-    for (index, instruction) in code.instructions.iter().enumerate() {
-        if let Some(broken) = gencl_isa::validate(generation, instruction).first() {
-            let text = gencl_isa::print(generation, instruction);
-            return Err(format!("at {:#x}: {}: {text}", index * SIZE, broken.rule.id));
-        }
-        let encoded = gencl_isa::encode(generation, instruction)
-            .map_err(|e| format!("at {:#x}: {e}: {instruction:?}", index * SIZE))?;
-        bytes.extend_from_slice(&encoded);
+/// An instruction that the generation does not have, or that breaks a rule of its manual, with its number.
+pub fn encode(code: &mut Code, generation: Generation) -> Result<Encoded, String> {
+    let mut compacted = Vec::with_capacity(code.instructions.len());
+    let mut jumps = code.jumps.iter().map(|jump| jump.at).peekable();
+    for index in 0..code.instructions.len() {
+        let is_jump = jumps.next_if_eq(&index).is_some();
+        let full = full(code, index, generation)?;
+        compacted.push(match gencl_isa::compact(generation, &full) {
+            Some(bytes) if !is_jump => Bytes::from_slice(&bytes),
+            _ => Bytes::from_slice(&full),
+        });
     }
-    Ok(bytes)
+    let mut offsets = vec![0];
+    offsets.extend(compacted.iter().scan(0, |end, bytes| {
+        *end += bytes.len();
+        Some(*end)
+    }));
+    resolve(code, &offsets)?;
+    for jump in &code.jumps {
+        compacted[jump.at] = Bytes::from_slice(&full(code, jump.at, generation)?);
+    }
+    Ok(Encoded { bytes: compacted.iter().flatten().copied().collect(), offsets })
+}
+
+/// An encoded instruction.
+type Bytes = SmallVec<[u8; 16]>;
+
+fn full(code: &Code, index: usize, generation: Generation) -> Result<[u8; 16], String> {
+    let instruction = &code.instructions[index];
+    if let Some(broken) = gencl_isa::validate(generation, instruction).first() {
+        let text = gencl_isa::print(generation, instruction);
+        return Err(format!("instruction {index}: {}: {text}", broken.rule.id));
+    }
+    gencl_isa::encode(generation, instruction)
+        .map_err(|e| format!("instruction {index}: {e}: {instruction:?}"))
+}
+
+/// Writes the distances in bytes into the jumps.
+fn resolve(code: &mut Code, offsets: &[usize]) -> Result<(), String> {
+    for jump in &code.jumps {
+        let instruction = &mut code.instructions[jump.at];
+        // `jmpi` counts from the next instruction, branches from themselves.
+        let from = offsets[jump.at + usize::from(instruction.opcode == Opcode::Jmpi)];
+        let distance = |point: Option<Point>| -> Result<i32, String> {
+            let to = match point {
+                None => return Ok(0),
+                Some(Point::First(block)) => code.blocks.get(block).copied(),
+                Some(Point::Last(block)) => code.blocks.get(block + 1).and_then(|next| next.checked_sub(1)),
+            };
+            let to = to.and_then(|to| offsets.get(to)).ok_or("a jump to a block that does not exist")?;
+            i32::try_from(*to as i64 - from as i64).map_err(|_| "a jump too far".into())
+        };
+        let (jip, uip) = (distance(jump.target)?, distance(jump.lanes_to)?);
+        if let Extra::Branch(branch) = &mut instruction.extra {
+            (branch.jip, branch.uip) = (jip, uip);
+        }
+    }
+    Ok(())
 }

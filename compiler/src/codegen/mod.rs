@@ -122,7 +122,7 @@ fn finish(
 ) -> Result<Option<Compiled>, (String, &'static str)> {
     let registers = options.registers.unwrap_or(target.registers).min(target.registers);
     let scheduled = BUDGETS.iter().find_map(|percent| {
-        let program = schedule::schedule(&selected.program, target.generation, registers * percent / 100);
+        let program = schedule::before(&selected.program, target.generation, registers * percent / 100);
         let locations = allocate::allocate(&program, registers).ok()?;
         Some((program, locations))
     });
@@ -137,12 +137,13 @@ fn finish(
             Err(e) => return Err((e, "register allocation")),
         },
     };
+    schedule::after(&mut selected.program, &locations, target.generation);
     if options.check || cfg!(debug_assertions) {
         check::check(&selected.program, &locations).map_err(|e| (e, "check of the register allocation"))?;
     }
-    let code = emit::place(&selected.program, &locations).map_err(|e| (e, "emission"))?;
-    let bytes = emit::encode(&code, target.generation).map_err(|e| (e, "encoding"))?;
-    let listing = listing(function, target, &code, simd);
+    let mut code = emit::place(&selected.program, &locations).map_err(|e| (e, "emission"))?;
+    let encoded = emit::encode(&mut code, target.generation).map_err(|e| (e, "encoding"))?;
+    let listing = listing(function, target, &code, &encoded.offsets, simd);
     let mut kernel = function.kernel.clone();
     kernel.name.clone_from(&function.name);
     kernel.simd_width = simd;
@@ -155,7 +156,7 @@ fn finish(
     kernel.scratch_size = scratch_size(selected.program.spill_size, selected.private_size, simd)
         .ok_or_else(|| (format!("more than {SCRATCH_MAX} bytes of scratch"), "register allocation"))?;
     kernel.statistics = statistics(&selected.program, &locations, &code);
-    kernel.code = bytes;
+    kernel.code = encoded.bytes;
     let machine_form = options.machine_form.then(|| selected.program.dump());
     Ok(Some(Compiled { kernel, listing, machine_form }))
 }
@@ -209,14 +210,14 @@ fn statistics(program: &Program, locations: &allocate::Locations, code: &emit::C
     }
 }
 
-fn listing(function: &Function, target: &Target, code: &emit::Code, simd: u32) -> String {
+fn listing(function: &Function, target: &Target, code: &emit::Code, offsets: &[usize], simd: u32) -> String {
     let mut out = format!("// {} SIMD{simd}\n", function.name);
     for (index, instruction) in code.instructions.iter().enumerate() {
         for (block, _) in code.blocks.iter().enumerate().filter(|(_, b)| **b == index) {
             let _ = writeln!(out, "// block {block}");
         }
         let text = gencl_isa::print(target.generation, instruction);
-        let _ = writeln!(out, "/* {:6x} */ {text}", index * emit::SIZE);
+        let _ = writeln!(out, "/* {:6x} */ {text}", offsets[index]);
     }
     out
 }

@@ -1,68 +1,151 @@
-//! List scheduling before allocation: what takes long begins early.
+//! List scheduling: what takes long begins early.
 //!
 //! Each block is ordered anew by the lengths of the ways from its instructions to its end (Gibbons and Muchnick, "Efficient instruction
-//! scheduling for a pipelined architecture", 1986), as a thread issues in order and waits where a result is not there yet. While more
-//! registers are alive than a budget allows, what ends lives goes first instead (Goodman and Hsu, "Code scheduling and register allocation
-//! in large basic blocks", 1988).
+//! scheduling for a pipelined architecture", 1986), as a thread issues in order and waits where a result is not there yet. [`before`]
+//! allocation, while more registers are alive than a budget allows, what ends lives goes first instead (Goodman and Hsu, "Code scheduling
+//! and register allocation in large basic blocks", 1988). [`after`] allocation the places of registers say what may pass what, and loads from
+//! scratch are there too.
 
 mod graph;
 
+use super::allocate::Locations;
 use super::lir::{Block, GRF, Inst, Kind, Program};
 use super::liveness::{Interval, intervals};
 use gencl_isa::Generation;
-use graph::Graph;
+use graph::{Graph, Places};
+use smallvec::SmallVec;
 
 /// The program with its blocks in an order that waits less, with at most about `registers` registers alive where the order matters.
-pub fn schedule(program: &Program, generation: Generation, registers: u32) -> Program {
-    let lives = intervals(program);
+pub fn before(program: &Program, generation: Generation, registers: u32) -> Program {
+    let mut lives = Lives::new(program);
     let mut result = program.clone();
-    let mut first = 0u32;
+    let places = Places { vregs: &program.vregs, locations: None };
+    let mut first = 0;
     for block in &mut result.blocks {
         let count = block.insts.len() as u32;
-        let home = Home::new(program, &lives, first, count);
-        reorder(block, generation, &home, registers * GRF);
+        reorder(
+            block,
+            &places,
+            generation,
+            |insts| Names::new(insts, &mut lives, first, count),
+            registers * GRF,
+        );
         first += count;
     }
     result
 }
 
-/// Longest block that is ordered anew: the time is quadratic in its length in the worst case.
-const LONGEST: usize = 20_000;
-
-/// Which registers live in one block only.
-struct Home {
-    /// By register: bytes, of those that live here only; 0 of others.
-    sizes: Vec<u32>,
-    /// Bytes of those that live around or into the block.
-    others: u32,
-}
-
-impl Home {
-    /// Of the block of `count` instructions, the first of which is number `first`.
-    fn new(program: &Program, lives: &[Option<Interval>], first: u32, count: u32) -> Home {
-        let (begin, end) = (2 * first, 2 * (first + count));
-        let mut home = Home { sizes: vec![0; program.vregs.len()], others: 0 };
-        for (number, (info, life)) in program.vregs.iter().zip(lives).enumerate() {
-            let Some(life) = life else { continue };
-            if info.fixed.is_none() && begin < life.start && life.end + 1 < end {
-                home.sizes[number] = info.size;
-            } else if life.start < end && begin <= life.end {
-                home.others += info.size;
-            }
-        }
-        home
+/// Orders the blocks of a program whose registers have places.
+pub fn after(program: &mut Program, locations: &Locations, generation: Generation) {
+    let places = Places { vregs: &program.vregs, locations: Some(locations) };
+    for block in &mut program.blocks {
+        reorder(block, &places, generation, Names::none, u32::MAX);
     }
 }
 
-fn reorder(block: &mut Block, generation: Generation, home: &Home, budget: u32) {
+/// Longest block that is ordered anew: the time is quadratic in its length in the worst case.
+const LONGEST: usize = 20_000;
+
+/// Where the registers of a program live.
+struct Lives<'a> {
+    program: &'a Program,
+    intervals: Vec<Option<Interval>>,
+    /// Beginnings and ends of lives in order, each with the bytes of all registers up to it.
+    starts: Vec<(u32, u32)>,
+    ends: Vec<(u32, u32)>,
+    /// By register: its number in the block at hand; valid where [`Names::registers`] says the same.
+    numbers: Vec<u32>,
+}
+
+impl<'a> Lives<'a> {
+    fn new(program: &'a Program) -> Self {
+        let intervals = intervals(program);
+        let sums = |position: fn(&Interval) -> u32| {
+            let all = intervals.iter().zip(&program.vregs);
+            let mut list: Vec<(u32, u32)> =
+                all.filter_map(|(life, info)| Some((position(life.as_ref()?), info.size))).collect();
+            list.sort_unstable();
+            let mut sum = 0;
+            for (_, bytes) in &mut list {
+                sum += *bytes;
+                *bytes = sum;
+            }
+            list
+        };
+        let (starts, ends) = (sums(|life| life.start), sums(|life| life.end));
+        Lives { program, starts, ends, numbers: vec![0; intervals.len()], intervals }
+    }
+
+    /// Bytes of all registers that are alive somewhere from one position up to another.
+    fn bytes(&self, begin: u32, end: u32) -> u32 {
+        let before = |list: &[(u32, u32)], position: u32| match list.partition_point(|l| l.0 < position) {
+            0 => 0,
+            count => list[count - 1].1,
+        };
+        before(&self.starts, end) - before(&self.ends, begin)
+    }
+}
+
+/// The registers that a block names, in numbers of its own.
+struct Names {
+    /// By instruction: those it names, as often as it does.
+    named: Vec<SmallVec<[u32; 4]>>,
+    /// Bytes of those that live in this block only; 0 of others.
+    sizes: Vec<u32>,
+    /// Bytes of registers that live around or into the block.
+    others: u32,
+}
+
+impl Names {
+    /// Of the body of the block of `count` instructions the first of which is number `first`.
+    fn new(insts: &[Inst], lives: &mut Lives, first: u32, count: u32) -> Names {
+        let (begin, end) = (2 * first, 2 * (first + count));
+        let mut registers: Vec<u32> = Vec::new();
+        let mut number = |register: u32| {
+            let known = &mut lives.numbers[register as usize];
+            if registers.get(*known as usize) != Some(&register) {
+                *known = registers.len() as u32;
+                registers.push(register);
+            }
+            *known
+        };
+        let mut named = Vec::with_capacity(insts.len());
+        for inst in insts {
+            let all = inst.srcs.iter().chain([&inst.dst]).flatten();
+            named.push(all.filter(|_| inst.kind != Kind::Undefined).map(|v| number(v.vreg.0)).collect());
+        }
+        let own = |r: &u32| {
+            let info = &lives.program.vregs[*r as usize];
+            let life = lives.intervals[*r as usize].filter(|l| begin < l.start && l.end + 1 < end);
+            life.filter(|_| info.fixed.is_none()).map_or(0, |_| info.size)
+        };
+        let sizes: Vec<u32> = registers.iter().map(own).collect();
+        let others = lives.bytes(begin, end) - sizes.iter().sum::<u32>();
+        Names { named, sizes, others }
+    }
+
+    /// None that matter.
+    fn none(insts: &[Inst]) -> Names {
+        Names { named: vec![SmallVec::new(); insts.len()], sizes: Vec::new(), others: 0 }
+    }
+}
+
+fn reorder(
+    block: &mut Block,
+    places: &Places,
+    generation: Generation,
+    names: impl FnOnce(&[Inst]) -> Names,
+    budget: u32,
+) {
     // The end stays the end.
     let is_end = |inst: &Inst| inst.target.is_some() || graph::ends_thread(inst);
     let body = block.insts.iter().rposition(|inst| !is_end(inst)).map_or(0, |last| last + 1);
     if !(3..=LONGEST).contains(&body) {
         return;
     }
-    let graph = Graph::new(&block.insts[..body], generation);
-    let order = List::new(&block.insts[..body], &graph, home, budget).run();
+    let insts = &block.insts[..body];
+    let graph = Graph::new(insts, places, generation);
+    let order = List::new(&graph, &names(insts), budget).run();
     let mut old: Vec<Option<Inst>> = block.insts.drain(..body).map(Some).collect();
     let new: Vec<Inst> = order.into_iter().filter_map(|index| old[index].take()).collect();
     block.insts.splice(0..0, new);
@@ -70,9 +153,8 @@ fn reorder(block: &mut Block, generation: Generation, home: &Home, budget: u32) 
 
 /// The state of the scheduling of one block.
 struct List<'a> {
-    insts: &'a [Inst],
     graph: &'a Graph,
-    home: &'a Home,
+    names: &'a Names,
     budget: u32,
     /// By instruction: what it still waits for.
     missing: Vec<u32>,
@@ -90,30 +172,27 @@ struct List<'a> {
 }
 
 impl<'a> List<'a> {
-    fn new(insts: &'a [Inst], graph: &'a Graph, home: &'a Home, budget: u32) -> Self {
-        let mut accesses = vec![0; home.sizes.len()];
-        for inst in insts {
-            registers(inst).for_each(|r| accesses[r] += 1);
-        }
+    fn new(graph: &'a Graph, names: &'a Names, budget: u32) -> Self {
+        let mut accesses = vec![0; names.sizes.len()];
+        names.named.iter().flatten().for_each(|r| accesses[*r as usize] += 1);
         let missing: Vec<u32> = graph.nodes.iter().map(|n| n.before).collect();
-        let ready = (0..insts.len()).filter(|&i| missing[i] == 0).collect();
+        let ready = (0..missing.len()).filter(|&i| missing[i] == 0).collect();
         List {
-            insts,
             graph,
-            home,
-            budget: budget.saturating_sub(home.others),
+            names,
+            budget: budget.saturating_sub(names.others),
+            ready_at: vec![0; missing.len()],
             missing,
-            ready_at: vec![0; insts.len()],
             ready,
             accesses,
-            is_alive: vec![false; home.sizes.len()],
+            is_alive: vec![false; names.sizes.len()],
             alive: 0,
             clock: 0,
         }
     }
 
     fn run(mut self) -> Vec<usize> {
-        let mut order = Vec::with_capacity(self.insts.len());
+        let mut order = Vec::with_capacity(self.missing.len());
         while let Some(at) = self.choose() {
             let index = self.ready.swap_remove(at);
             order.push(index);
@@ -137,18 +216,14 @@ impl<'a> List<'a> {
 
     /// Bytes of registers that are alive after an instruction, less those before.
     fn growth(&self, index: usize) -> i64 {
-        let inst = &self.insts[index];
+        let named = &self.names.named[index];
         let mut growth = 0;
-        let mut seen: smallvec::SmallVec<[usize; 4]> = smallvec::SmallVec::new();
-        for r in registers(inst) {
-            if seen.contains(&r) {
-                continue;
-            }
-            seen.push(r);
-            let size = i64::from(self.home.sizes[r]);
-            let here = registers(inst).filter(|&other| other == r).count() as u32;
-            let ends = self.accesses[r] == here;
-            growth += match (self.is_alive[r], ends) {
+        for (at, &r) in named.iter().enumerate().filter(|(at, r)| !named[..*at].contains(r)) {
+            let register = r as usize;
+            let size = i64::from(self.names.sizes[register]);
+            let ends =
+                self.accesses[register] as usize == named[at..].iter().filter(|other| **other == r).count();
+            growth += match (self.is_alive[register], ends) {
                 (true, true) => -size,
                 (false, false) => size,
                 _ => 0,
@@ -160,14 +235,14 @@ impl<'a> List<'a> {
     fn issue(&mut self, index: usize) {
         let node = &self.graph.nodes[index];
         self.clock = self.clock.max(self.ready_at[index]) + node.issue;
-        for r in registers(&self.insts[index]) {
+        for r in self.names.named[index].iter().map(|r| *r as usize) {
             self.accesses[r] -= 1;
             if !self.is_alive[r] {
                 self.is_alive[r] = true;
-                self.alive += self.home.sizes[r];
+                self.alive += self.names.sizes[r];
             }
             if self.accesses[r] == 0 {
-                self.alive -= self.home.sizes[r];
+                self.alive -= self.names.sizes[r];
             }
         }
         for &(next, latency) in &node.after {
@@ -178,11 +253,4 @@ impl<'a> List<'a> {
             }
         }
     }
-}
-
-/// The numbers of the registers that an instruction names, as often as it does.
-fn registers(inst: &Inst) -> impl Iterator<Item = usize> + '_ {
-    let counts = inst.kind != Kind::Undefined;
-    let all = inst.srcs.iter().flatten().chain(inst.dst.iter());
-    all.filter(move |_| counts).map(|v| v.vreg.0 as usize)
 }

@@ -1,8 +1,10 @@
 //! What must come before what in a block, and how long after it.
 
-use crate::codegen::lir::{GRF, Inst, Kind, VRef, Vreg};
+use crate::codegen::allocate::{Locations, is_nothing};
+use crate::codegen::lir::{GRF, Inst, Kind, VRef, Vreg, VregInfo};
 use gencl_isa::message::{Message, Operation, surface};
 use gencl_isa::{Arf, Descriptor, Extra, Generation, Opcode, Operand, Register};
+use smallvec::SmallVec;
 use std::collections::HashMap;
 
 /// Clocks from the end of an instruction's issue until its result can be read: Skylake, from Mesa's
@@ -52,13 +54,13 @@ struct Access {
 }
 
 impl Graph {
-    /// Of the instructions of a block without its end.
-    pub fn new(insts: &[Inst], generation: Generation) -> Graph {
+    /// Of the instructions of a block without its end, with their registers in places or not yet.
+    pub fn new(insts: &[Inst], places: &Places, generation: Generation) -> Graph {
         let mut graph = Graph { nodes: vec![Node::default(); insts.len()] };
         let mut known = Known::default();
         for (index, inst) in insts.iter().enumerate() {
-            graph.nodes[index].issue = issue(inst);
-            known.add(&mut graph, index, inst, insts, generation);
+            graph.nodes[index].issue = if places.is_nothing(inst) { 0 } else { issue(inst) };
+            known.add(&mut graph, index, insts, places, generation);
         }
         for index in (0..insts.len()).rev() {
             let node = &graph.nodes[index];
@@ -80,6 +82,72 @@ impl Graph {
     }
 }
 
+/// Where the registers of a block are.
+#[derive(Clone, Copy)]
+pub struct Places<'a> {
+    /// Virtual registers.
+    pub vregs: &'a [VregInfo],
+    /// Their places in the register file, once they have some.
+    pub locations: Option<&'a Locations>,
+}
+
+/// What instructions read and write beside flags and memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Room {
+    /// A virtual register.
+    Register(Vreg),
+    /// The register file.
+    File,
+    /// The thread's scratch for registers.
+    Scratch,
+}
+
+/// Bytes `first` to `end` of a room.
+#[derive(Clone, Copy)]
+struct Bytes {
+    room: Room,
+    first: u32,
+    end: u32,
+}
+
+impl Places<'_> {
+    fn bytes(&self, v: VRef, size: u32) -> Bytes {
+        let number = v.vreg.0 as usize;
+        let (room, start) = match self.locations.map(|all| all[number]) {
+            None => (Room::Register(v.vreg), 0),
+            Some(at) => (Room::File, at.unwrap_or(0)),
+        };
+        let first = start + v.offset;
+        Bytes { room, first, end: first + size.max(1) }
+    }
+
+    fn reads<'a>(&'a self, inst: &'a Inst) -> impl Iterator<Item = Bytes> + 'a {
+        let sources = inst.srcs.iter().enumerate().filter_map(|(n, v)| v.map(|v| (n, v)));
+        let scratch = match inst.kind {
+            Kind::Fill(first) => Some(Bytes { room: Room::Scratch, first, end: first + inst.dst_span() }),
+            _ => None,
+        };
+        sources.map(|(n, v)| self.bytes(v, inst.src_span(n))).chain(scratch)
+    }
+
+    fn writes<'a>(&'a self, inst: &'a Inst) -> impl Iterator<Item = Bytes> + 'a {
+        let destination = inst.dst.map(|v| match inst.kind {
+            Kind::Undefined => self.bytes(v, self.vregs[v.vreg.0 as usize].size - v.offset),
+            _ => self.bytes(v, inst.dst_span()),
+        });
+        let scratch = match inst.kind {
+            Kind::Spill(first) => Some(Bytes { room: Room::Scratch, first, end: first + inst.src_span(1) }),
+            _ => None,
+        };
+        destination.into_iter().chain(scratch)
+    }
+
+    /// Does no machine instruction come of it?
+    fn is_nothing(&self, inst: &Inst) -> bool {
+        inst.kind == Kind::Undefined || self.locations.is_some_and(|all| is_nothing(inst, all))
+    }
+}
+
 /// Clocks for which an instruction holds the thread: two for each register of its widest operand.
 fn issue(inst: &Inst) -> u32 {
     if inst.lengths().is_some() {
@@ -89,12 +157,19 @@ fn issue(inst: &Inst) -> u32 {
     2 * span.div_ceil(GRF).max(1)
 }
 
+/// The accesses so far to 32 bytes of a room that later ones may have to wait for: instruction, first byte and end.
+#[derive(Default)]
+struct Cell {
+    writes: SmallVec<[(usize, u32, u32); 4]>,
+    reads: SmallVec<[(usize, u32, u32); 4]>,
+}
+
 /// The instructions so far that later ones may have to wait for.
 #[derive(Default)]
 struct Known {
-    /// Writes and reads by register: instruction, first byte and end.
-    writes: HashMap<Vreg, Vec<(usize, u32, u32)>>,
-    reads: HashMap<Vreg, Vec<(usize, u32, u32)>>,
+    cells: HashMap<(Room, u32), Cell>,
+    /// The last write of each virtual register.
+    last: HashMap<Vreg, usize>,
     /// By flag of 16 bits.
     flag_writes: [Option<usize>; 4],
     flag_reads: [Vec<usize>; 4],
@@ -106,19 +181,27 @@ struct Known {
 }
 
 impl Known {
-    fn add(&mut self, graph: &mut Graph, index: usize, inst: &Inst, insts: &[Inst], generation: Generation) {
+    fn add(
+        &mut self,
+        graph: &mut Graph,
+        index: usize,
+        insts: &[Inst],
+        places: &Places,
+        generation: Generation,
+    ) {
+        let inst = &insts[index];
         if let Some(wall) = self.wall {
             graph.edge(wall, index, 0);
         }
-        let access = access(inst, generation);
-        let latency = |from: usize| result_latency(&insts[from], generation);
-        for (source, v) in inst.srcs.iter().enumerate().filter_map(|(n, v)| v.map(|v| (n, v))) {
-            let end = v.offset + inst.src_span(source).max(1);
-            self.register_read(graph, index, v, end, &latency);
+        let latency = |from: usize| match places.is_nothing(&insts[from]) {
+            true => 0,
+            false => result_latency(&insts[from], generation),
+        };
+        for bytes in places.reads(inst) {
+            self.read(graph, index, bytes, &latency);
         }
-        if let Some(v) = inst.dst {
-            let end = if inst.kind == Kind::Undefined { u32::MAX } else { v.offset + inst.dst_span().max(1) };
-            self.register_write(graph, index, v, end, &latency);
+        for bytes in places.writes(inst) {
+            self.write(graph, index, bytes, &latency);
         }
         for flag in flags_read(inst) {
             if let Some(from) = self.flag_writes[flag] {
@@ -134,7 +217,7 @@ impl Known {
             }
             self.flag_writes[flag] = Some(index);
         }
-        match access {
+        match access(inst, generation) {
             Order::Free => {}
             Order::Memory(Access { shared, write }) => {
                 let memory = usize::from(shared);
@@ -159,46 +242,50 @@ impl Known {
         }
     }
 
-    fn register_read(
-        &mut self,
-        graph: &mut Graph,
-        index: usize,
-        v: VRef,
-        end: u32,
-        latency: &dyn Fn(usize) -> u32,
-    ) {
-        for &(from, first, last) in self.writes.get(&v.vreg).into_iter().flatten() {
-            if first < end && v.offset < last {
-                graph.edge(from, index, latency(from));
+    fn read(&mut self, graph: &mut Graph, index: usize, bytes: Bytes, latency: &dyn Fn(usize) -> u32) {
+        for (number, first, end) in cells(bytes) {
+            let cell = self.cells.entry((bytes.room, number)).or_default();
+            for &(from, f, e) in &cell.writes {
+                if f < end && first < e {
+                    graph.edge(from, index, latency(from));
+                }
             }
+            cell.reads.push((index, first, end));
         }
-        self.reads.entry(v.vreg).or_default().push((index, v.offset, end));
     }
 
-    fn register_write(
-        &mut self,
-        graph: &mut Graph,
-        index: usize,
-        v: VRef,
-        end: u32,
-        latency: &dyn Fn(usize) -> u32,
-    ) {
-        let reads = self.reads.entry(v.vreg).or_default();
-        reads.retain(|&(from, first, last)| {
-            let meets = first < end && v.offset < last && from != index;
-            if meets {
-                graph.edge(from, index, 0);
-            }
-            !meets
-        });
-        let writes = self.writes.entry(v.vreg).or_default();
-        for &(from, first, last) in writes.iter() {
+    fn write(&mut self, graph: &mut Graph, index: usize, bytes: Bytes, latency: &dyn Fn(usize) -> u32) {
+        if let Room::Register(vreg) = bytes.room
+            && let Some(from) = self.last.insert(vreg, index)
+        {
             // Parts of one value stay in order: the first of them ends what the register held before.
-            let meets = first < end && v.offset < last;
-            graph.edge(from, index, if meets { latency(from) } else { 0 });
+            graph.edge(from, index, 0);
         }
-        writes.push((index, v.offset, end));
+        for (number, first, end) in cells(bytes) {
+            let cell = self.cells.entry((bytes.room, number)).or_default();
+            for &(from, f, e) in cell.reads.iter().filter(|known| known.0 != index) {
+                if f < end && first < e {
+                    graph.edge(from, index, 0);
+                }
+            }
+            for &(from, f, e) in &cell.writes {
+                if f < end && first < e {
+                    graph.edge(from, index, latency(from));
+                }
+            }
+            // What comes later waits for this one, which waits for what it covers.
+            let covers = |&(_, f, e): &(usize, u32, u32)| first <= f && e <= end;
+            cell.reads.retain(|known| !covers(known));
+            cell.writes.retain(|known| !covers(known));
+            cell.writes.push((index, first, end));
+        }
     }
+}
+
+/// The registers of 32 bytes that some bytes are in, with the first byte and the end in each.
+fn cells(bytes: Bytes) -> impl Iterator<Item = (u32, u32, u32)> {
+    let Bytes { first, end, .. } = bytes;
+    (first / GRF..end.div_ceil(GRF)).map(move |n| (n, first.max(n * GRF), end.min((n + 1) * GRF)))
 }
 
 /// How an instruction is ordered among others, beside its registers.
@@ -233,6 +320,10 @@ fn access(inst: &Inst, generation: Generation) -> Order {
     }
     let Extra::Send(send) = isa.extra else { return Order::Free };
     let Descriptor::Immediate(descriptor) = send.descriptor else { return Order::Wall };
+    // Registers in scratch are ordered as registers are.
+    if matches!(inst.kind, Kind::Spill(_) | Kind::Fill(_)) {
+        return Order::Free;
+    }
     let message = Message::decode(generation, send.target, descriptor);
     let at = |surface: u8, write: bool| Order::Memory(Access { shared: surface == surface::SLM, write });
     match message.map(|m| m.operation) {
@@ -251,6 +342,7 @@ fn result_latency(inst: &Inst, generation: Generation) -> u32 {
         Order::Memory(Access { shared: true, .. }) => latency::SHARED,
         Order::Memory(_) => latency::MEMORY,
         _ if matches!(inst.isa.extra, Extra::Math(_)) => latency::MATH,
+        _ if matches!(inst.kind, Kind::Fill(_)) => latency::SHARED,
         _ => latency::RESULT,
     }
 }
