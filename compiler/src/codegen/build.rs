@@ -465,6 +465,14 @@ impl Builder {
         self.push(inst);
     }
 
+    /// Sends a header of one register for something that has no lanes, whatever lanes are enabled.
+    pub fn send_block(&mut self, send: Send, header: VRef, dst: VRef) {
+        self.send(send, 8, 0, [Some(header), None], Some(dst));
+        if let Some(last) = self.program.blocks.last_mut().and_then(|b| b.insts.last_mut()) {
+            (last.isa.no_mask, last.isa.predicate) = (true, None);
+        }
+    }
+
     /// Says of the last instruction whether it ends the life of what its destination held.
     pub fn last_is_fresh(&mut self, fresh: bool) {
         if let Some(last) = self.program.blocks.last_mut().and_then(|b| b.insts.last_mut()) {

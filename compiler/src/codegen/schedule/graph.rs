@@ -330,7 +330,9 @@ fn access(inst: &Inst, generation: Generation) -> Order {
         Ok(Operation::Untyped { surface, write, .. } | Operation::ByteScattered { surface, write, .. }) => {
             at(surface, write)
         }
-        Ok(Operation::A64Scattered { surface, write, .. }) => at(surface, write),
+        Ok(Operation::A64Scattered { surface, write, .. } | Operation::OwordBlock { surface, write, .. }) => {
+            at(surface, write)
+        }
         Ok(Operation::UntypedAtomic { surface, .. }) => at(surface, true),
         _ => Order::Wall,
     }

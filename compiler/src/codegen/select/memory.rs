@@ -8,13 +8,17 @@
 //! one in byte scattered messages; aligned quadwords are read by scattered messages that give them packed.
 //! Dwords arrive and leave one register set after the other (all lanes of the first, all of the second).
 //! A message has 16 lanes at most, so with 32 it takes two.
+//!
+//! What all lanes read at one address comes in blocks of 16 to 128 bytes, packed in one to four registers.
 
 use super::{Failure, Selector, machine_type, unsigned};
 use crate::codegen::build::{Builder, Dest, Operation, Place, Spot, Val};
 use crate::codegen::lir::{GRF, VRef};
 use crate::ir::{AtomicOp, Instruction, Reg, Space, Type as IrType};
-use gencl_isa::message::{AtomicOperation, ElementSize, Message, Operation as Access, SimdMode, surface};
-use gencl_isa::{Opcode, Send, Type};
+use gencl_isa::message::{
+    AtomicOperation, BlockSize, ElementSize, Message, Operation as Access, SimdMode, surface,
+};
+use gencl_isa::{Opcode, Send, SharedFunction, Type};
 
 /// The messages' atomic operations, signed and unsigned.
 const ATOMICS: &[(AtomicOp, AtomicOperation, AtomicOperation)] = &[
@@ -92,6 +96,15 @@ impl Piece {
             Piece::Quadwords(n) => 8 * n,
         }
     }
+}
+
+/// Blocks of consecutive bytes, largest first.
+const BLOCKS: &[(u32, BlockSize)] =
+    &[(128, BlockSize::Eight), (64, BlockSize::Four), (32, BlockSize::Two), (16, BlockSize::OneLow)];
+
+/// The largest block that is no longer than `bytes` at an address of this alignment.
+fn block(bytes: u32, align: u32) -> Option<(u32, BlockSize)> {
+    BLOCKS.iter().find(|(size, _)| *size <= bytes && align >= 4).copied()
 }
 
 /// Where the addresses of an access are, and how many lanes they are for.
@@ -230,7 +243,15 @@ impl Selector<'_> {
             || !self.b.masked() && i.predicate.is_none()
             || i.dsts.iter().all(|d| self.local[d.0 as usize]);
         let mut parts = Vec::new();
-        for (offset, piece) in pieces(size, count, align, space != Space::Local) {
+        let mut in_blocks = 0;
+        if scalar && matches!(space, Space::Global | Space::Constant) {
+            while let Some((bytes, block)) = block(size * count - in_blocks, align) {
+                parts.push(self.load_block(address, in_blocks, bytes, block, ends_life)?);
+                in_blocks += bytes;
+            }
+        }
+        for (offset, piece) in pieces(size, count - in_blocks / size, align, space != Space::Local) {
+            let offset = in_blocks + offset;
             let a = self.address(space, address, offset, scalar)?;
             let message = self.access(space, false, a.width, piece, 0)?;
             let (unit, step) = match piece {
@@ -257,6 +278,44 @@ impl Selector<'_> {
             self.deliver(*dst, size, k as u32 * size, &parts, stays)?;
         }
         Ok(())
+    }
+
+    /// Loads a block that all lanes read, `offset` bytes from an address. The header has the address only, as IGC's; the rest of it is
+    /// ignored (Skylake manual, Volume 7, "A64 OWord Block Read").
+    fn load_block(
+        &mut self,
+        address: Reg,
+        offset: u32,
+        bytes: u32,
+        size: BlockSize,
+        fresh: bool,
+    ) -> Result<Part, Failure> {
+        let header = self.b.registers(1);
+        let to = Dest { at: header, stride: 0, ty: Type::UQ, fresh: true };
+        let from = self.val(address, Type::UQ)?;
+        match offset {
+            0 => self.b.mov(to, from),
+            _ => {
+                let step = Val::imm(u64::from(offset), Type::UQ);
+                self.two(Operation::new(Opcode::Add), true, to, from, step);
+            }
+        }
+        let (port, surface) = (SharedFunction::DataCache1, surface::STATELESS);
+        let access = Access::OwordBlock {
+            port,
+            write: false,
+            a64: true,
+            unaligned: true,
+            surface,
+            size,
+            invalidate: false,
+        };
+        let message = self.message(access, 0)?;
+        let response = self.b.registers(bytes.div_ceil(GRF));
+        self.b.send_block(message, header, response);
+        self.b.last_is_fresh(fresh);
+        let spot = Spot { at: response, stride: 0, split: None };
+        Ok(Part { offset, bytes, value: Val { place: Place::Register(spot), ..Val::imm(0, Type::UD) } })
     }
 
     /// Can a loaded value stay where the message puts it? So it is when nothing else is ever written there.

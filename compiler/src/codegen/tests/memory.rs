@@ -126,6 +126,44 @@ fn copies() {
     }
 }
 
+/// out = elements that all items load from one address.
+fn broadcast(space: Space, ty: Type, count: usize, align: u32, offset: u32) -> Function {
+    let mut function = Function::new("broadcast");
+    let entry = function.entry();
+    let mut b = Builder::new(&mut function, entry);
+    let id = local_id(&mut b);
+    let source = pointer(&mut b, 0);
+    let more = b.immediate(Type::U64, offset.into());
+    let source = b.binary(BinaryOp::Add, Type::U64, source, more);
+    let values: Vec<Reg> = (0..count).map(|_| b.immediate(ty, 0)).collect();
+    b.emit(Op::Load { space, ty, align }, &values, &[source]);
+    let target = pointer(&mut b, 1);
+    let target = area(&mut b, target, id, 0);
+    let mut sources = vec![target];
+    sources.extend(&values);
+    b.emit(Op::Store { space: Space::Global, ty, align: 8 }, &[], &sources);
+    b.ret();
+    function
+}
+
+#[test]
+fn loads_of_one_address() {
+    for space in [Space::Global, Space::Constant] {
+        for (ty, size) in [(Type::U8, 1), (Type::U16, 2), (Type::U32, 4), (Type::U64, 8)] {
+            for count in [1, 2, 3, 4, 5, 8, 16, 11] {
+                for align in [size, 4, 8] {
+                    let what = format!("{count} x {ty:?} aligned to {align} in {space:?}, one address");
+                    check(&what, broadcast(space, ty, count, align, align), count == 11);
+                }
+            }
+        }
+    }
+    let function = lowered(broadcast(Space::Global, Type::U64, 11, 8, 0));
+    let compiled = code(&function, simd(16));
+    let loads = |text: &str| compiled.listing.lines().filter(|line| line.contains(text)).count();
+    assert_eq!(loads("block read"), 2, "64 and 16 of 88 bytes\n{}", compiled.listing);
+}
+
 /// Each item does an atomic operation on its own element and one on an element that all share.
 fn atomics(op: AtomicOp, space: Space, ty: Type) -> Function {
     let mut function = Function::new("atomics");

@@ -1,25 +1,27 @@
 //! Accesses to neighbouring places become one.
 //!
-//! One message transports up to four elements for each lane, and costs hardly more than one of a single element. Within a block, loads go to
+//! One message transports up to four elements for each lane, or a block for all of them, and costs hardly more than one of a single element. Within a block, loads go to
 //! where the first of them is and stores to where the last is, as far as nothing between them may touch the same memory. Addresses are
 //! compared as a root and a constant; the translation computes them as an argument and an offset of 32 bits
 //! (`translate/offset.rs`), whose constant part is found here. Per-lane form.
 
+use crate::ir::analysis::uniformity::uniform_registers;
 use crate::ir::analysis::values::Values;
 use crate::ir::{BinaryOp, BlockId, Function, Instruction, Op, Reg, Space, Type};
+use fixedbitset::FixedBitSet;
 use std::collections::{HashMap, HashSet};
 
 /// Most elements of one access.
 const ELEMENTS: usize = 4;
+/// And of one load of which all lanes get the same, as a block.
+const BLOCK_ELEMENTS: usize = 16;
 
 /// Merges loads, and stores.
 pub fn opt_merge_accesses(function: &mut Function) {
     let values = Values::new(function);
-    let plans: Vec<_> = function
-        .layout
-        .iter()
-        .map(|&block| (block, plan(function, &values, block, &Places::new(function, &values, block))))
-        .collect();
+    let uniform = uniform_registers(function);
+    let plan = |&block| (block, plan(function, &values, &uniform, block));
+    let plans: Vec<_> = function.layout.iter().map(plan).collect();
     for (block, groups) in plans {
         if !groups.is_empty() {
             rewrite(function, block, groups);
@@ -153,6 +155,8 @@ struct Group {
     ty: Type,
     root: Root,
     is_load: bool,
+    /// Most elements that one access transports.
+    most: usize,
     /// Index, offset from the root, and elements.
     members: Vec<(usize, i64, usize)>,
     /// The same of stores behind the first load, over which a further load must not go.
@@ -169,7 +173,8 @@ impl Group {
 }
 
 /// What is to be merged in a block.
-fn plan(function: &Function, values: &Values, block: BlockId, places: &Places) -> Vec<Group> {
+fn plan(function: &Function, values: &Values, uniform: &FixedBitSet, block: BlockId) -> Vec<Group> {
+    let places = Places::new(function, values, block);
     let mut open: Vec<Group> = Vec::new();
     let mut done = Vec::new();
     let once = |reg: &Reg| values.single_write(*reg).is_some();
@@ -208,7 +213,12 @@ fn plan(function: &Function, values: &Values, block: BlockId, places: &Places) -
             kept.push(group);
         }
         open = kept;
-        let whole = elements >= ELEMENTS || ty.bits() < 32;
+        let in_block = is_load && uniform.contains(instruction.srcs[0].0 as usize);
+        let most = match space {
+            Space::Global | Space::Constant if in_block => BLOCK_ELEMENTS,
+            _ => ELEMENTS,
+        };
+        let whole = elements >= most || ty.bits() < 32;
         let movable =
             if is_load { instruction.dsts.iter().all(once) } else { instruction.srcs.iter().all(once) };
         if whole || !movable || instruction.predicate.is_some() {
@@ -218,7 +228,7 @@ fn plan(function: &Function, values: &Values, block: BlockId, places: &Places) -
             Some(own) => open[own].members.push(member),
             None => {
                 let (root, members) = (place.root, vec![member]);
-                open.push(Group { space, ty, root, is_load, members, passed: Vec::new() });
+                open.push(Group { space, ty, root, is_load, most, members, passed: Vec::new() });
             }
         }
     }
@@ -233,7 +243,7 @@ fn runs(mut group: Group) -> Vec<Group> {
     let mut list: Vec<Group> = Vec::new();
     let (mut end, mut count) = (i64::MIN, 0);
     for &(index, offset, elements) in &group.members {
-        let continues = offset == end && count + elements <= ELEMENTS;
+        let continues = offset == end && count + elements <= group.most;
         match list.last_mut().filter(|_| continues) {
             Some(run) => run.members.push((index, offset, elements)),
             None => {
