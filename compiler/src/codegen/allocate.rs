@@ -6,6 +6,7 @@
 
 use super::lir::{Fixup, GRF, Inst, Kind, Program, Vreg};
 use super::liveness::{Interval, intervals};
+use super::spill;
 use gencl_isa::{Opcode, Operand};
 
 /// The register file's first byte of each virtual register that is used.
@@ -160,6 +161,9 @@ fn weights(program: &Program) -> Vec<u64> {
     weights
 }
 
+/// How many times cheaper an access to what is computed anew is than one to scratch.
+const COMPUTABLE: u64 = 8;
+
 /// Registers that are alive where `wanted` begins and may be spilled, by accesses per byte and length of life.
 fn candidates(
     program: &Program,
@@ -178,6 +182,7 @@ fn candidates(
             _ => None,
         })
         .collect();
+    let computable = spill::computable(program);
     let mut list: Vec<(u64, usize)> = active
         .iter()
         .map(|a| a.vreg)
@@ -188,9 +193,10 @@ fn candidates(
             !here && info.size >= 8
         })
         .map(|v| {
+            let cost = if computable.contains_key(&Vreg(v as u32)) { 1 } else { COMPUTABLE };
             let length = intervals[v].map_or(1, |i| u64::from(i.end - i.start + 1));
             let size = u64::from(program.vregs[v].size);
-            (weights[v] * 1_000_000 / (length * size).max(1), v)
+            (weights[v] * cost * 1_000_000 / (length * size).max(1), v)
         })
         .collect();
     // What lives for a few instructions only gives no room.

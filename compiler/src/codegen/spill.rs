@@ -1,5 +1,8 @@
 //! Moving registers to scratch.
 //!
+//! What can be computed anew from constants and scalars by one instruction is computed before each use instead (Briggs, Cooper and Torczon,
+//! "Rematerialization", 1992).
+//!
 //! A spilled register gets a place in the thread's scratch. Around each instruction that touches it the touched
 //! general registers come into a short-lived register (*fill*) and go back (*spill*). Scratch block messages take
 //! `g0` as header, which stays where it is for the whole kernel. A write that leaves lanes or bytes as they are
@@ -10,16 +13,76 @@ use gencl_isa::message::{Message, Operation as Access};
 use gencl_isa::{
     Destination, Extra, Generation, Instruction, Opcode, Operand, Region, Register, Source, Type,
 };
+use std::collections::HashMap;
 
 /// Registers that a scratch message can reach, counted from the thread's scratch base.
 const REACH: u32 = 1 << 12;
 
-/// Sends `vregs` to scratch.
+/// The registers that one instruction computes for all lanes from constants and scalars that stay as they are, with that instruction.
+pub fn computable(program: &Program) -> HashMap<Vreg, Inst> {
+    let mut definitions: HashMap<Vreg, Definition> = HashMap::new();
+    for block in &program.blocks {
+        for inst in block.insts.iter().filter(|i| i.kind != Kind::Undefined) {
+            if let Some(v) = inst.dst {
+                let known = definitions.entry(v.vreg).or_insert(Definition { inst, depth: 0, count: 0 });
+                known.count += 1;
+                known.depth = known.depth.max(block.depth);
+            }
+        }
+    }
+    // A scalar that is written by the launch, or once outside of loops: lanes may leave a loop in different rounds.
+    let stays = |v: VRef| {
+        let info = program.info(v.vreg);
+        let written = definitions.get(&v.vreg).map(|d| (d.count, d.depth));
+        let once = written == if info.fixed.is_some() { None } else { Some((1, 0)) };
+        info.size <= SCALAR && info.piece_of.is_none() && once
+    };
+    let computes = |v: Vreg, inst: &Inst| {
+        let (isa, info) = (&inst.isa, program.info(v));
+        let mut covered = 0;
+        inst.written(|_, size| covered += size);
+        let is_plain = matches!(isa.opcode, Opcode::Mov | Opcode::Add | Opcode::Shl)
+            && isa.predicate.is_none()
+            && isa.condition.is_none()
+            && isa.destination.indirect.is_none()
+            && inst.fixup.is_none();
+        let sources = isa.sources.iter().zip(inst.srcs).all(|(operand, v)| match (operand, v) {
+            (Operand::Register(s), Some(v)) => {
+                s.region == Region::SCALAR && s.ty.is_float() == isa.destination.ty.is_float() && stays(v)
+            }
+            (Operand::Register(_), None) => false,
+            _ => true,
+        });
+        info.fixed.is_none() && info.piece_of.is_none() && covered == info.size && is_plain && sources
+    };
+    let once = definitions.iter().filter(|(v, d)| d.count == 1 && computes(**v, d.inst));
+    once.map(|(v, d)| (*v, d.inst.clone())).collect()
+}
+
+/// The writes of a register.
+struct Definition<'a> {
+    /// The first.
+    inst: &'a Inst,
+    /// Most loops around one.
+    depth: u32,
+    count: u32,
+}
+
+/// Most bytes of what counts as a scalar.
+const SCALAR: u32 = 8;
+
+/// Computes `vregs` where they are used, or sends them to scratch.
 ///
 /// # Errors
 /// More scratch than messages can reach.
 pub fn spill(program: &mut Program, vregs: &[Vreg], generation: Generation) -> Result<(), String> {
-    for v in vregs {
+    let mut anew = computable(program);
+    anew.retain(|v, _| vregs.contains(v));
+    // What one of them is computed from is not taken away at the same time.
+    let sources: Vec<Vreg> =
+        anew.values().flat_map(|inst| inst.srcs.iter().flatten()).map(|v| v.vreg).collect();
+    let vregs = vregs.iter().filter(|v| !sources.contains(v));
+    for v in vregs.filter(|v| !anew.contains_key(v)) {
         let info = &mut program.vregs[v.0 as usize];
         info.spilled = Some(program.spill_size);
         program.spill_size += info.size.next_multiple_of(GRF);
@@ -32,7 +95,10 @@ pub fn spill(program: &mut Program, vregs: &[Vreg], generation: Generation) -> R
         let old = std::mem::take(&mut program.blocks[index].insts);
         let mut new = Vec::with_capacity(old.len());
         for inst in old {
-            rewrite(program, inst, masked, generation, &mut new)?;
+            if !inst.dst.is_some_and(|v| anew.contains_key(&v.vreg)) {
+                let inst = compute(program, inst, &anew, &mut new);
+                rewrite(program, inst, masked, generation, &mut new)?;
+            }
         }
         program.blocks[index].insts = new;
     }
@@ -43,6 +109,31 @@ pub fn spill(program: &mut Program, vregs: &[Vreg], generation: Generation) -> R
 fn touched(at: VRef, span: u32) -> (u32, u32) {
     let first = at.offset / GRF * GRF;
     (first, (at.offset + span).next_multiple_of(GRF) - first)
+}
+
+/// The instruction with registers computed for it in place of those in `anew`.
+fn compute(program: &mut Program, mut inst: Inst, anew: &HashMap<Vreg, Inst>, out: &mut Vec<Inst>) -> Inst {
+    let mut pieces: Vec<(Vreg, Vreg)> = Vec::new();
+    for index in 0..3 {
+        let Some(at) = inst.srcs[index] else { continue };
+        let Some(definition) = anew.get(&at.vreg) else { continue };
+        let known = pieces.iter().find(|p| p.0 == at.vreg).map(|p| p.1);
+        let piece = known.unwrap_or_else(|| {
+            let info = *program.info(at.vreg);
+            program.vregs.push(VregInfo { piece_of: Some((at.vreg, 0)), ..info });
+            let piece = Vreg(program.vregs.len() as u32 - 1);
+            let mut definition = definition.clone();
+            definition.dst = Some(VRef { vreg: piece, offset: 0 });
+            // The same for all lanes, those too that do not run here.
+            definition.isa.no_mask = true;
+            definition.fresh = true;
+            out.push(definition);
+            pieces.push((at.vreg, piece));
+            piece
+        });
+        inst.srcs[index] = Some(VRef { vreg: piece, offset: at.offset });
+    }
+    inst
 }
 
 fn rewrite(

@@ -4,6 +4,7 @@ mod cross_lane;
 mod execute;
 mod memory;
 mod operations;
+mod spill;
 
 use super::{Compiled, Options, Target, compile};
 use crate::ir::interpret::{Launch, Memory, Value, run};

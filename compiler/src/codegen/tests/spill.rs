@@ -1,0 +1,66 @@
+//! Registers that are computed anew instead of being spilled.
+
+use crate::codegen::lir::{Block, GRF, Inst, Kind, Program, VRef, Vreg, VregInfo};
+use crate::codegen::{allocate, check, spill};
+use gencl_isa::{Destination, Generation, Instruction, Opcode, Operand, Region, Register, Source, Type};
+
+const ARGUMENT: Vreg = Vreg(0);
+const SCALAR: Vreg = Vreg(1);
+const VECTOR: Vreg = Vreg(2);
+const RESULT: Vreg = Vreg(3);
+
+/// `dst` = `src` + 1 in 8 lanes, or in one.
+fn add(dst: Vreg, src: Vreg, lanes: u8) -> Inst {
+    let is_scalar = |v: Vreg| v == ARGUMENT || v == SCALAR;
+    let mut isa = Instruction::new(Opcode::Add, lanes);
+    isa.no_mask = lanes == 1;
+    isa.destination = Destination::new(Register::Grf(0), 0, Type::UD);
+    let region = if is_scalar(src) { Region::SCALAR } else { Region::new(8, 8, 1) };
+    isa.sources[0] = Operand::Register(Source::new(Register::Grf(0), 0, region, Type::UD));
+    isa.sources[1] = Operand::Immediate { bits: 1, ty: Type::UD };
+    let mut inst = Inst::new(isa);
+    inst.dst = Some(VRef { vreg: dst, offset: 0 });
+    inst.srcs[0] = Some(VRef { vreg: src, offset: 0 });
+    inst
+}
+
+/// The scalar comes of the argument in a block of this depth, the vector of the scalar, the result of the vector; the vector goes to scratch.
+fn spilled(depth: u32) -> Program {
+    let register =
+        |size, fixed| VregInfo { size, align: size.min(GRF), fixed, piece_of: None, spilled: None };
+    let vregs = vec![register(4, Some(GRF)), register(4, None), register(GRF, None), register(GRF, None)];
+    let first = Block { insts: vec![add(SCALAR, ARGUMENT, 1)], successors: vec![1], depth, masked: true };
+    let insts = vec![add(VECTOR, SCALAR, 8), add(RESULT, VECTOR, 8), add(RESULT, VECTOR, 8)];
+    let second = Block { insts, successors: vec![], depth: 0, masked: true };
+    let mut program = Program { vregs, blocks: vec![first, second], spill_size: 0 };
+    spill::spill(&mut program, &[VECTOR], Generation::Gen9).expect("there is scratch enough");
+    let locations = allocate::allocate(&program, 16).expect("there are registers enough");
+    check::check(&program, &locations).expect("the allocation is right");
+    program
+}
+
+#[test]
+fn what_comes_of_a_scalar_is_computed_where_it_is_used() {
+    let program = spilled(0);
+    assert_eq!(program.spill_size, 0);
+    let insts = &program.blocks[1].insts;
+    assert_eq!(insts.len(), 4, "the two uses, each behind its own addition\n{}", program.dump());
+    for pair in insts.chunks(2) {
+        assert!(pair[0].isa.no_mask && pair[0].srcs[0].map(|v| v.vreg) == Some(SCALAR), "{}", program.dump());
+        assert_eq!(pair[1].srcs[0], pair[0].dst, "{}", program.dump());
+    }
+}
+
+/// Lanes may have left the loop with earlier values of the scalar.
+#[test]
+fn what_comes_of_a_scalar_of_a_loop_goes_to_scratch() {
+    let program = spilled(1);
+    assert_eq!(program.spill_size, GRF);
+    let kinds = program.blocks[1].insts.iter().map(|i| i.kind);
+    assert_eq!(
+        kinds.filter(|k| *k != Kind::Normal).count(),
+        4,
+        "a fill and a spill, two fills\n{}",
+        program.dump()
+    );
+}
