@@ -31,6 +31,7 @@ impl Llvm {
     pub fn build_bridges(&self) {
         self.build_bridge("gencl_clang", "src/clang/clang.cpp");
         self.build_bridge("gencl_passes", "src/llvm/passes.cpp");
+        self.build_bridge("gencl_promote", "src/llvm/promote.cpp");
         self.build_bridge("gencl_unroll", "src/llvm/unroll.cpp");
         println!("cargo::rustc-link-search=native={}", out_dir().display());
         println!("cargo::rustc-link-lib=dylib=stdc++");

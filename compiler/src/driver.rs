@@ -277,6 +277,11 @@ impl<'a> Driver<'a> {
             Ok(())
         })?;
         self.step(module, pipeline::OPTIMIZE.name, |module| pipeline::run(module, pipeline::OPTIMIZE))?;
+        let mut promoted = false;
+        self.step(module, "promote-arrays", |module| {
+            promoted = pipeline::promote_arrays(module);
+            Ok(())
+        })?;
         let mut calls = lower::arithmetic(context, module);
         if generic::is_used(module) {
             self.step(module, "generic-pointers", |module| {
@@ -289,6 +294,8 @@ impl<'a> Driver<'a> {
         if calls {
             self.step(module, "link-again", |module| library::link(context, module))?;
             prepare::inline_everything(context, module);
+        }
+        if calls || promoted {
             let step = pipeline::INLINE_AGAIN;
             self.step(module, step.name, |module| pipeline::run(module, step))?;
         }

@@ -31,12 +31,20 @@ pub const INLINE: Step =
 unsafe extern "C" {
     /// In `unroll.cpp`.
     fn gencl_mark_loops(module: LLVMModuleRef);
+    /// In `promote.cpp`.
+    fn gencl_promote_arrays(module: LLVMModuleRef) -> bool;
 }
 
 /// Marks the loops that [`OPTIMIZE`] is to unroll beyond LLVM's own measure: those over small private arrays.
 pub fn mark_loops(module: &Module) {
     // SAFETY: the function takes any valid module and keeps nothing of it.
     unsafe { gencl_mark_loops(module.as_mut_ptr()) }
+}
+
+/// Makes vectors of small private arrays that are indexed by what is known at run time; true when there were any.
+pub fn promote_arrays(module: &Module) -> bool {
+    // SAFETY: the function takes any valid module and keeps nothing of it.
+    unsafe { gencl_promote_arrays(module.as_mut_ptr()) }
 }
 
 /// Everything that -O2 has without vectors.

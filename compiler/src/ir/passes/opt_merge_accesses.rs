@@ -164,6 +164,13 @@ struct Group {
 }
 
 impl Group {
+    /// Is one of the registers a source of one of the stores?
+    fn stores_any(&self, function: &Function, block: BlockId, registers: &[Reg]) -> bool {
+        let instructions = &function.block(block).instructions;
+        let sources = |index: usize| instructions[index].srcs.iter();
+        !self.is_load && self.members.iter().any(|m| sources(m.0).any(|src| registers.contains(src)))
+    }
+
     /// Is there an element in one of the accesses?
     fn overlaps(&self, accesses: &[(usize, i64, usize)], offset: i64, elements: usize) -> bool {
         let size = i64::from(self.ty.bits() / 8);
@@ -179,6 +186,13 @@ fn plan(function: &Function, values: &Values, uniform: &FixedBitSet, block: Bloc
     let mut done = Vec::new();
     let once = |reg: &Reg| values.single_write(*reg).is_some();
     for (index, instruction) in function.block(block).instructions.iter().enumerate() {
+        if !instruction.dsts.is_empty() {
+            // A store does not move over a further write of what it stores.
+            let (kept, ended) =
+                open.into_iter().partition(|g: &Group| !g.stores_any(function, block, &instruction.dsts));
+            open = kept;
+            done.extend(ended);
+        }
         let (space, ty, is_load) = match instruction.op {
             Op::Load { space, ty, .. } => (space, ty, true),
             Op::Store { space, ty, .. } => (space, ty, false),
@@ -219,8 +233,7 @@ fn plan(function: &Function, values: &Values, uniform: &FixedBitSet, block: Bloc
             _ => ELEMENTS,
         };
         let whole = elements >= most || ty.bits() < 32;
-        let movable =
-            if is_load { instruction.dsts.iter().all(once) } else { instruction.srcs.iter().all(once) };
+        let movable = !is_load || instruction.dsts.iter().all(once);
         if whole || !movable || instruction.predicate.is_some() {
             continue;
         }
