@@ -3,6 +3,7 @@
 # make test-all Intel's driver with all of the tests too, on every simulated device
 # make bench    the measurements of docs/benchmarks.md
 # make compare  BENCH=PROGRAM OPTIONS='...': Intel's compiler and ours on one model, docs/statistics.md
+# make compare-code KERNELS=FOLDER BASE=GENCLC OPTIONS='...': the code that Intel's compiler, another build and this one make
 # make fuzz-ioctl MINUTES=30   random requests to the simulated render node; SEED=N to see a fault again
 # make fuzz-kernels COUNT=1000   random kernels, compared with pocl; SEED=N for the first
 # make install  PREFIX=/usr/local DESTDIR=
@@ -18,7 +19,7 @@ COUNT ?= 1000
 SEED ?=
 DEVICE ?= skl
 
-.PHONY: all demo test test-all lint bench compare fuzz-ioctl fuzz-kernels install clean dependencies test-dependencies build
+.PHONY: all demo test test-all lint bench compare compare-code fuzz-ioctl fuzz-kernels install clean dependencies test-dependencies build
 
 all: build
 
@@ -52,6 +53,10 @@ bench: test-dependencies build
 
 compare: test-dependencies build
 	RELEASE='$(RELEASE)' scripts/compare '$(BENCH)' $(OPTIONS)
+
+compare-code: dependencies
+	@$(CARGO) build --quiet --release -p gencl-compiler
+	@RELEASE='$(RELEASE)' BASE='$(BASE)' DEVICE='$(DEVICE)' scripts/compare-code '$(KERNELS)' $(OPTIONS)
 
 fuzz-ioctl:
 	$(CARGO) build --release -p gencl-render-node

@@ -2,7 +2,6 @@
 //!
 //! [`Driver::run`] is the only way a pass is run: it says which one comes, takes the time, and prints what was asked for.
 
-use std::fmt::Write;
 use std::time::{Duration, Instant};
 
 use gencl_program::debug::{self, Debug};
@@ -18,7 +17,7 @@ use crate::ir::{self, Unit, passes, text};
 use crate::link::{self, Link};
 use crate::llvm::{generic, library, lower, pipeline, prepare, printf, view};
 use crate::translate::{TranslateError, translate};
-use crate::{clang, options};
+use crate::{clang, options, statistics};
 
 /// A build.
 #[derive(Clone, Copy, Debug)]
@@ -398,7 +397,7 @@ impl<'a> Driver<'a> {
             kernels.push(compiled.kernel);
         }
         if self.debug.is_set(debug::STATS) {
-            self.listener.print(debug::STATS, &statistics(&kernels));
+            self.listener.print(debug::STATS, &statistics::table(&kernels, name));
         }
         Ok(Program { target: target.name.into(), data: unit.data, formats: unit.formats, kernels, ..program })
     }
@@ -444,25 +443,4 @@ impl passes::Observer for Observer<'_, '_> {
             self.driver.listener.print(debug::IR_PASSES, &text);
         }
     }
-}
-
-/// One line for each kernel.
-fn statistics(kernels: &[gencl_program::Kernel]) -> String {
-    let mut text = String::from("simd  instr  sends spills  fills   regs  scratch  kernel\n");
-    for kernel in kernels {
-        let s = &kernel.statistics;
-        let _ = writeln!(
-            text,
-            "{:4} {:6} {:6} {:6} {:6} {:6} {:8}  {}",
-            kernel.simd_width,
-            s.instructions,
-            s.sends,
-            s.spills,
-            s.fills,
-            s.registers,
-            kernel.scratch_size,
-            kernel.name
-        );
-    }
-    text
 }

@@ -20,5 +20,6 @@ pub mod llvm;
 pub mod options;
 #[cfg(feature = "llvm")]
 pub mod server;
+pub mod statistics;
 #[cfg(feature = "llvm")]
 pub mod translate;

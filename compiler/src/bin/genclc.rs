@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use gencl_compiler::driver::{Build, Driver, Listener};
-use gencl_compiler::server;
+use gencl_compiler::{server, statistics};
 use gencl_program::debug::{self, Debug};
 use gencl_program::elf;
 use gencl_program::protocol::Status;
@@ -17,10 +17,10 @@ use gencl_program::protocol::Status;
 #[derive(Parser)]
 #[command(name = "genclc", version)]
 struct Arguments {
-    /// OpenCL C source.
+    /// OpenCL C sources; a folder stands for the files *.cl in it.
     #[arg(required_unless_present = "serve")]
-    source: Option<PathBuf>,
-    /// Where the program goes, an ELF file.
+    sources: Vec<PathBuf>,
+    /// Where the program of a single source goes, an ELF file.
     #[arg(short, long)]
     output: Option<PathBuf>,
     /// The GPU to compile for.
@@ -29,6 +29,9 @@ struct Arguments {
     /// Print ast, llvm, ir, asm, stats (any of the debug options), separated by commas.
     #[arg(long, default_value = "")]
     dump: String,
+    /// Print a table with a line for each kernel, with the sizes of its code.
+    #[arg(long)]
+    stats: bool,
     /// Serve builds on standard input and output, for the runtime.
     #[arg(long)]
     serve: bool,
@@ -96,8 +99,22 @@ fn serve() -> ExitCode {
     }
 }
 
+/// Compiles all sources. One that fails does not keep those after it from being compiled.
 fn compile(arguments: &Arguments, options: &str) -> ExitCode {
-    match build(arguments, options) {
+    let compiled = sources(&arguments.sources).and_then(|paths| {
+        if arguments.output.is_some() && paths.len() != 1 {
+            return Err("a single file has room for a single program".to_owned());
+        }
+        if arguments.stats {
+            print(statistics::HEADER);
+        }
+        let mut good = true;
+        for path in &paths {
+            good &= build(arguments, options, path)?;
+        }
+        Ok(good)
+    });
+    match compiled {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(message) => {
@@ -107,31 +124,46 @@ fn compile(arguments: &Arguments, options: &str) -> ExitCode {
     }
 }
 
+/// The files that the user named, with those of folders in the order of their names.
+fn sources(named: &[PathBuf]) -> Result<Vec<PathBuf>, String> {
+    let mut paths = Vec::new();
+    for path in named {
+        if !path.is_dir() {
+            paths.push(path.clone());
+            continue;
+        }
+        let entries = path.read_dir().map_err(|e| format!("{}: {e}", path.display()))?;
+        let mut files: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+        files.retain(|file| file.extension().is_some_and(|extension| extension == "cl"));
+        files.sort();
+        paths.extend(files);
+    }
+    Ok(paths)
+}
+
 /// Compiles a file; false when the source has errors, which were printed.
-fn build(arguments: &Arguments, options: &str) -> Result<bool, String> {
+fn build(arguments: &Arguments, options: &str, path: &Path) -> Result<bool, String> {
     let environment = std::env::var("GENCL_DEBUG").unwrap_or_default();
     let (debug, complaints) = Debug::parse(&format!("{environment},{}", arguments.dump));
     if let Some(complaint) = complaints.first() {
         return Err(complaint.clone());
     }
-    let path = arguments.source.as_deref().unwrap_or(Path::new("-"));
     let source = std::fs::read(path).map_err(|e| format!("{}: {e}", path.display()))?;
     // Headers beside the source are found as if the compiler stood there.
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let include = format!("{options} -I {}", quote(&directory.to_string_lossy()));
-    let build = Build {
-        source: &source,
-        name: &path.to_string_lossy(),
-        options: &include,
-        headers: &[],
-        target: &arguments.target,
-    };
+    let name = path.to_string_lossy();
+    let build =
+        Build { source: &source, name: &name, options: &include, headers: &[], target: &arguments.target };
     let outcome = Driver::new(&debug, &mut Printer).build(&build);
     eprint!("{}", outcome.log);
     let Some(mut program) = outcome.program else {
         return Ok(outcome.status == Status::Success);
     };
     program.options = options.to_owned();
+    if arguments.stats {
+        program.kernels.iter().for_each(|kernel| print(&statistics::line(kernel, &name)));
+    }
     if let Some(output) = &arguments.output {
         let binary = elf::write(&program).map_err(|e| e.to_string())?;
         std::fs::write(output, binary).map_err(|e| format!("{}: {e}", output.display()))?;
@@ -139,14 +171,18 @@ fn build(arguments: &Arguments, options: &str) -> Result<bool, String> {
     Ok(true)
 }
 
-/// Prints to standard output.
+/// Prints to standard output. A reader that has seen enough closes the pipe.
+fn print(text: &str) {
+    let _ = io::stdout().write_all(text.as_bytes());
+}
+
+/// Prints what debug options ask for.
 struct Printer;
 
 impl Listener for Printer {
     fn progress(&mut self, _: &str, _: &str) {}
 
     fn print(&mut self, _: &str, text: &str) {
-        // A reader that has seen enough closes the pipe.
-        let _ = io::stdout().write_all(text.as_bytes());
+        print(text);
     }
 }

@@ -1,0 +1,87 @@
+//! `genclc` as users and scripts call it.
+#![cfg(feature = "llvm")]
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+const SCALE: &str = "kernel void scale(global float *a, float by) { a[get_global_id(0)] *= by; }\n";
+const TWO: &str = "kernel void first(global int *a) { a[get_global_id(0)] = N; }\n\
+                   kernel void second(global int *a) { barrier(CLK_GLOBAL_MEM_FENCE); a[get_local_id(0)]++; }\n";
+
+/// A folder of its own for a test, with files.
+fn folder(name: &str, files: &[(&str, &str)]) -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    for (name, text) in files {
+        fs::write(folder.join(name), text).unwrap();
+    }
+    folder
+}
+
+fn genclc(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_genclc")).args(arguments).env_remove("GENCL_DEBUG").output().unwrap()
+}
+
+/// The table's lines, cut into columns.
+fn table(output: &Output) -> Vec<Vec<String>> {
+    let text = String::from_utf8(output.stdout.clone()).unwrap();
+    text.lines().map(|line| line.split_whitespace().map(str::to_owned).collect()).collect()
+}
+
+#[test]
+fn statistics_have_a_line_for_each_kernel_of_a_folder() {
+    let folder = folder("statistics", &[("b.cl", TWO), ("a.cl", SCALE), ("a.h", "no source")]);
+    let output = genclc(&["--stats", "-DN=3", folder.to_str().unwrap()]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let table = table(&output);
+    let head = "simd instr per-lane sends spills fills regs scratch bytes kernel file";
+    assert_eq!(table[0], head.split(' ').collect::<Vec<_>>());
+    let file = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+    let names: Vec<_> = table[1..].iter().map(|row| row[9..].to_vec()).collect();
+    let expected =
+        [("scale", "a.cl"), ("first", "b.cl"), ("second", "b.cl")].map(|(k, f)| vec![k.to_owned(), file(f)]);
+    assert_eq!(names, expected);
+    for row in &table[1..] {
+        let number = |column: usize| row[column].parse::<f64>().unwrap();
+        let (simd, instructions, bytes) = (number(0), number(1), number(8));
+        assert!([8.0, 16.0, 32.0].contains(&simd), "{row:?}");
+        assert!((number(2) - instructions / simd).abs() < 1e-3, "{row:?}");
+        assert!(number(3) >= 2.0 && number(3) < instructions, "a store and the end of the thread: {row:?}");
+        assert_eq!((number(4), number(5), number(7)), (0.0, 0.0, 0.0), "neither spills nor scratch: {row:?}");
+        assert!((1.0..=128.0).contains(&number(6)), "{row:?}");
+        assert!(bytes >= instructions * 8.0 && bytes <= instructions * 16.0, "{row:?}");
+    }
+}
+
+#[test]
+fn statistics_go_on_after_a_source_with_errors() {
+    let folder = folder("statistics-errors", &[("a.cl", "kernel void broken( {"), ("b.cl", SCALE)]);
+    let output = genclc(&["--stats", folder.to_str().unwrap()]);
+    assert!(!output.status.success());
+    assert!(String::from_utf8_lossy(&output.stderr).contains("a.cl:1:"), "{output:?}");
+    let table = table(&output);
+    assert_eq!((table.len(), table[1][9].as_str()), (2, "scale"));
+}
+
+#[test]
+fn options_of_the_build_change_the_statistics() {
+    let folder = folder("statistics-width", &[("a.cl", SCALE)]);
+    let file = folder.join("a.cl");
+    let width = |simd: &str| {
+        let output = genclc(&["--stats", "--dump", simd, file.to_str().unwrap()]);
+        table(&output)[1][0].clone()
+    };
+    assert_eq!(["simd=8", "simd=16", "simd=32"].map(width), ["8", "16", "32"]);
+}
+
+#[test]
+fn one_output_is_for_one_source() {
+    let folder = folder("one-output", &[("a.cl", SCALE), ("b.cl", SCALE)]);
+    let target = folder.join("out.elf");
+    let several = genclc(&["-o", target.to_str().unwrap(), folder.to_str().unwrap()]);
+    assert!(!several.status.success() && !target.exists());
+    let one = genclc(&["-o", target.to_str().unwrap(), folder.join("a.cl").to_str().unwrap()]);
+    assert!(one.status.success() && target.exists());
+}
