@@ -50,6 +50,15 @@ pub fn uniform_registers(function: &Function) -> FixedBitSet {
     }
 }
 
+/// The registers that are computed from what is uniform alone, whatever lanes do: at least those of [`uniform_registers`], at a small part of the
+/// cost.
+pub fn uniform_by_data(function: &Function) -> FixedBitSet {
+    let mut uniform = FixedBitSet::with_capacity(function.registers.len());
+    uniform.insert_range(..);
+    spread(function, &mut uniform);
+    uniform
+}
+
 /// Takes back what is computed from registers that are not uniform.
 fn spread(function: &Function, uniform: &mut FixedBitSet) {
     let mut readers: Vec<Vec<&[Reg]>> = vec![Vec::new(); function.registers.len()];

@@ -5,7 +5,7 @@
 //! compared as a root and a constant; the translation computes them as an argument and an offset of 32 bits
 //! (`translate/offset.rs`), whose constant part is found here. Per-lane form.
 
-use crate::ir::analysis::uniformity::uniform_registers;
+use crate::ir::analysis::uniformity::uniform_by_data;
 use crate::ir::analysis::values::Values;
 use crate::ir::{BinaryOp, BlockId, Function, Instruction, Op, Reg, Space, Type};
 use fixedbitset::FixedBitSet;
@@ -19,7 +19,7 @@ const BLOCK_ELEMENTS: usize = 16;
 /// Merges loads, and stores.
 pub fn opt_merge_accesses(function: &mut Function) {
     let values = Values::new(function);
-    let uniform = uniform_registers(function);
+    let uniform = uniform_by_data(function);
     let plan = |&block| (block, plan(function, &values, &uniform, block));
     let plans: Vec<_> = function.layout.iter().map(plan).collect();
     for (block, groups) in plans {

@@ -10,7 +10,7 @@ use crate::ir::{BlockId, Function, Instruction, Op, Predicate, Reg};
 use smallvec::{SmallVec, smallvec};
 
 /// Instructions of a side, as [`cost`] counts them, that are rather executed than branched over. Measured:
-/// docs/structured-branches.md.
+/// docs/masks.md.
 const SHORT: usize = 8;
 
 /// An if that becomes part of its first block. Blocks by their places in the layout.
