@@ -2,6 +2,7 @@
 
 mod across;
 mod api;
+mod arguments;
 mod arithmetic;
 mod builds;
 mod control_flow;
@@ -16,6 +17,7 @@ mod programs;
 fn main() {
     let cases = [
         control_flow::cases(),
+        arguments::cases(),
         memory::cases(),
         arithmetic::cases(),
         integers::cases(),

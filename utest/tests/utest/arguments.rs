@@ -1,0 +1,332 @@
+//! Arguments by value: every type, alignment, nesting and way of use, in generated kernels.
+//!
+//! For each list of arguments there are three kernels: one reads all elements where they are, one at places that it computes, one changes what it was
+//! given and reads it again. Expected layouts are those of the OpenCL C specification (3.0, 6.3.5 "Alignment of Types", 6.11 "Attribute Qualifiers").
+
+use gencl_utest::{Arg, Case, Gpu, Launch, Outcome, Random};
+use std::fmt::Write;
+
+pub fn cases() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for scalar in SCALARS {
+        cases.push((format!("vectors_{}", scalar.name), vectors(scalar)));
+    }
+    for align in [1, 2, 4, 8, 16, 32, 64, 128] {
+        cases.push((format!("aligned_{align}"), aligned(align)));
+    }
+    cases.push(("packed".into(), packed()));
+    cases.push(("nested".into(), nested()));
+    cases.push(("large".into(), vec![Type::Array(Box::new(Type::Scalar(INT)), 200)]));
+    cases.extend((0..16).map(|seed| (format!("random_{seed}"), random(seed))));
+    let case = |(name, types): (String, Vec<Type>)| {
+        Case::new(format!("compiler_function_argument_{name}"), move || run(&types))
+    };
+    cases.into_iter().map(case).collect()
+}
+
+/// What Intel's compiler (IGC 1.0.12504) does not do right, and why.
+const INTEL_FAILS: &[(&str, &str)] = &[
+    ("vectors_char", "Intel's compiler overwrites an argument"),
+    ("vectors_uchar", "Intel's compiler overwrites an argument"),
+    ("aligned_128", "Intel's compiler lacks registers"),
+    ("random_6", "Intel's compiler loses the end of a vector of three"),
+    ("random_11", "Intel's compiler loses the end of a vector of three"),
+    ("random_13", "Intel's compiler loses the end of a vector of three"),
+];
+
+/// A scalar type.
+#[derive(Clone, Copy)]
+struct Scalar {
+    name: &'static str,
+    size: usize,
+    /// The unsigned type of its size.
+    bits: &'static str,
+}
+
+const fn scalar(name: &'static str, size: usize, bits: &'static str) -> Scalar {
+    Scalar { name, size, bits }
+}
+
+const INT: Scalar = scalar("int", 4, "uint");
+const SCALARS: [Scalar; 9] = [
+    scalar("char", 1, "uchar"),
+    scalar("uchar", 1, "uchar"),
+    scalar("short", 2, "ushort"),
+    scalar("ushort", 2, "ushort"),
+    INT,
+    scalar("uint", 4, "uint"),
+    scalar("long", 8, "ulong"),
+    scalar("ulong", 8, "ulong"),
+    scalar("float", 4, "uint"),
+];
+
+/// The type of an argument or of what is in it.
+#[derive(Clone)]
+enum Type {
+    Scalar(Scalar),
+    Vector(Scalar, usize),
+    Array(Box<Type>, usize),
+    Struct(Vec<Field>, bool),
+}
+
+/// A field of a structure; its attribute asks for an alignment.
+#[derive(Clone)]
+struct Field {
+    ty: Type,
+    align: Option<usize>,
+}
+
+fn plain(ty: Type) -> Field {
+    Field { ty, align: None }
+}
+
+/// An element of an argument.
+struct Leaf {
+    scalar: Scalar,
+    /// First byte.
+    offset: usize,
+    /// How to read it at known places.
+    known: String,
+    /// How to read it at computed ones; `z` is zero.
+    computed: String,
+}
+
+impl Type {
+    /// Bytes and alignment.
+    fn layout(&self) -> (usize, usize) {
+        match self {
+            Type::Scalar(s) => (s.size, s.size),
+            Type::Vector(s, n) => {
+                let size = s.size * n.next_power_of_two();
+                (size, size)
+            }
+            Type::Array(element, n) => {
+                let (size, align) = element.layout();
+                (size * n, align)
+            }
+            Type::Struct(fields, _) => {
+                let end = self.offsets().zip(fields).map(|(at, f)| at + f.ty.layout().0).max();
+                let align = fields.iter().map(|f| self.align_of(f)).max().unwrap_or(1);
+                (end.unwrap_or(0).next_multiple_of(align), align)
+            }
+        }
+    }
+
+    fn align_of(&self, field: &Field) -> usize {
+        let packed = matches!(self, Type::Struct(_, true));
+        let natural = if packed { 1 } else { field.ty.layout().1 };
+        natural.max(field.align.unwrap_or(1))
+    }
+
+    /// The first byte of each field.
+    fn offsets(&self) -> impl Iterator<Item = usize> + '_ {
+        let fields: &[Field] = if let Type::Struct(fields, _) = self { fields } else { &[] };
+        fields.iter().scan(0usize, |end, field| {
+            let at = end.next_multiple_of(self.align_of(field));
+            *end = at + field.ty.layout().0;
+            Some(at)
+        })
+    }
+
+    /// Writes the structures that it is made of and gives the declaration of `name`.
+    fn declare(&self, name: &str, structures: &mut String, count: &mut usize) -> String {
+        match self {
+            Type::Scalar(s) => format!("{} {name}", s.name),
+            Type::Vector(s, n) => format!("{}{n} {name}", s.name),
+            Type::Array(element, n) => element.declare(&format!("{name}[{n}]"), structures, count),
+            Type::Struct(fields, packed) => {
+                let mut text = String::new();
+                for (index, field) in fields.iter().enumerate() {
+                    let declaration = field.ty.declare(&format!("f{index}"), structures, count);
+                    let align = field.align.map(|n| format!(" __attribute__((aligned({n})))"));
+                    let _ = writeln!(text, "    {declaration}{};", align.unwrap_or_default());
+                }
+                let packed = if *packed { "__attribute__((packed)) " } else { "" };
+                let _ = writeln!(structures, "struct {packed}s{count} {{\n{text}}};");
+                *count += 1;
+                format!("struct s{} {name}", *count - 1)
+            }
+        }
+    }
+
+    fn leaves(&self, offset: usize, known: &str, computed: &str, list: &mut Vec<Leaf>) {
+        match self {
+            Type::Scalar(s) => {
+                list.push(Leaf { scalar: *s, offset, known: known.into(), computed: computed.into() });
+            }
+            Type::Vector(s, n) => {
+                for k in 0..*n {
+                    let leaf = Leaf {
+                        scalar: *s,
+                        offset: offset + k * s.size,
+                        known: format!("{known}.s{k:x}"),
+                        computed: format!("{computed}[z + {k}]"),
+                    };
+                    list.push(leaf);
+                }
+            }
+            Type::Array(element, n) => {
+                let size = element.layout().0;
+                for k in 0..*n {
+                    let (known, computed) = (format!("{known}[{k}]"), format!("{computed}[z + {k}]"));
+                    element.leaves(offset + k * size, &known, &computed, list);
+                }
+            }
+            Type::Struct(fields, _) => {
+                for (index, (at, field)) in self.offsets().zip(fields).enumerate() {
+                    let field_of = |base: &str| format!("{base}.f{index}");
+                    field.ty.leaves(offset + at, &field_of(known), &field_of(computed), list);
+                }
+            }
+        }
+    }
+}
+
+/// Every vector of a type, between scalars that take them off their alignment.
+fn vectors(s: Scalar) -> Vec<Type> {
+    let vectors = [3, 16, 2, 8, 4].map(|n| Type::Vector(s, n));
+    vectors.into_iter().flat_map(|v| [Type::Scalar(s), v]).collect()
+}
+
+/// A field of an alignment behind one byte, alone, in arrays of structures and behind another argument.
+fn aligned(align: usize) -> Vec<Type> {
+    let field = |ty: Type| Field { ty, align: Some(align) };
+    let fields =
+        vec![plain(Type::Scalar(SCALARS[0])), field(Type::Scalar(SCALARS[0])), field(Type::Scalar(INT))];
+    let one = Type::Struct(fields, false);
+    let many = Type::Struct(vec![plain(Type::Array(Box::new(one.clone()), 3))], false);
+    vec![Type::Scalar(SCALARS[2]), one, many]
+}
+
+fn packed() -> Vec<Type> {
+    let vector = Type::Vector(INT, 4);
+    let types = SCALARS.map(Type::Scalar).into_iter().chain([vector, Type::Scalar(SCALARS[0])]);
+    let one = Type::Struct(types.map(plain).collect(), true);
+    vec![one.clone(), Type::Struct(vec![plain(Type::Scalar(SCALARS[0])), plain(one)], false)]
+}
+
+/// Structures in arrays in structures, five deep.
+fn nested() -> Vec<Type> {
+    let mut ty =
+        Type::Struct(vec![plain(Type::Scalar(SCALARS[1])), plain(Type::Vector(SCALARS[2], 3))], false);
+    for _ in 0..4 {
+        let fields = [Type::Scalar(SCALARS[2]), Type::Array(Box::new(ty), 2), Type::Scalar(SCALARS[6])];
+        ty = Type::Struct(fields.map(plain).to_vec(), false);
+    }
+    vec![ty]
+}
+
+fn random(seed: u64) -> Vec<Type> {
+    let mut random = Random::new(seed + 1);
+    (0..2 + random.next_u32() % 3).map(|_| random_type(&mut random, 3)).collect()
+}
+
+fn random_type(random: &mut Random, depth: u32) -> Type {
+    let mut any = |n: usize| random.next_u32() as usize % n;
+    let s = SCALARS[any(SCALARS.len())];
+    match any(if depth == 0 { 2 } else { 5 }) {
+        0 => Type::Scalar(s),
+        1 => Type::Vector(s, [2, 3, 4, 8][any(4)]),
+        // An argument cannot be an array.
+        2 if depth < 3 => {
+            let n = 1 + any(4);
+            Type::Array(Box::new(random_type(random, depth - 1)), n)
+        }
+        _ => {
+            let count = 1 + any(4);
+            let packed = any(8) == 0;
+            let field = |_| {
+                let ty = random_type(random, depth - 1);
+                let align = (random.next_u32() % 4 == 0).then(|| 1 << (random.next_u32() % 6));
+                Field { ty, align: align.filter(|_| !packed) }
+            };
+            Type::Struct((0..count).map(field).collect(), packed)
+        }
+    }
+}
+
+/// Work-items, each of which has its own copy of what it changes.
+const ITEMS: usize = 40;
+/// Most elements of an argument that are looked at.
+const LEAVES: usize = 250;
+
+/// An argument that is an array is one in a structure.
+fn wrapped(ty: &Type) -> Type {
+    match ty {
+        Type::Array(..) => Type::Struct(vec![plain(ty.clone())], false),
+        ty => ty.clone(),
+    }
+}
+
+fn run(types: &[Type]) -> Outcome {
+    let gpu = Gpu::get()?;
+    let types: Vec<Type> = types.iter().map(wrapped).collect();
+    let (mut structures, mut count) = (String::new(), 0);
+    let mut parameters = String::new();
+    let mut leaves = Vec::new();
+    for (index, ty) in types.iter().enumerate() {
+        let name = format!("a{index}");
+        let _ = write!(parameters, ", {}", ty.declare(&name, &mut structures, &mut count));
+        let mut own = Vec::new();
+        ty.leaves(0, &name, &name, &mut own);
+        leaves.extend(own.into_iter().map(|leaf| (index, leaf)));
+    }
+    leaves.truncate(LEAVES);
+    let source = source(&structures, &parameters, &leaves);
+
+    let mut random = Random::new(7);
+    let arguments: Vec<Vec<u8>> =
+        types.iter().map(|ty| (0..ty.layout().0).map(|_| random.next_u32() as u8 & 0x3f).collect()).collect();
+    let value = |(index, leaf): &(usize, Leaf)| {
+        let mut bytes = [0; 8];
+        bytes[..leaf.scalar.size].copy_from_slice(&arguments[*index][leaf.offset..][..leaf.scalar.size]);
+        u64::from_le_bytes(bytes)
+    };
+    let given: Vec<u64> = leaves.iter().map(value).collect();
+    for width in gpu.simd_widths() {
+        let program =
+            gpu.build_source(&source, &format!("-D WIDTH={width}")).map_err(|e| format!("{e}\n{source}"))?;
+        for kernel in ["direct", "indirect", "written"] {
+            let output = gpu.buffer(&vec![0u64; ITEMS * leaves.len()])?;
+            let mut list = vec![output.arg(), Arg::Bytes(&[0; 4])];
+            list.extend(arguments.iter().map(|bytes| Arg::Bytes(bytes)));
+            program.run(kernel, &list, &Launch::linear(ITEMS, ITEMS / 2))?;
+            let found = output.read()?;
+            for item in 0..ITEMS {
+                for (k, (_, leaf)) in leaves.iter().enumerate() {
+                    let changes = kernel == "written" && k % 3 == 0;
+                    let expected = if changes { given[k] ^ item as u64 } else { given[k] };
+                    let found = found[item * leaves.len() + k];
+                    if found != expected {
+                        let place = &leaf.known;
+                        return Err(format!(
+                            "{kernel}, {width} lanes, item {item}: {place} is {found:#x}, not {expected:#x}\n{source}"
+                        ));
+                    }
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The kernels. Elements are given as their bits.
+fn source(structures: &str, parameters: &str, leaves: &[(usize, Leaf)]) -> String {
+    let mut text = format!("{structures}\n");
+    for kernel in ["direct", "indirect", "written"] {
+        let width = "__attribute__((intel_reqd_sub_group_size(WIDTH)))";
+        let _ = writeln!(text, "kernel {width}\nvoid {kernel}(global ulong *out, int z{parameters}) {{");
+        let _ = writeln!(text, "    size_t i = get_global_id(0);\n    out += i * {};", leaves.len());
+        for (_, leaf) in leaves.iter().step_by(3).filter(|_| kernel == "written") {
+            let Scalar { name, bits, .. } = leaf.scalar;
+            let place = &leaf.computed;
+            let _ = writeln!(text, "    {place} = as_{name}(({bits})(as_{bits}({place}) ^ i));");
+        }
+        for (k, (_, leaf)) in leaves.iter().enumerate() {
+            let place = if kernel == "indirect" { &leaf.computed } else { &leaf.known };
+            let _ = writeln!(text, "    out[{k}] = as_{}({place});", leaf.scalar.bits);
+        }
+        text.push_str("}\n");
+    }
+    text
+}
