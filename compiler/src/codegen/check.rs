@@ -12,7 +12,7 @@
 use super::allocate::Locations;
 use super::lir::{Inst, Kind, Program, VRef};
 use smallvec::SmallVec;
-use std::collections::HashMap;
+use std::collections::BTreeSet;
 
 /// Bytes of virtual registers that a byte stands for. Pieces of spilled registers count as these.
 type Held = SmallVec<[(u32, u32); 1]>;
@@ -20,7 +20,8 @@ type Held = SmallVec<[(u32, u32); 1]>;
 #[derive(Clone, PartialEq, Eq)]
 struct State {
     file: Vec<Held>,
-    scratch: HashMap<u32, Held>,
+    /// From its first byte; what is behind the end holds nothing.
+    scratch: Vec<Held>,
     /// Bytes of registers written on some path, by their number in [`Bytes`].
     written: Vec<u64>,
 }
@@ -65,7 +66,7 @@ pub fn check(program: &Program, locations: &Locations) -> Result<(), String> {
     let ends = program.vregs.iter().zip(locations).filter_map(|(v, at)| at.map(|at| at + v.size));
     let mut first = State {
         file: vec![Held::new(); ends.max().unwrap_or(0) as usize],
-        scratch: HashMap::new(),
+        scratch: Vec::new(),
         written: vec![0; count.div_ceil(64)],
     };
     for (v, info) in program.vregs.iter().enumerate() {
@@ -80,8 +81,9 @@ pub fn check(program: &Program, locations: &Locations) -> Result<(), String> {
     if let Some(e) = entry.first_mut() {
         *e = Some(first);
     }
-    let mut work = vec![0usize];
-    while let Some(index) = work.pop() {
+    // In the order of the program, so that most blocks are looked at once their predecessors are done.
+    let mut work = BTreeSet::from([0usize]);
+    while let Some(index) = work.pop_first() {
         let Some(mut state) = entry.get(index).cloned().flatten() else { continue };
         let block = &program.blocks[index];
         for (number, inst) in block.insts.iter().enumerate() {
@@ -100,8 +102,8 @@ pub fn check(program: &Program, locations: &Locations) -> Result<(), String> {
                 }
                 Some(known) => meet(&bytes, known, &state),
             };
-            if changed && !work.contains(next) {
-                work.push(*next);
+            if changed {
+                work.insert(*next);
             }
         }
     }
@@ -117,11 +119,9 @@ fn meet(bytes: &Bytes, known: &mut State, other: &State) -> bool {
     }
     known.file = file;
     let mut scratch = std::mem::take(&mut known.scratch);
-    for slot in other.scratch.keys() {
-        scratch.entry(*slot).or_default();
-    }
-    for (slot, a) in &mut scratch {
-        let none = Held::new();
+    let none = Held::new();
+    scratch.resize(scratch.len().max(other.scratch.len()), Held::new());
+    for (slot, a) in scratch.iter_mut().enumerate() {
         changed |= merge(bytes, a, other.scratch.get(slot).unwrap_or(&none), known, other);
     }
     known.scratch = scratch;
@@ -195,9 +195,9 @@ fn step(
     }
     if let (Kind::Spill(slot), Some(v)) = (inst.kind, inst.srcs[1]) {
         let base = place(v)?;
-        for byte in 0..inst.src_span(1) {
-            state.scratch.insert(slot + byte, state.file[(base + byte) as usize].clone());
-        }
+        let (from, to, bytes) = (base as usize, slot as usize, inst.src_span(1) as usize);
+        state.scratch.resize(state.scratch.len().max(to + bytes), Held::new());
+        state.scratch[to..to + bytes].clone_from_slice(&state.file[from..from + bytes]);
         return Ok(());
     }
     let Some(v) = inst.dst else { return Ok(()) };
@@ -214,7 +214,7 @@ fn step(
             let before = state.is_written(bytes, tag);
             let cell = &mut state.file[(base + byte) as usize];
             if let Kind::Fill(slot) = inst.kind {
-                *cell = state.scratch.get(&(slot + byte)).cloned().unwrap_or_default();
+                *cell = state.scratch.get((slot + byte) as usize).cloned().unwrap_or_default();
             } else if keeps && before && !cell.contains(&tag) {
                 // Some lanes now hold what was there before.
                 cell.clear();

@@ -4,7 +4,11 @@
 //! written to `fuzz-SEED.cl` in the current directory.
 
 use std::collections::BTreeMap;
-use std::process::{Command, ExitCode};
+use std::io::{BufRead, BufReader};
+use std::process::{Command, ExitCode, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread::ScopedJoinHandle;
+use std::time::Duration;
 
 use clap::Parser;
 use gencl_utest::random_kernel::{GROUP, INPUT_BYTES, ITEM_DWORDS, prelude, source};
@@ -31,13 +35,23 @@ struct Options {
     /// Lanes per thread, for the attribute that asks for them.
     #[arg(long)]
     width: Option<u32>,
+    /// Build options.
+    #[arg(long, default_value = "", allow_hyphen_values = true)]
+    options: String,
 }
 
 /// Kernels of one run of another process, and of one program.
-const RUN: u64 = 64;
+const RUN: u64 = 32;
 const BATCH: u64 = 8;
-/// Work-items, and of a group; the argument is the size of the group too.
-const LAUNCHES: [(usize, usize); 3] = [(64, 64), (48, 16), (45, 15)];
+/// Work-items, and of a group; the argument is the size of the group too. A kernel is launched with one of them, as pocl compiles it anew for
+/// each size of a group.
+const SIZES: [(usize, usize); 3] = [(64, 64), (48, 16), (45, 15)];
+/// How often a kernel is launched, each time with another input.
+const LAUNCHES: u64 = 3;
+/// How long a kernel and its program may take.
+const PATIENCE: Duration = Duration::from_secs(300);
+/// What runs with the driver under test: `intel_reqd_sub_group_size`, or the driver's choice.
+const WIDTHS: [Option<u32>; 4] = [None, Some(8), Some(16), Some(32)];
 
 fn main() -> ExitCode {
     let options = Options::parse();
@@ -52,12 +66,20 @@ fn main() -> ExitCode {
     let end = options.seed + options.count;
     for first in (options.seed..end).step_by(RUN as usize) {
         let count = RUN.min(end - first);
-        let reference =
-            run(first, count, &[("OCL_ICD_VENDORS", &options.reference), ("POCL_KERNEL_CACHE", "0")], None);
-        let own: Vec<_> = [None, Some(8), Some(16), Some(32)]
-            .iter()
-            .map(|&width| (width, run(first, count, &[], width)))
-            .collect();
+        let (reference, own) = std::thread::scope(|scope| {
+            let reference = scope.spawn(|| {
+                let environment =
+                    [("OCL_ICD_VENDORS", options.reference.as_str()), ("POCL_KERNEL_CACHE", "0")];
+                run(first, count, &environment, &["--options=-cl-opt-disable".to_owned()])
+            });
+            let own = WIDTHS.map(|width| {
+                let number = width.map(|width| format!("--width={width}"));
+                let run =
+                    scope.spawn(move || run(first, count, &[("GENCL_CACHE", "off")], number.as_slice()));
+                (width, run)
+            });
+            (joined(reference), own.map(|(width, run)| (width, joined(run))))
+        });
         for seed in first..first + count {
             let Some(expected) = reference.get(&seed).filter(|text| !text.starts_with("error")) else {
                 skipped += 1;
@@ -89,34 +111,54 @@ fn main() -> ExitCode {
     if different == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Runs this program for some kernels with another environment. Behind one on which it crashes it begins anew.
-fn run(first: u64, count: u64, environment: &[(&str, &str)], width: Option<u32>) -> BTreeMap<u64, String> {
+/// What a thread gives; it ends the program if it panicked.
+fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> T {
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+/// Runs this program for some kernels with another environment. Behind one on which it crashes or stands still it begins anew.
+fn run(first: u64, count: u64, environment: &[(&str, &str)], arguments: &[String]) -> BTreeMap<u64, String> {
     let mut results = BTreeMap::new();
     let mut seed = first;
     while seed < first + count {
         let Ok(program) = std::env::current_exe() else { break };
-        let mut command = Command::new(program);
-        command.args([
-            "--digests",
-            "--seed",
-            &seed.to_string(),
-            "--count",
-            &(first + count - seed).to_string(),
-        ]);
-        command.envs(environment.iter().copied());
-        if let Some(width) = width {
-            command.args(["--width", &width.to_string()]);
-        }
-        let Ok(output) = command.output() else { break };
-        for line in String::from_utf8_lossy(&output.stdout).lines() {
-            if let Some((number, digest)) = line.split_once(' ')
-                && let Ok(number) = number.parse::<u64>()
+        let left = first + count - seed;
+        let child = Command::new(program)
+            .args(["--digests", "--seed", &seed.to_string(), "--count", &left.to_string()])
+            .args(arguments)
+            .envs(environment.iter().copied())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn();
+        let Ok(mut child) = child else { break };
+        let (sender, lines) = mpsc::channel();
+        let output = child.stdout.take();
+        std::thread::spawn(move || {
+            for line in
+                output.into_iter().flat_map(|output| BufReader::new(output).lines().map_while(Result::ok))
             {
-                results.insert(number, digest.to_owned());
-                seed = number + 1;
+                if sender.send(line).is_err() {
+                    break;
+                }
             }
+        });
+        let hangs = loop {
+            match lines.recv_timeout(PATIENCE) {
+                Ok(line) => {
+                    if let Some((number, digest)) = line.split_once(' ')
+                        && let Ok(number) = number.parse::<u64>()
+                    {
+                        results.insert(number, digest.to_owned());
+                        seed = number + 1;
+                    }
+                }
+                Err(error) => break error == RecvTimeoutError::Timeout,
+            }
+        };
+        if hangs && child.kill().is_ok() {
+            results.insert(seed, "stands still".to_owned());
         }
-        if output.status.success() {
+        if child.wait().is_ok_and(|status| status.success()) {
             break;
         }
         seed += 1;
@@ -128,14 +170,14 @@ fn digests(options: &Options) -> ExitCode {
     let end = options.seed + options.count;
     for first in (options.seed..end).step_by(BATCH as usize) {
         let seeds = first..end.min(first + BATCH);
-        let program = build(seeds.clone(), options.width);
+        let program = build(seeds.clone(), options);
         for seed in seeds {
             // One kernel that cannot be built takes its neighbours along.
             let alone;
             let program = match &program {
                 Ok(program) => Ok(program),
                 Err(_) => {
-                    alone = build(seed..seed + 1, options.width);
+                    alone = build(seed..seed + 1, options);
                     alone.as_ref()
                 }
             };
@@ -148,21 +190,22 @@ fn digests(options: &Options) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-fn build(seeds: std::ops::Range<u64>, width: Option<u32>) -> Result<Program, String> {
-    let attribute = match width {
+fn build(seeds: std::ops::Range<u64>, options: &Options) -> Result<Program, String> {
+    let attribute = match options.width {
         Some(width) => format!("__attribute__((intel_reqd_sub_group_size({width})))"),
         None => String::new(),
     };
     let kernels: String = seeds.map(source).collect();
-    Gpu::get()?.build_source(&format!("#define WIDTH {attribute}\n{}{kernels}", prelude()), "")
+    Gpu::get()?.build_source(&format!("#define WIDTH {attribute}\n{}{kernels}", prelude()), &options.options)
 }
 
 /// FNV-1a of all output of a kernel.
 fn digest(program: &Program, seed: u64) -> Result<u64, String> {
     let gpu = Gpu::get()?;
     let mut hash = 0xcbf2_9ce4_8422_2325u64;
-    for (number, (items, group)) in LAUNCHES.into_iter().enumerate() {
-        let input = gpu.buffer(&input(seed, number as u64))?;
+    let (items, group) = SIZES[(seed % SIZES.len() as u64) as usize];
+    for number in 0..LAUNCHES {
+        let input = gpu.buffer(&input(seed / SIZES.len() as u64, number))?;
         let output = gpu.buffer(&vec![0u32; (GROUP * ITEM_DWORDS) as usize])?;
         let argument = (group as u32).to_ne_bytes();
         let arguments = [output.arg(), input.arg(), gencl_utest::Arg::Bytes(&argument)];

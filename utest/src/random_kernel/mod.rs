@@ -15,6 +15,8 @@ pub const INPUT_BYTES: u32 = 256;
 pub const ITEM_DWORDS: u32 = 8;
 /// Most work-items of a group.
 pub const GROUP: u32 = 64;
+/// Statements of a kernel. Small ones are compiled faster, which is most of what comparing drivers takes.
+const BUDGETS: [u32; 8] = [3, 5, 8, 8, 12, 12, 20, 40];
 /// Elements of the private array.
 const PRIVATE_ELEMENTS: u32 = 8;
 
@@ -51,6 +53,8 @@ struct Generator {
     has_array: bool,
     may_read_local: bool,
     may_return: bool,
+    /// Statements that may still be made.
+    budget: u32,
 }
 
 impl Generator {
@@ -66,7 +70,9 @@ impl Generator {
             has_array: false,
             may_read_local: false,
             may_return: false,
+            budget: 0,
         };
+        generator.budget = generator.pick(&BUDGETS);
         generator.has_array = generator.chance(50);
         for _ in 0..4 + generator.below(5) {
             let count = *generator.choose(&[1, 1, 1, 2, 4]);

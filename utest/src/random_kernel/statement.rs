@@ -4,9 +4,14 @@ use super::types::{SCALARS, Type};
 use super::{Generator, ITEM_DWORDS, PRIVATE_ELEMENTS};
 
 impl Generator {
-    /// Some statements. In a loop there may be `break` and `continue`.
+    /// Some statements, one at least. In a loop there may be `break` and `continue`.
     pub fn statements(&mut self, depth: u32, in_loop: bool) {
-        for _ in 0..1 + self.below(4) {
+        for number in 0..1 + self.below(4) {
+            if number > 0 && self.budget == 0 {
+                break;
+            }
+            self.budget = self.budget.saturating_sub(1);
+            let depth = if self.budget == 0 { 0 } else { depth };
             self.statement(depth, in_loop);
         }
     }
@@ -48,11 +53,17 @@ impl Generator {
         let (name, ty) = self.some_variable();
         if ty.count > 1 && self.chance(40) {
             let element = self.below(ty.count);
-            let value = self.expression(ty.element(), 3);
+            let value = self.value(ty.element());
             return self.line(&format!("{name}.s{element} = {value};"));
         }
-        let value = self.expression(ty, 3);
+        let value = self.value(ty);
         self.line(&format!("{name} = {value};"));
+    }
+
+    /// An expression of some depth.
+    fn value(&mut self, ty: Type) -> String {
+        let depth = self.pick(&[1, 2, 2, 3]);
+        self.expression(ty, depth)
     }
 
     /// To the work-item's own part of the output.
@@ -133,7 +144,7 @@ impl Generator {
     /// not matter.
     pub fn phase(&mut self) {
         let ty = Type::scalar(32, false);
-        let value = self.expression(ty, 3);
+        let value = self.value(ty);
         self.line(&format!("shared[lid] = {value};"));
         self.line("if (lid < 8) counts[lid] = 0;");
         self.line("barrier(CLK_LOCAL_MEM_FENCE);");
