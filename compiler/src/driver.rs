@@ -204,7 +204,7 @@ impl<'a> Driver<'a> {
     ) -> Result<Result<Unit, TranslateError>, Stop> {
         let formats = self.llvm(context, module)?;
         if self.debug.is_set(debug::LLVM) {
-            self.listener.print(debug::LLVM, &module.print_to_string().to_string());
+            self.listener.print(debug::LLVM, &module.print_to_string().to_string_lossy());
         }
         let translated = self.run("", "translate", |_| translate(view::Module::of(module)));
         Ok(translated.map(|unit| Unit { formats, ..unit }))
@@ -330,7 +330,7 @@ impl<'a> Driver<'a> {
     ) -> Result<(), Stop> {
         self.run("", name, |_| act(module)).map_err(|e| Stop::failure(format!("error: {name}: {e}")))?;
         if self.debug.is_set(debug::LLVM_PASSES) {
-            let text = format!("; after {name}\n{}", module.print_to_string());
+            let text = format!("; after {name}\n{}", module.print_to_string().to_string_lossy());
             self.listener.print(debug::LLVM_PASSES, &text);
         }
         if cfg!(debug_assertions) || self.debug.is_set(debug::VALIDATE) {

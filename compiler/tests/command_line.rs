@@ -85,3 +85,11 @@ fn one_output_is_for_one_source() {
     let one = genclc(&["-o", target.to_str().unwrap(), folder.join("a.cl").to_str().unwrap()]);
     assert!(one.status.success() && target.exists());
 }
+
+#[test]
+fn dumps_are_text_that_tools_read() {
+    let folder = folder("dump", &[("a.cl", SCALE)]);
+    let output = genclc(&["--dump", "llvm", folder.join("a.cl").to_str().unwrap()]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.starts_with("; ModuleID") && text.contains("\ndefine "), "{text}");
+}

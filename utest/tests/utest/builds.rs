@@ -1,20 +1,35 @@
 //! Builds that go wrong in the compiler itself, and those that the kernel cache saves. Both are for the environment to decide, so
 //! the cases run this program anew.
 
+use std::ffi::CStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::Instant;
 
 use gencl_utest::{Case, Gpu, Launch, Outcome};
+use opencl3::error_codes::{CL_INVALID_BUILD_OPTIONS, CL_INVALID_OPERATION};
+use opencl3::program::{Program, build_program, create_program_with_il};
+use opencl3::types::cl_int;
 
 use crate::memory::same;
 
 /// Set in the processes that build, to what they are to do.
 const CHILD: &str = "GENCL_UTEST_BUILDS";
 
+/// Set there too: build options.
+const OPTIONS: &str = "GENCL_UTEST_OPTIONS";
+
 pub fn cases() -> Vec<Case> {
     let own = |name: &'static str, run: fn() -> Outcome| Case::of_gencl("its own compiler", name, run);
-    vec![own("build_crash", crash), own("build_timeout", timeout), own("build_cache", cache)]
+    vec![
+        own("build_crash", crash),
+        own("build_timeout", timeout),
+        own("build_include_bomb", include_bomb),
+        own("build_large_source", large_source),
+        own("build_invalid_utf8", invalid_utf8),
+        own("build_intermediate_language", intermediate_language),
+        own("build_cache", cache),
+    ]
 }
 
 /// Runs a case in a process of its own with some variables set.
@@ -46,21 +61,25 @@ fn run_good() -> Outcome {
     same(&out.read()?, &[42; 16])
 }
 
-/// The build of `bad` fails with a log that has these words; then another build works.
-fn fails(words: &[&str]) -> Outcome {
-    let log = match Gpu::get()?.build_source("kernel void bad(global int *p) { p[0] = 1; }", "") {
+const BAD: &str = "kernel void bad(global int *p) { p[0] = 1; }";
+
+/// A build fails with a log that has these words; then another build works.
+fn fails(source: &str, options: &str, words: &[&str]) -> Outcome {
+    let log = match Gpu::get()?.build_source(source, options) {
         Err(log) => log,
         Ok(_) => return Err("it was built".into()),
     };
     match ["CL_BUILD_PROGRAM_FAILURE"].iter().chain(words).find(|word| !log.contains(**word)) {
-        Some(word) => Err(format!("the log does not say {word:?}: {log}")),
+        Some(word) => {
+            Err(format!("the log does not say {word:?}: {}", log.chars().take(1000).collect::<String>()))
+        }
         None => run_good(),
     }
 }
 
 fn crash() -> Outcome {
     match act() {
-        Some(_) => fails(&["crashed", "codegen", "kernel bad"]),
+        Some(_) => fails(BAD, "", &["crashed", "codegen", "kernel bad"]),
         None => child("build_crash", "crash", &[("GENCL_DEBUG", "crash=codegen:bad")]).map(drop),
     }
 }
@@ -68,8 +87,78 @@ fn crash() -> Outcome {
 fn timeout() -> Outcome {
     let variables = [("GENCL_DEBUG", "stall=codegen:bad"), ("GENCL_BUILD_TIMEOUT", "2")];
     match act() {
-        Some(_) => fails(&["stopped after 2 s", "codegen", "kernel bad", "GENCL_BUILD_TIMEOUT"]),
+        Some(_) => fails(BAD, "", &["stopped after 2 s", "codegen", "kernel bad", "GENCL_BUILD_TIMEOUT"]),
         None => child("build_timeout", "stall", &variables).map(drop),
+    }
+}
+
+/// Headers that include each other without end, and some that would end after 10^12 lines.
+fn include_bomb() -> Outcome {
+    if act().is_some() {
+        let options = std::env::var(OPTIONS).map_err(|e| e.to_string())?;
+        fails(&format!("#include \"endless.h\"\n{BAD}"), &options, &["endless.h", "nested too deeply"])?;
+        return fails(&format!("#include \"0.h\"\n{BAD}"), &options, &["stopped after 2 s", "pass clang"]);
+    }
+    let folder = Folder::new("bomb")?;
+    folder.write("endless.h", b"#include \"endless.h\"\n#include \"endless.h\"\n")?;
+    for level in 0..12 {
+        folder
+            .write(&format!("{level}.h"), format!("#include \"{}.h\"\n", level + 1).repeat(10).as_bytes())?;
+    }
+    folder.write("12.h", b"\n")?;
+    let options = format!("-I {}", folder.path()?);
+    child("build_include_bomb", "include", &[("GENCL_BUILD_TIMEOUT", "2"), (OPTIONS, &options)]).map(drop)
+}
+
+/// Ten megabytes that clang does not understand, that nest too deeply, and that are right.
+fn large_source() -> Outcome {
+    const SIZE: usize = 10 << 20;
+    let line = "x ) { \n";
+    fails(&line.repeat(SIZE / line.len()), "", &["<source>:1:1: error:"])?;
+    let (open, close) = ("(".repeat(SIZE / 2), ")".repeat(SIZE / 2));
+    let deep = format!("kernel void deep(global int *p) {{ p[0] = {open}1{close}; }}");
+    fails(&deep, "", &["<source>:1:", "nesting level"])?;
+    Gpu::get()?.build_source(&format!("{}{GOOD}", "// A comment.\n".repeat(SIZE / 14)), "").map(drop)?;
+    run_good()
+}
+
+/// What is no UTF-8 is an error in code, none in a comment, and no reason to misunderstand an option.
+fn invalid_utf8() -> Outcome {
+    let folder = Folder::new("utf8")?;
+    folder.write("code.h", b"kernel void bad(global int *p) { p[0] = \xff\xfe; }")?;
+    folder.write("comment.h", b"/* \xff\xfe */ kernel void fair(global int *p) { p[0] = 1; }")?;
+    let include = format!("-I {}", folder.path()?);
+    fails("#include \"code.h\"", &include, &["code.h:1:41: error:", "not valid UTF-8"])?;
+    Gpu::get()?.build_source("#include \"comment.h\"", &include)?;
+    build_with_bytes(c"-DNAME=\xff\xfe")?.map_err(|(code, log)| format!("{code}: {log}"))?;
+    match build_with_bytes(c"-\xff\xfe")? {
+        Err((CL_INVALID_BUILD_OPTIONS, log)) if log.contains("unknown build option") => run_good(),
+        other => Err(format!("{other:?}, expected CL_INVALID_BUILD_OPTIONS and a reason")),
+    }
+}
+
+/// Builds with options that need not be text; the inner error is that of clBuildProgram, with the log.
+fn build_with_bytes(options: &CStr) -> Result<Result<(), (cl_int, String)>, String> {
+    let gpu = Gpu::get()?;
+    let program = Program::create_from_source(&gpu.context, GOOD).map_err(|e| e.to_string())?;
+    let built = build_program(program.get(), &[gpu.device.id()], options, None, std::ptr::null_mut());
+    let log = program.get_build_log(gpu.device.id()).unwrap_or_default();
+    Ok(built.map_err(|code| (code, log)))
+}
+
+/// The device says that it takes none, and refuses it with the code for that.
+fn intermediate_language() -> Outcome {
+    let gpu = Gpu::get()?;
+    let version = gpu.device.il_version().map_err(|e| e.to_string())?;
+    let list = gpu.device.ils_with_version().map_err(|e| e.to_string())?;
+    let extensions = gpu.device.extensions().map_err(|e| e.to_string())?;
+    if !version.is_empty() || !list.is_empty() || extensions.contains("cl_khr_il_program") {
+        return Err(format!("CL_DEVICE_IL_VERSION {version:?}, {} in the list; {extensions}", list.len()));
+    }
+    let magic = 0x0723_0203u32.to_le_bytes();
+    match create_program_with_il(gpu.context.get(), &magic) {
+        Err(CL_INVALID_OPERATION) => Ok(()),
+        other => Err(format!("{other:?}, expected CL_INVALID_OPERATION")),
     }
 }
 
@@ -80,9 +169,8 @@ fn cache() -> Outcome {
         Some("use") => return run_cached(),
         _ => {}
     }
-    let folder = Folder(std::env::temp_dir().join(format!("gencl-utest-cache-{}", std::process::id())));
-    let path = folder.0.to_str().ok_or("a folder that is no text")?;
-    let variables = [("GENCL_CACHE", path)];
+    let folder = Folder::new("cache")?;
+    let variables = [("GENCL_CACHE", folder.path()?)];
     child("build_cache", "fill", &variables)?;
     let entries = files(&folder.0)?;
     if entries.is_empty() {
@@ -116,6 +204,22 @@ fn run_cached() -> Outcome {
 
 /// A folder that goes when it is dropped.
 struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Result<Self, String> {
+        let path = std::env::temp_dir().join(format!("gencl-utest-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+        Ok(Self(path))
+    }
+
+    fn path(&self) -> Result<&str, String> {
+        self.0.to_str().ok_or_else(|| "a folder that is no text".into())
+    }
+
+    fn write(&self, name: &str, text: &[u8]) -> Outcome {
+        std::fs::write(self.0.join(name), text).map_err(|e| e.to_string())
+    }
+}
 
 impl Drop for Folder {
     fn drop(&mut self) {
