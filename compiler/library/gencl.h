@@ -122,3 +122,13 @@ double __gencl_sqrt64(double x);
     TYPE##4 OVERLOAD NAME(TYPE##4 x, TYPE##4 y) { return (TYPE##4)(NAME(x.lo, y.lo), NAME(x.hi, y.hi)); } \
     TYPE##8 OVERLOAD NAME(TYPE##8 x, TYPE##8 y) { return (TYPE##8)(NAME(x.lo, y.lo), NAME(x.hi, y.hi)); } \
     TYPE##16 OVERLOAD NAME(TYPE##16 x, TYPE##16 y) { return (TYPE##16)(NAME(x.lo, y.lo), NAME(x.hi, y.hi)); }
+
+// And for a number and an integer.
+#define VECTORS_WITH_INT(NAME, TYPE) \
+    TYPE##2 OVERLOAD NAME(TYPE##2 x, int2 n) { return (TYPE##2)(NAME(x.s0, n.s0), NAME(x.s1, n.s1)); } \
+    TYPE##3 OVERLOAD NAME(TYPE##3 x, int3 n) { \
+        return (TYPE##3)(NAME(x.s0, n.s0), NAME(x.s1, n.s1), NAME(x.s2, n.s2)); \
+    } \
+    TYPE##4 OVERLOAD NAME(TYPE##4 x, int4 n) { return (TYPE##4)(NAME(x.lo, n.lo), NAME(x.hi, n.hi)); } \
+    TYPE##8 OVERLOAD NAME(TYPE##8 x, int8 n) { return (TYPE##8)(NAME(x.lo, n.lo), NAME(x.hi, n.hi)); } \
+    TYPE##16 OVERLOAD NAME(TYPE##16 x, int16 n) { return (TYPE##16)(NAME(x.lo, n.lo), NAME(x.hi, n.hi)); }

@@ -21,13 +21,7 @@ SCALE(float, 127, -126, 24, POWER32)
 SCALE(double, 1023, -1022, 53, POWER64)
 
 #define VECTORS(TYPE) \
-    TYPE##2 OVERLOAD ldexp(TYPE##2 x, int2 n) { return (TYPE##2)(ldexp(x.s0, n.s0), ldexp(x.s1, n.s1)); } \
-    TYPE##3 OVERLOAD ldexp(TYPE##3 x, int3 n) { \
-        return (TYPE##3)(ldexp(x.s0, n.s0), ldexp(x.s1, n.s1), ldexp(x.s2, n.s2)); \
-    } \
-    TYPE##4 OVERLOAD ldexp(TYPE##4 x, int4 n) { return (TYPE##4)(ldexp(x.lo, n.lo), ldexp(x.hi, n.hi)); } \
-    TYPE##8 OVERLOAD ldexp(TYPE##8 x, int8 n) { return (TYPE##8)(ldexp(x.lo, n.lo), ldexp(x.hi, n.hi)); } \
-    TYPE##16 OVERLOAD ldexp(TYPE##16 x, int16 n) { return (TYPE##16)(ldexp(x.lo, n.lo), ldexp(x.hi, n.hi)); } \
+    VECTORS_WITH_INT(ldexp, TYPE) \
     TYPE##2 OVERLOAD ldexp(TYPE##2 x, int n) { return ldexp(x, (int2)n); } \
     TYPE##3 OVERLOAD ldexp(TYPE##3 x, int n) { return ldexp(x, (int3)n); } \
     TYPE##4 OVERLOAD ldexp(TYPE##4 x, int n) { return ldexp(x, (int4)n); } \

@@ -22,7 +22,6 @@
     float OVERLOAD PREFIX##_rsqrt(float x) { return __gencl_rsqrt(x); } \
     float OVERLOAD PREFIX##_sqrt(float x) { return __gencl_sqrt(x); } \
     float OVERLOAD PREFIX##_divide(float x, float y) { return __gencl_divide(x, y); } \
-    float OVERLOAD PREFIX##_powr(float x, float y) { return __gencl_pow(x, y); } \
     VECTORS_1(PREFIX##_cos, float) \
     VECTORS_1(PREFIX##_sin, float) \
     VECTORS_1(PREFIX##_tan, float) \
@@ -35,8 +34,11 @@
     VECTORS_1(PREFIX##_recip, float) \
     VECTORS_1(PREFIX##_rsqrt, float) \
     VECTORS_1(PREFIX##_sqrt, float) \
-    VECTORS_2(PREFIX##_divide, float) \
-    VECTORS_2(PREFIX##_powr, float)
+    VECTORS_2(PREFIX##_divide, float)
 
 APPROXIMATE(native)
 APPROXIMATE(half)
+
+// half_powr is in pow.cl: the unit's power takes no notice of the sign of x.
+float OVERLOAD native_powr(float x, float y) { return __gencl_pow(x, y); }
+VECTORS_2(native_powr, float)

@@ -157,8 +157,9 @@ fn get_device_info(
         | CL_DEVICE_NATIVE_VECTOR_WIDTH_DOUBLE
         | CL_DEVICE_PREFERRED_VECTOR_WIDTH_HALF
         | CL_DEVICE_NATIVE_VECTOR_WIDTH_HALF => info.value(1u32),
-        // Arithmetic keeps denormals, but some functions of the library give 0 for them.
-        CL_DEVICE_SINGLE_FP_CONFIG => info.value(FLOAT_CONFIG | CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT),
+        CL_DEVICE_SINGLE_FP_CONFIG => {
+            info.value(FLOAT_CONFIG | CL_FP_DENORM | CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT)
+        }
         CL_DEVICE_DOUBLE_FP_CONFIG | CL_DEVICE_HALF_FP_CONFIG => info.value(FLOAT_CONFIG | CL_FP_DENORM),
 
         // Memory.

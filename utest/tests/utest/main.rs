@@ -9,6 +9,7 @@ mod control_flow;
 mod faults;
 mod floating_point;
 mod integers;
+mod math;
 mod memory;
 mod nd_range;
 mod printf;
@@ -22,6 +23,7 @@ fn main() {
         arithmetic::cases(),
         integers::cases(),
         floating_point::cases(),
+        math::cases(),
         nd_range::cases(),
         across::cases(),
         builds::cases(),
