@@ -105,7 +105,7 @@ impl File {
 }
 
 /// A copy between registers of the same layout, which is nothing when both are in the same place.
-fn plain_copy(inst: &Inst) -> Option<(Vreg, u32, Vreg, u32)> {
+pub fn plain_copy(inst: &Inst) -> Option<(Vreg, u32, Vreg, u32)> {
     let isa = &inst.isa;
     if isa.opcode != Opcode::Mov || isa.saturate || isa.condition.is_some() {
         return None;

@@ -6,6 +6,7 @@
 mod allocate;
 mod build;
 mod check;
+mod coalesce;
 mod emit;
 mod indirect;
 mod lir;
@@ -121,6 +122,7 @@ fn finish(
     may_spill: bool,
 ) -> Result<Option<Compiled>, (String, &'static str)> {
     let registers = options.registers.unwrap_or(target.registers).min(target.registers);
+    coalesce::coalesce(&mut selected.program);
     let scheduled = BUDGETS.iter().find_map(|percent| {
         let program = schedule::before(&selected.program, target.generation, registers * percent / 100);
         let locations = allocate::allocate(&program, registers).ok()?;
