@@ -50,22 +50,19 @@ ulong CONVERGENT __gencl_shuffle_u64(ulong x, uint lane);
     DO(char, s8, __VA_ARGS__) DO(uchar, u8, __VA_ARGS__) DO(short, s16, __VA_ARGS__) DO(ushort, u16, __VA_ARGS__) \
     DO(int, s32, __VA_ARGS__) DO(uint, u32, __VA_ARGS__) DO(long, s64, __VA_ARGS__) DO(ulong, u64, __VA_ARGS__)
 #define FLOATS(DO, ...) DO(half, f16, __VA_ARGS__) DO(float, f32, __VA_ARGS__) DO(double, f64, __VA_ARGS__)
+#define NUMBERS(DO, ...) INTEGERS(DO, __VA_ARGS__) FLOATS(DO, __VA_ARGS__)
 
 #define ACROSS_LANES(TYPE, NAME, OP) \
     TYPE CONVERGENT __gencl_reduce_##OP##_##NAME(TYPE x); \
     TYPE CONVERGENT __gencl_scan_##OP##_##NAME(TYPE x); \
     TYPE CONVERGENT __gencl_exclusive_scan_##OP##_##NAME(TYPE x);
-INTEGERS(ACROSS_LANES, add)
-INTEGERS(ACROSS_LANES, mul)
-INTEGERS(ACROSS_LANES, min)
-INTEGERS(ACROSS_LANES, max)
+NUMBERS(ACROSS_LANES, add)
+NUMBERS(ACROSS_LANES, mul)
+NUMBERS(ACROSS_LANES, min)
+NUMBERS(ACROSS_LANES, max)
 INTEGERS(ACROSS_LANES, and)
 INTEGERS(ACROSS_LANES, or)
 INTEGERS(ACROSS_LANES, xor)
-FLOATS(ACROSS_LANES, add)
-FLOATS(ACROSS_LANES, mul)
-FLOATS(ACROSS_LANES, min)
-FLOATS(ACROSS_LANES, max)
 
 // Relaxed atomics; each returns the value before. Those of 64 bits in local memory are functions of atomics64.cl.
 #define ATOMIC(TYPE, SPACE, NAME, OP) TYPE __gencl_atomic_##OP##_##SPACE##_##NAME(volatile SPACE TYPE *object, TYPE x);

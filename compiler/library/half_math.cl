@@ -5,9 +5,10 @@
 
 // Clang declares built-in functions only where it finds no other of the name, so those of floats are declared here.
 
-// A definition for every vector size.
-#define SIZES(DEFINE, NAME) \
-    DEFINE(NAME, ) DEFINE(NAME, 2) DEFINE(NAME, 3) DEFINE(NAME, 4) DEFINE(NAME, 8) DEFINE(NAME, 16)
+// A definition for every size of vectors, and for one number.
+#define VECTORS(DEFINE, ...) \
+    DEFINE(__VA_ARGS__, 2) DEFINE(__VA_ARGS__, 3) DEFINE(__VA_ARGS__, 4) DEFINE(__VA_ARGS__, 8) DEFINE(__VA_ARGS__, 16)
+#define SIZES(DEFINE, ...) DEFINE(__VA_ARGS__, ) VECTORS(DEFINE, __VA_ARGS__)
 
 #define BY_FLOAT_1(NAME, N) \
     float##N OVERLOAD NAME(float##N x); \
@@ -21,55 +22,16 @@
     float##N OVERLOAD NAME(float##N x, int##N y); \
     half##N OVERLOAD NAME(half##N x, int##N y) { return convert_half##N(NAME(convert_float##N(x), y)); }
 
-SIZES(BY_FLOAT_1, acos)
-SIZES(BY_FLOAT_1, acosh)
-SIZES(BY_FLOAT_1, acospi)
-SIZES(BY_FLOAT_1, asin)
-SIZES(BY_FLOAT_1, asinh)
-SIZES(BY_FLOAT_1, asinpi)
-SIZES(BY_FLOAT_1, atan)
-SIZES(BY_FLOAT_1, atanh)
-SIZES(BY_FLOAT_1, atanpi)
-SIZES(BY_FLOAT_1, cbrt)
-SIZES(BY_FLOAT_1, cos)
-SIZES(BY_FLOAT_1, cosh)
-SIZES(BY_FLOAT_1, cospi)
-SIZES(BY_FLOAT_1, degrees)
-SIZES(BY_FLOAT_1, erf)
-SIZES(BY_FLOAT_1, erfc)
-SIZES(BY_FLOAT_1, exp)
-SIZES(BY_FLOAT_1, exp10)
-SIZES(BY_FLOAT_1, exp2)
-SIZES(BY_FLOAT_1, expm1)
-SIZES(BY_FLOAT_1, lgamma)
-SIZES(BY_FLOAT_1, log)
-SIZES(BY_FLOAT_1, log10)
-SIZES(BY_FLOAT_1, log1p)
-SIZES(BY_FLOAT_1, log2)
-SIZES(BY_FLOAT_1, logb)
-SIZES(BY_FLOAT_1, radians)
-SIZES(BY_FLOAT_1, sign)
-SIZES(BY_FLOAT_1, sin)
-SIZES(BY_FLOAT_1, sinh)
-SIZES(BY_FLOAT_1, sinpi)
-SIZES(BY_FLOAT_1, tan)
-SIZES(BY_FLOAT_1, tanh)
-SIZES(BY_FLOAT_1, tanpi)
-SIZES(BY_FLOAT_1, tgamma)
-SIZES(BY_FLOAT_2, atan2)
-SIZES(BY_FLOAT_2, atan2pi)
-SIZES(BY_FLOAT_2, fdim)
-SIZES(BY_FLOAT_2, fmod)
-SIZES(BY_FLOAT_2, hypot)
-SIZES(BY_FLOAT_2, maxmag)
-SIZES(BY_FLOAT_2, minmag)
-SIZES(BY_FLOAT_2, pow)
-SIZES(BY_FLOAT_2, powr)
-SIZES(BY_FLOAT_2, remainder)
-SIZES(BY_FLOAT_2, step)
-SIZES(WITH_INT, ldexp)
-SIZES(WITH_INT, pown)
-SIZES(WITH_INT, rootn)
+#define ONE(NAME) SIZES(BY_FLOAT_1, NAME)
+#define TWO(NAME) SIZES(BY_FLOAT_2, NAME)
+#define INT(NAME) SIZES(WITH_INT, NAME)
+ONE(acos) ONE(acosh) ONE(acospi) ONE(asin) ONE(asinh) ONE(asinpi) ONE(atan) ONE(atanh) ONE(atanpi) ONE(cbrt)
+ONE(cos) ONE(cosh) ONE(cospi) ONE(degrees) ONE(erf) ONE(erfc) ONE(exp) ONE(exp10) ONE(exp2) ONE(expm1)
+ONE(lgamma) ONE(log) ONE(log10) ONE(log1p) ONE(log2) ONE(logb) ONE(radians) ONE(sign) ONE(sin) ONE(sinh)
+ONE(sinpi) ONE(tan) ONE(tanh) ONE(tanpi) ONE(tgamma)
+TWO(atan2) TWO(atan2pi) TWO(fdim) TWO(fmod) TWO(hypot) TWO(maxmag) TWO(minmag) TWO(pow) TWO(powr)
+TWO(remainder) TWO(step)
+INT(ldexp) INT(pown) INT(rootn)
 
 // What is an operation of its own.
 #define OWN_1(NAME, BUILTIN, N) \
@@ -78,27 +40,20 @@ SIZES(WITH_INT, rootn)
     half##N OVERLOAD NAME(half##N x, half##N y) { return BUILTIN(x, y); }
 #define OWN_3(NAME, BUILTIN, N) \
     half##N OVERLOAD NAME(half##N x, half##N y, half##N z) { return BUILTIN(x, y, z); }
-#define OWN(DEFINE, NAME, BUILTIN) \
-    DEFINE(NAME, BUILTIN, ) \
-    DEFINE(NAME, BUILTIN, 2) \
-    DEFINE(NAME, BUILTIN, 3) \
-    DEFINE(NAME, BUILTIN, 4) \
-    DEFINE(NAME, BUILTIN, 8) \
-    DEFINE(NAME, BUILTIN, 16)
 
-OWN(OWN_1, fabs, __builtin_elementwise_abs)
-OWN(OWN_1, ceil, __builtin_elementwise_ceil)
-OWN(OWN_1, floor, __builtin_elementwise_floor)
-OWN(OWN_1, rint, __builtin_elementwise_rint)
-OWN(OWN_1, round, __builtin_elementwise_round)
-OWN(OWN_1, trunc, __builtin_elementwise_trunc)
-OWN(OWN_2, copysign, __builtin_elementwise_copysign)
-OWN(OWN_2, fmax, __builtin_elementwise_max)
-OWN(OWN_2, fmin, __builtin_elementwise_min)
-OWN(OWN_2, max, __builtin_elementwise_max)
-OWN(OWN_2, min, __builtin_elementwise_min)
-OWN(OWN_3, fma, __builtin_elementwise_fma)
-OWN(OWN_3, mad, __builtin_elementwise_fma)
+SIZES(OWN_1, fabs, __builtin_elementwise_abs)
+SIZES(OWN_1, ceil, __builtin_elementwise_ceil)
+SIZES(OWN_1, floor, __builtin_elementwise_floor)
+SIZES(OWN_1, rint, __builtin_elementwise_rint)
+SIZES(OWN_1, round, __builtin_elementwise_round)
+SIZES(OWN_1, trunc, __builtin_elementwise_trunc)
+SIZES(OWN_2, copysign, __builtin_elementwise_copysign)
+SIZES(OWN_2, fmax, __builtin_elementwise_max)
+SIZES(OWN_2, fmin, __builtin_elementwise_min)
+SIZES(OWN_2, max, __builtin_elementwise_max)
+SIZES(OWN_2, min, __builtin_elementwise_min)
+SIZES(OWN_3, fma, __builtin_elementwise_fma)
+SIZES(OWN_3, mad, __builtin_elementwise_fma)
 
 #define TERNARY(NAME, N) \
     half##N OVERLOAD clamp(half##N x, half##N low, half##N high) { return min(max(x, low), high); } \
@@ -125,11 +80,7 @@ SIZES(TERNARY, )
         return smoothstep((half##N)edge0, (half##N)edge1, x); \
     } \
     half##N OVERLOAD ldexp(half##N x, int y) { return ldexp(x, (int##N)y); }
-WITH_SCALAR(, 2)
-WITH_SCALAR(, 3)
-WITH_SCALAR(, 4)
-WITH_SCALAR(, 8)
-WITH_SCALAR(, 16)
+VECTORS(WITH_SCALAR, )
 
 // The next one in the order of the numbers, in which negative ones count down.
 half OVERLOAD nextafter(half x, half y) {

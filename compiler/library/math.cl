@@ -8,32 +8,24 @@
 #define LN_2 0.69314718f
 #define LOG10_2 0.30103000f
 
+#define FUNCTION(NAME, VALUE) \
+    float OVERLOAD NAME(float x) { return VALUE; } \
+    VECTORS_1(NAME, float)
+
 #define APPROXIMATE(PREFIX) \
-    float OVERLOAD PREFIX##_cos(float x) { return __gencl_cos(x); } \
-    float OVERLOAD PREFIX##_sin(float x) { return __gencl_sin(x); } \
-    float OVERLOAD PREFIX##_tan(float x) { return __gencl_divide(__gencl_sin(x), __gencl_cos(x)); } \
-    float OVERLOAD PREFIX##_exp(float x) { return __gencl_exp2(x * LOG2_E); } \
-    float OVERLOAD PREFIX##_exp2(float x) { return __gencl_exp2(x); } \
-    float OVERLOAD PREFIX##_exp10(float x) { return __gencl_exp2(x * LOG2_10); } \
-    float OVERLOAD PREFIX##_log(float x) { return __gencl_log2(x) * LN_2; } \
-    float OVERLOAD PREFIX##_log2(float x) { return __gencl_log2(x); } \
-    float OVERLOAD PREFIX##_log10(float x) { return __gencl_log2(x) * LOG10_2; } \
-    float OVERLOAD PREFIX##_recip(float x) { return __gencl_rcp(x); } \
-    float OVERLOAD PREFIX##_rsqrt(float x) { return __gencl_rsqrt(x); } \
-    float OVERLOAD PREFIX##_sqrt(float x) { return __gencl_sqrt(x); } \
+    FUNCTION(PREFIX##_cos, __gencl_cos(x)) \
+    FUNCTION(PREFIX##_sin, __gencl_sin(x)) \
+    FUNCTION(PREFIX##_tan, __gencl_divide(__gencl_sin(x), __gencl_cos(x))) \
+    FUNCTION(PREFIX##_exp, __gencl_exp2(x * LOG2_E)) \
+    FUNCTION(PREFIX##_exp2, __gencl_exp2(x)) \
+    FUNCTION(PREFIX##_exp10, __gencl_exp2(x * LOG2_10)) \
+    FUNCTION(PREFIX##_log, __gencl_log2(x) * LN_2) \
+    FUNCTION(PREFIX##_log2, __gencl_log2(x)) \
+    FUNCTION(PREFIX##_log10, __gencl_log2(x) * LOG10_2) \
+    FUNCTION(PREFIX##_recip, __gencl_rcp(x)) \
+    FUNCTION(PREFIX##_rsqrt, __gencl_rsqrt(x)) \
+    FUNCTION(PREFIX##_sqrt, __gencl_sqrt(x)) \
     float OVERLOAD PREFIX##_divide(float x, float y) { return __gencl_divide(x, y); } \
-    VECTORS_1(PREFIX##_cos, float) \
-    VECTORS_1(PREFIX##_sin, float) \
-    VECTORS_1(PREFIX##_tan, float) \
-    VECTORS_1(PREFIX##_exp, float) \
-    VECTORS_1(PREFIX##_exp2, float) \
-    VECTORS_1(PREFIX##_exp10, float) \
-    VECTORS_1(PREFIX##_log, float) \
-    VECTORS_1(PREFIX##_log2, float) \
-    VECTORS_1(PREFIX##_log10, float) \
-    VECTORS_1(PREFIX##_recip, float) \
-    VECTORS_1(PREFIX##_rsqrt, float) \
-    VECTORS_1(PREFIX##_sqrt, float) \
     VECTORS_2(PREFIX##_divide, float)
 
 APPROXIMATE(native)

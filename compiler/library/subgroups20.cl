@@ -77,8 +77,7 @@ OF_LANE(double, u64, ulong)
     int OVERLOAD CONVERGENT sub_group_non_uniform_all_equal(TYPE x) { \
         return sub_group_all(x == __gencl_of_lane(x, ctz(__gencl_ballot(1)))); \
     }
-INTEGERS(SHUFFLES, )
-FLOATS(SHUFFLES, )
+NUMBERS(SHUFFLES, )
 
 // Broadcasts of vectors: cl_khr_subgroup_extended_types, cl_khr_subgroup_ballot.
 #define BROADCAST_VECTORS(TYPE, NAME, FUNCTION) \
@@ -97,10 +96,8 @@ FLOATS(SHUFFLES, )
     TYPE##16 OVERLOAD CONVERGENT FUNCTION(TYPE##16 x, uint lane) { \
         return (TYPE##16)(FUNCTION(x.lo, lane), FUNCTION(x.hi, lane)); \
     }
-INTEGERS(BROADCAST_VECTORS, sub_group_broadcast)
-FLOATS(BROADCAST_VECTORS, sub_group_broadcast)
-INTEGERS(BROADCAST_VECTORS, sub_group_non_uniform_broadcast)
-FLOATS(BROADCAST_VECTORS, sub_group_non_uniform_broadcast)
+NUMBERS(BROADCAST_VECTORS, sub_group_broadcast)
+NUMBERS(BROADCAST_VECTORS, sub_group_non_uniform_broadcast)
 
 // Reductions and scans.
 #define TOGETHER(TYPE, NAME, PREFIX, OP) \
@@ -126,34 +123,20 @@ FLOATS(BROADCAST_VECTORS, sub_group_non_uniform_broadcast)
 #define FMIN(A, B) fmin(A, B)
 #define FMAX(A, B) fmax(A, B)
 
-INTEGERS(TOGETHER, sub_group, add)
-INTEGERS(TOGETHER, sub_group, min)
-INTEGERS(TOGETHER, sub_group, max)
-FLOATS(TOGETHER, sub_group, add)
-FLOATS(TOGETHER, sub_group, min)
-FLOATS(TOGETHER, sub_group, max)
-INTEGERS(TOGETHER, sub_group_non_uniform, add)
-INTEGERS(TOGETHER, sub_group_non_uniform, mul)
-INTEGERS(TOGETHER, sub_group_non_uniform, min)
-INTEGERS(TOGETHER, sub_group_non_uniform, max)
-INTEGERS(TOGETHER, sub_group_non_uniform, and)
-INTEGERS(TOGETHER, sub_group_non_uniform, or)
-INTEGERS(TOGETHER, sub_group_non_uniform, xor)
-FLOATS(TOGETHER, sub_group_non_uniform, add)
-FLOATS(TOGETHER, sub_group_non_uniform, mul)
-FLOATS(TOGETHER, sub_group_non_uniform, min)
-FLOATS(TOGETHER, sub_group_non_uniform, max)
-INTEGERS(CLUSTERED, add, PUT_ADD)
-INTEGERS(CLUSTERED, mul, PUT_MUL)
-INTEGERS(CLUSTERED, min, min)
-INTEGERS(CLUSTERED, max, max)
-INTEGERS(CLUSTERED, and, PUT_AND)
-INTEGERS(CLUSTERED, or, PUT_OR)
-INTEGERS(CLUSTERED, xor, PUT_XOR)
-FLOATS(CLUSTERED, add, PUT_ADD)
-FLOATS(CLUSTERED, mul, PUT_MUL)
-FLOATS(CLUSTERED, min, FMIN)
-FLOATS(CLUSTERED, max, FMAX)
+NUMBERS(TOGETHER, sub_group, add)
+NUMBERS(TOGETHER, sub_group, min)
+NUMBERS(TOGETHER, sub_group, max)
+
+#define OPERATION(TYPES, OP, PUT) TYPES(TOGETHER, sub_group_non_uniform, OP) TYPES(CLUSTERED, OP, PUT)
+OPERATION(NUMBERS, add, PUT_ADD)
+OPERATION(NUMBERS, mul, PUT_MUL)
+OPERATION(INTEGERS, min, min)
+OPERATION(INTEGERS, max, max)
+OPERATION(FLOATS, min, FMIN)
+OPERATION(FLOATS, max, FMAX)
+OPERATION(INTEGERS, and, PUT_AND)
+OPERATION(INTEGERS, or, PUT_OR)
+OPERATION(INTEGERS, xor, PUT_XOR)
 
 #define LOGICAL(WORD, OP, SOURCE) \
     int OVERLOAD CONVERGENT sub_group_non_uniform_reduce_##WORD(int x) { return __gencl_reduce_##OP##_s32(x != 0); } \
