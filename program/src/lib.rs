@@ -7,9 +7,11 @@
 mod data;
 pub mod debug;
 pub mod elf;
+mod extensions;
 mod kernel;
 pub mod printf;
 pub mod protocol;
 
 pub use data::{Data, Image, Relocation};
+pub use extensions::EXTENSIONS;
 pub use kernel::*;

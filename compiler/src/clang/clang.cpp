@@ -4,6 +4,7 @@
 
 #include <clang/AST/ASTConsumer.h>
 #include <clang/AST/ASTContext.h>
+#include <clang/Basic/DiagnosticParse.h>
 #include <clang/Basic/Version.h>
 #include <clang/CodeGen/CodeGenAction.h>
 #include <clang/Frontend/ASTConsumers.h>
@@ -12,7 +13,10 @@
 #include <clang/Frontend/FrontendAction.h>
 #include <clang/Frontend/TextDiagnosticPrinter.h>
 #include <clang/Frontend/Utils.h>
+#include <clang/Lex/PPCallbacks.h>
+#include <clang/Lex/Preprocessor.h>
 #include <llvm-c/Core.h>
+#include <llvm/ADT/StringSet.h>
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Support/VirtualFileSystem.h>
@@ -41,6 +45,42 @@ private:
   std::string &text;
 };
 
+// The extensions that `#pragma OPENCL EXTENSION` may name without a warning, though clang does not know them.
+class Extensions : public clang::PPCallbacks {
+public:
+  Extensions(clang::DiagnosticsEngine &diagnostics, const llvm::StringSet<> &names) : diagnostics(diagnostics), names(names) {}
+
+  void PragmaOpenCLExtension(clang::SourceLocation name_place, const clang::IdentifierInfo *name, clang::SourceLocation end,
+                             unsigned) override {
+    if (names.contains(name->getName())) {
+      diagnostics.pushMappings(name_place);
+      for (auto warning : {clang::diag::warn_pragma_unknown_extension, clang::diag::warn_pragma_unsupported_extension}) {
+        diagnostics.setSeverity(warning, clang::diag::Severity::Ignored, name_place);
+      }
+      diagnostics.popMappings(end);
+    }
+  }
+
+private:
+  clang::DiagnosticsEngine &diagnostics;
+  const llvm::StringSet<> &names;
+};
+
+// An action on a source that may name these extensions.
+template <class Action> class WithExtensions : public Action {
+public:
+  template <class Argument> WithExtensions(const llvm::StringSet<> &names, Argument &&argument) : Action(argument), names(names) {}
+
+protected:
+  bool BeginSourceFileAction(clang::CompilerInstance &instance) override {
+    instance.getPreprocessor().addPPCallbacks(std::make_unique<Extensions>(instance.getDiagnostics(), names));
+    return Action::BeginSourceFileAction(instance);
+  }
+
+private:
+  const llvm::StringSet<> &names;
+};
+
 char *copy(const std::string &text) {
   char *result = static_cast<char *>(std::malloc(text.size() + 1));
   std::memcpy(result, text.c_str(), text.size() + 1);
@@ -59,11 +99,11 @@ struct GenclFile {
 };
 
 // Runs clang's front end on `source` with `arguments` (those of `clang -cc1`) on a file system in which
-// `files` lie over the real one. `source->path` is the name that diagnostics show.
+// `files` lie over the real one. `source->path` is the name that diagnostics show. `extensions` are those of the device, with spaces between.
 //
 // Puts the diagnostics into `*log`, the names of the files that were included into `*read`, one a line, and the syntax tree into `*ast` unless `ast` is null; all are to be
 // freed with `free`. Returns the module, which belongs to the caller, or null after errors.
-LLVMModuleRef gencl_clang(LLVMContextRef context, const char *const *arguments, size_t argument_count,
+LLVMModuleRef gencl_clang(LLVMContextRef context, const char *const *arguments, size_t argument_count, const char *extensions,
                           const GenclFile *source, const GenclFile *files, size_t file_count, char **log,
                           char **read, char **ast) {
   auto buffer = [](const GenclFile &file) {
@@ -89,6 +129,11 @@ LLVMModuleRef gencl_clang(LLVMContextRef context, const char *const *arguments, 
   invocation->getFrontendOpts().Inputs = {
       clang::FrontendInputFile(source_buffer->getMemBufferRef(), clang::InputKind(clang::Language::OpenCL))};
 
+  llvm::SmallVector<llvm::StringRef, 32> names;
+  llvm::StringRef(extensions).split(names, ' ');
+  llvm::StringSet<> known;
+  known.insert(names.begin(), names.end());
+
   auto included = std::make_shared<clang::DependencyCollector>();
   auto run = [&](clang::FrontendAction &action) {
     clang::CompilerInstance instance;
@@ -104,7 +149,7 @@ LLVMModuleRef gencl_clang(LLVMContextRef context, const char *const *arguments, 
   if (ast) {
     std::string ast_text;
     if (good) {
-      PrintAst action(ast_text);
+      WithExtensions<PrintAst> action(known, ast_text);
       good = run(action);
       // The next run, for the module, says the same once more.
       if (good) {
@@ -115,18 +160,18 @@ LLVMModuleRef gencl_clang(LLVMContextRef context, const char *const *arguments, 
   }
   LLVMModuleRef result = nullptr;
   if (good) {
-    clang::EmitLLVMOnlyAction action(llvm::unwrap(context));
+    WithExtensions<clang::EmitLLVMOnlyAction> action(known, llvm::unwrap(context));
     if (run(action)) {
       result = llvm::wrap(action.takeModule().release());
     }
   }
-  std::string names;
+  std::string files_read;
   for (const std::string &name : included->getDependencies()) {
     if (name != source->path) {
-      names += name + "\n";
+      files_read += name + "\n";
     }
   }
-  *read = copy(names);
+  *read = copy(files_read);
   *log = copy(log_text);
   return result;
 }

@@ -27,6 +27,7 @@ unsafe extern "C" {
         context: LLVMContextRef,
         arguments: *const *const c_char,
         argument_count: usize,
+        extensions: *const c_char,
         source: *const File,
         files: *const File,
         file_count: usize,
@@ -92,6 +93,7 @@ pub fn compile<'ctx>(context: &'ctx Context, request: &Request) -> Response<'ctx
         .chain(names_intel_functions(request.source).then_some("-D__GENCL_INTEL_SUBGROUPS"))
         .map(c_string)
         .collect();
+    let extensions = c_string(gencl_program::EXTENSIONS.join(" "));
     let pointers: Vec<_> = arguments.iter().map(|argument| argument.as_ptr()).collect();
 
     // Clang wants a zero after each buffer.
@@ -116,6 +118,7 @@ pub fn compile<'ctx>(context: &'ctx Context, request: &Request) -> Response<'ctx
             context.as_ctx_ref(),
             pointers.as_ptr(),
             pointers.len(),
+            extensions.as_ptr(),
             &raw const files[0],
             files[1..].as_ptr(),
             files.len() - 1,

@@ -101,9 +101,9 @@ fn get_device_info(
         CL_DEVICE_PROFILE => info.string("FULL_PROFILE"),
         CL_DEVICE_VERSION => info.string(&versions::version()),
         CL_DEVICE_NUMERIC_VERSION => info.value(NUMERIC_VERSION),
-        CL_DEVICE_EXTENSIONS => info.string(&versions::names(versions::DEVICE_EXTENSIONS)),
+        CL_DEVICE_EXTENSIONS => info.string(&versions::names(&versions::device_extensions())),
         CL_DEVICE_EXTENSIONS_WITH_VERSION => {
-            info.values(&versions::with_versions(versions::DEVICE_EXTENSIONS))
+            info.values(&versions::with_versions(&versions::device_extensions()))
         }
         // Fixed by the specification for devices of OpenCL 3.0.
         CL_DEVICE_OPENCL_C_VERSION => info.string("OpenCL C 1.2 gencl"),
