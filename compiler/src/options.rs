@@ -47,7 +47,7 @@ const DEFAULT_STANDARD: &str = "CL1.2";
 const DEVICE: &[&str] = &[
     "-cl-ext=-all,+cl_khr_global_int32_base_atomics,+cl_khr_global_int32_extended_atomics,\
      +cl_khr_local_int32_base_atomics,+cl_khr_local_int32_extended_atomics,+cl_khr_byte_addressable_store,\
-     +cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics,+cl_khr_subgroups,+cl_khr_fp16,+cl_khr_fp64,+__opencl_c_fp64,+__opencl_c_int64,+__opencl_c_program_scope_global_variables,\
+     +cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics,+cl_khr_subgroups,+cl_khr_fp16,+__cl_clang_bitfields,+cl_khr_fp64,+__opencl_c_fp64,+__opencl_c_int64,+__opencl_c_program_scope_global_variables,\
      +__opencl_c_generic_address_space,+__opencl_c_subgroups,+__opencl_c_atomic_order_acq_rel,\
      +__opencl_c_atomic_order_seq_cst,+__opencl_c_atomic_scope_device",
     "-cl-kernel-arg-info",
