@@ -29,10 +29,11 @@ impl Llvm {
 
     /// Compiles the bridges to C++ and links clang's and LLVM's shared libraries.
     pub fn build_bridges(&self) {
-        self.build_bridge("gencl_clang", "src/clang/clang.cpp");
-        self.build_bridge("gencl_passes", "src/llvm/passes.cpp");
-        self.build_bridge("gencl_promote", "src/llvm/promote.cpp");
-        self.build_bridge("gencl_unroll", "src/llvm/unroll.cpp");
+        let analyses = "src/llvm/analyses.h";
+        self.build_bridge("gencl_clang", "src/clang/clang.cpp", &[]);
+        self.build_bridge("gencl_passes", "src/llvm/passes.cpp", &[analyses]);
+        self.build_bridge("gencl_promote", "src/llvm/promote.cpp", &[]);
+        self.build_bridge("gencl_unroll", "src/llvm/unroll.cpp", &[analyses]);
         println!("cargo::rustc-link-search=native={}", out_dir().display());
         println!("cargo::rustc-link-lib=dylib=stdc++");
         println!("cargo::rustc-link-search=native={}", self.libraries.display());
@@ -42,10 +43,13 @@ impl Llvm {
 
     /// Compiles one file to a static library, unless that has been done: clang's headers take minutes, and most often it is the built-in
     /// library that has changed.
-    fn build_bridge(&self, name: &str, source: &str) {
-        println!("cargo::rerun-if-changed={source}");
+    fn build_bridge(&self, name: &str, source: &str, headers: &[&str]) {
         println!("cargo::rustc-link-lib=static={name}");
-        let text = std::fs::read_to_string(source).unwrap_or_else(|e| panic!("{source}: {e}"));
+        let mut text = String::new();
+        for file in headers.iter().chain([&source]) {
+            println!("cargo::rerun-if-changed={file}");
+            text += &std::fs::read_to_string(file).unwrap_or_else(|e| panic!("{file}: {e}"));
+        }
         let inputs = format!("{}\n{:?}\n{text}", self.include.display(), std::env::var("PROFILE"));
         let stamp = out_dir().join(format!("{name}.inputs"));
         let library = out_dir().join(format!("lib{name}.a"));

@@ -271,8 +271,8 @@ impl<'a> Driver<'a> {
             prepare::copy_arguments(context, module);
             Ok(())
         })?;
-        self.step(module, "mark-loops", |module| {
-            pipeline::mark_loops(module);
+        self.step(module, "unroll-loops", |module| {
+            pipeline::unroll_loops(module);
             Ok(())
         })?;
         self.step(module, pipeline::OPTIMIZE.name, |module| pipeline::run(module, pipeline::OPTIMIZE))?;

@@ -77,6 +77,27 @@ fn options_of_the_build_change_the_statistics() {
 }
 
 #[test]
+fn ring_buffers_are_in_registers_without_unrolling_all_rounds() {
+    let source = "kernel void ring(global uint *p) {
+        uint w[16], sum = 0;
+        for (int i = 0; i < 16; ++i)
+            w[i] = p[i];
+        for (int i = 0; i < 160; ++i) {
+            if (i >= 16)
+                w[i & 15] += w[(i + 1) & 15] * 3 ^ rotate(w[(i + 14) & 15], 7u) ^ (w[(i + 9) & 15] >> 5);
+            sum = rotate(sum, 5u) * 31 + w[i & 15];
+        }
+        p[get_global_id(0)] = sum;
+    }";
+    let folder = folder("ring", &[("a.cl", source)]);
+    let table = table(&genclc(&["--stats", folder.join("a.cl").to_str().unwrap()]));
+    let number = |column: usize| table[1][column].parse::<u32>().unwrap();
+    assert_eq!(number(7), 0, "scratch: {table:?}");
+    // Twice sixteen rounds of some fifteen instructions, twice that with 32 lanes.
+    assert!(number(1) < 40 * 15 * number(0).div_ceil(16), "{table:?}");
+}
+
+#[test]
 fn one_output_is_for_one_source() {
     let folder = folder("one-output", &[("a.cl", SCALE), ("b.cl", SCALE)]);
     let target = folder.join("out.elf");

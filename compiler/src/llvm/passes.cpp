@@ -1,9 +1,9 @@
 // LLVM's passes that the C interface cannot run as we need them.
 
+#include "analyses.h"
+
 #include <llvm-c/Core.h>
 #include <llvm/IR/Module.h>
-#include <llvm/IR/PassManager.h>
-#include <llvm/Passes/PassBuilder.h>
 #include <llvm/Transforms/Scalar/InferAddressSpaces.h>
 
 extern "C" {
@@ -12,21 +12,12 @@ extern "C" {
 // asks the target which space is the generic one, and SPIR has no target in LLVM.
 void gencl_infer_address_spaces(LLVMModuleRef raw, unsigned generic) {
   llvm::Module &module = *llvm::unwrap(raw);
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder;
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
+  Analyses analyses;
   llvm::FunctionPassManager passes;
   passes.addPass(llvm::InferAddressSpacesPass(generic));
   for (llvm::Function &function : module) {
     if (!function.isDeclaration()) {
-      passes.run(function, functions);
+      passes.run(function, analyses.functions);
     }
   }
 }

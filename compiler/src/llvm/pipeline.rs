@@ -5,8 +5,7 @@ use std::ffi::CString;
 use inkwell::llvm_sys::error::{LLVMDisposeErrorMessage, LLVMGetErrorMessage};
 use inkwell::llvm_sys::prelude::LLVMModuleRef;
 use inkwell::llvm_sys::transforms::pass_builder::{
-    LLVMCreatePassBuilderOptions, LLVMDisposePassBuilderOptions, LLVMPassBuilderOptionsSetLoopInterleaving,
-    LLVMPassBuilderOptionsSetLoopVectorization, LLVMPassBuilderOptionsSetSLPVectorization, LLVMRunPasses,
+    LLVMCreatePassBuilderOptions, LLVMDisposePassBuilderOptions, LLVMRunPasses,
 };
 use inkwell::module::Module;
 
@@ -30,15 +29,15 @@ pub const INLINE: Step =
 
 unsafe extern "C" {
     /// In `unroll.cpp`.
-    fn gencl_mark_loops(module: LLVMModuleRef);
+    fn gencl_unroll_loops(module: LLVMModuleRef);
     /// In `promote.cpp`.
     fn gencl_promote_arrays(module: LLVMModuleRef) -> bool;
 }
 
-/// Marks the loops that [`OPTIMIZE`] is to unroll beyond LLVM's own measure: those over small private arrays.
-pub fn mark_loops(module: &Module) {
+/// Unrolls loops beyond LLVM's own measure: those over small private arrays.
+pub fn unroll_loops(module: &Module) {
     // SAFETY: the function takes any valid module and keeps nothing of it.
-    unsafe { gencl_mark_loops(module.as_mut_ptr()) }
+    unsafe { gencl_unroll_loops(module.as_mut_ptr()) }
 }
 
 /// Makes vectors of small private arrays that are indexed by what is known at run time; true when there were any.
@@ -47,8 +46,33 @@ pub fn promote_arrays(module: &Module) -> bool {
     unsafe { gencl_promote_arrays(module.as_mut_ptr()) }
 }
 
-/// Everything that -O2 has without vectors.
-pub const OPTIMIZE: Step = Step { name: "llvm-optimize", passes: "default<O2>" };
+/// What -O2 has, in its order, but without what makes vectors (lanes are the vectors here; the search for others took most of the time
+/// on large kernels), what is for exceptions, coroutines and recursion, and half of the runs of `instcombine`, the most
+/// expensive of the passes.
+pub const OPTIMIZE: Step = Step {
+    name: "llvm-optimize",
+    passes: "always-inline,globalopt,ipsccp,function<eager-inv>(sroa,early-cse,instcombine<no-verify-fixpoint>,\
+             simplifycfg<switch-range-to-icmp;no-switch-to-lookup;keep-loops;speculate-blocks>),\
+             require<globals-aa>,function(invalidate<aa>),cgscc(function-attrs),\
+             function<eager-inv>(sroa,early-cse<memssa>,jump-threading,correlated-propagation,\
+             simplifycfg<switch-range-to-icmp;no-switch-to-lookup;keep-loops;speculate-blocks>,\
+             aggressive-instcombine,reassociate,constraint-elimination,\
+             loop-mssa(loop-instsimplify,loop-simplifycfg,licm<no-allowspeculation>,loop-rotate,\
+             licm<allowspeculation>,simple-loop-unswitch<no-nontrivial;trivial>),\
+             simplifycfg<switch-range-to-icmp;no-switch-to-lookup;keep-loops;speculate-blocks>,\
+             instcombine<no-verify-fixpoint>,\
+             loop(loop-idiom,indvars,simple-loop-unswitch<no-nontrivial;trivial>,loop-deletion,loop-unroll-full),\
+             sroa,vector-combine,mldst-motion,gvn,sccp,bdce,instcombine<no-verify-fixpoint>,jump-threading,\
+             correlated-propagation,adce,memcpyopt,dse,loop-mssa(licm<allowspeculation>),\
+             simplifycfg<switch-range-to-icmp;keep-loops;hoist-common-insts;sink-common-insts;speculate-blocks>),\
+             globalopt,globaldce,\
+             function<eager-inv>(float2int,lower-constant-intrinsics,loop(loop-rotate,loop-deletion),infer-alignment,\
+             loop-load-elim,simplifycfg<forward-switch-cond;switch-range-to-icmp;switch-to-lookup;no-keep-loops;\
+             hoist-common-insts;sink-common-insts;speculate-blocks>,instcombine<no-verify-fixpoint>,\
+             loop-unroll<O2>,sroa<preserve-cfg>,infer-alignment,instcombine<no-verify-fixpoint>,\
+             loop-mssa(licm<allowspeculation>),alignment-from-assumptions,loop-sink,instsimplify,div-rem-pairs,\
+             simplifycfg<switch-range-to-icmp;speculate-blocks>),globaldce,constmerge",
+};
 
 /// After calls were put in for what the hardware has not.
 pub const INLINE_AGAIN: Step = Step {
@@ -71,10 +95,6 @@ pub const FINISH: Step = Step {
 pub fn run(module: &Module, step: Step) -> Result<(), String> {
     let passes = CString::new(step.passes).expect("no zero in it");
     let options = ask!(LLVMCreatePassBuilderOptions());
-    // Lanes are the vectors here: what LLVM packed into vectors would be taken apart again.
-    ask!(LLVMPassBuilderOptionsSetLoopVectorization(options, 0));
-    ask!(LLVMPassBuilderOptionsSetSLPVectorization(options, 0));
-    ask!(LLVMPassBuilderOptionsSetLoopInterleaving(options, 0));
     let error = ask!(LLVMRunPasses(module.as_mut_ptr(), passes.as_ptr(), std::ptr::null_mut(), options));
     ask!(LLVMDisposePassBuilderOptions(options));
     if error.is_null() {
