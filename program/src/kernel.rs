@@ -19,9 +19,9 @@ use serde::{Deserialize, Serialize};
 use crate::Data;
 use crate::printf::PrintfFormat;
 
-/// The largest object in global memory, in bytes, for which code is right: it computes offsets of 32 bits from the pointers that are
-/// a kernel's arguments, which are the beginnings of objects.
-pub const LARGEST_OBJECT: u64 = 1 << 32;
+/// The largest object in global memory, in bytes, for which code is right: it computes signed offsets of 32 bits from the pointers that are
+/// a kernel's arguments, which point into objects.
+pub const LARGEST_OBJECT: u64 = 1 << 31;
 
 /// The numbers of lanes that threads can be compiled for: sizes of sub-groups.
 pub const SIMD_WIDTHS: [u32; 3] = [8, 16, 32];

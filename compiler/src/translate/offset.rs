@@ -1,8 +1,8 @@
 //! Offsets of 32 bits.
 //!
-//! A pointer argument points to the beginning of a buffer, and no buffer has more than 4 GB ([`gencl_program::LARGEST_OBJECT`]). So where an
-//! address is an argument plus indices, the sum of the offsets is between 0 and 2^32 whatever its parts are, and it is
-//! enough to compute it modulo 2^32: the address is `argument + zero-extended offset`. The hardware adds 64-bit numbers at a quarter of
+//! A pointer argument points into a buffer, and no buffer has more than 2 GB ([`gencl_program::LARGEST_OBJECT`]). So where an
+//! address is an argument plus indices, the sum of the offsets is between -2^31 and 2^31 whatever its parts are, and it is
+//! enough to compute it modulo 2^32: the address is `argument + sign-extended offset`. The hardware adds 64-bit numbers at a quarter of
 //! the rate of 32-bit ones, and extends a dword while it adds.
 
 use super::Failure;
@@ -27,7 +27,7 @@ pub struct Place {
 }
 
 impl<'m> Translator<'_, 'm> {
-    /// The object that a pointer points into, if it is known that it is one's beginning plus offsets.
+    /// The object that a pointer points into, if it is known that it is an argument or a variable plus offsets.
     pub fn place(&mut self, pointer: Value<'m>) -> Result<Option<Place>, Failure> {
         match pointer.kind() {
             ValueKind::Argument | ValueKind::GlobalVariable => {
@@ -44,7 +44,7 @@ impl<'m> Translator<'_, 'm> {
             return self.binary_unless_zero(Type::U64, place.base, place.constant as u64);
         };
         let offset = self.binary_unless_zero(Type::U32, offset, u64::from(place.constant as u32));
-        let offset = self.convert(Type::U64, Type::U32, offset);
+        let offset = self.convert(Type::S64, Type::S32, offset);
         self.binary(BinaryOp::Add, Type::U64, place.base, offset)
     }
 

@@ -35,11 +35,11 @@ kernel void saxpy(global float *y, global const float *x, float a, int n) {
 //     %10 = convert.s64.s32 %7
 //     %12 = immediate.u32 2
 //     %13 = shl.u32 %7, %12
-//     %14 = convert.u64.u32 %13
+//     %14 = convert.s64.s32 %13
 //     %15 = add.u64 %11, %14
 //     %16 = load.global.f32.align4 %15
 //     %18 = shl.u32 %7, %12
-//     %19 = convert.u64.u32 %18
+//     %19 = convert.s64.s32 %18
 //     %20 = add.u64 %17, %19
 //     %21 = load.global.f32.align4 %20
 //     %23 = mad.f32 %22, %16, %21

@@ -39,7 +39,7 @@ enum Root {
     /// An absolute address.
     Zero,
     Register(Value),
-    /// A quadword and a zero-extended dword.
+    /// A quadword and a sign-extended dword.
     Sum(Value, Value),
 }
 
@@ -139,7 +139,7 @@ impl Find<'_> {
     fn extended(&self, reg: Reg) -> Option<Reg> {
         let instruction = self.definition(reg)?;
         match instruction.op {
-            Op::Convert { to: Type::U64, from: Type::U32, .. } => {
+            Op::Convert { to: Type::S64, from: Type::S32, .. } => {
                 let src = instruction.srcs[0];
                 self.values.single_write(src).map(|_| src)
             }
@@ -350,8 +350,8 @@ fn address(function: &mut Function, group: &Group, offset: i64, code: &mut Vec<I
             let dword = add(function, Type::U32, dword, offset);
             let [wide, sum] = [0; 2].map(|_| function.new_register(Type::U64.family()));
             let convert = Op::Convert {
-                to: Type::U64,
-                from: Type::U32,
+                to: Type::S64,
+                from: Type::S32,
                 rounding: crate::ir::Rounding::Default,
                 saturate: false,
             };
