@@ -19,3 +19,9 @@ SIZES(int)
 SIZES(uint)
 SIZES(long)
 SIZES(ulong)
+
+// Defined for the lowest value too, for which libclc's functions negate a signed number. That of vectors and small types does not overflow.
+#define ABS(TYPE, UNSIGNED) \
+    UNSIGNED OVERLOAD abs(TYPE x) { return x < 0 ? -(UNSIGNED)x : (UNSIGNED)x; }
+ABS(int, uint)
+ABS(long, ulong)

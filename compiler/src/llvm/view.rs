@@ -4,26 +4,27 @@ use std::ffi::CStr;
 use std::marker::PhantomData;
 
 use inkwell::llvm_sys::core::{
-    LLVMConstIntGetSExtValue, LLVMConstIntGetZExtValue, LLVMConstRealGetDouble, LLVMCountIncoming,
-    LLVMCountParams, LLVMCountStructElementTypes, LLVMDisposeMessage, LLVMDisposeValueMetadataEntries,
-    LLVMGetAggregateElement, LLVMGetAlignment, LLVMGetAllocatedType, LLVMGetArrayLength2, LLVMGetAsString,
-    LLVMGetAtomicRMWBinOp, LLVMGetBasicBlockTerminator, LLVMGetCallSiteEnumAttribute, LLVMGetCalledValue,
-    LLVMGetCondition, LLVMGetConstOpcode, LLVMGetDebugLocColumn, LLVMGetDebugLocLine, LLVMGetElementType,
-    LLVMGetEnumAttributeAtIndex, LLVMGetEnumAttributeKindForName, LLVMGetEnumAttributeValue,
-    LLVMGetFCmpPredicate, LLVMGetFastMathFlags, LLVMGetFirstBasicBlock, LLVMGetFirstFunction,
-    LLVMGetFirstGlobal, LLVMGetFirstInstruction, LLVMGetFirstUse, LLVMGetFunctionCallConv,
-    LLVMGetGEPSourceElementType, LLVMGetGlobalParent, LLVMGetICmpPredicate, LLVMGetIncomingBlock,
-    LLVMGetIncomingValue, LLVMGetIndices, LLVMGetInitializer, LLVMGetInstructionOpcode, LLVMGetIntTypeWidth,
-    LLVMGetIsDisjoint, LLVMGetMDKindID, LLVMGetMDKindIDInContext, LLVMGetMDNodeNumOperands,
-    LLVMGetMDNodeOperands, LLVMGetMDString, LLVMGetMaskValue, LLVMGetMetadata, LLVMGetModuleContext,
-    LLVMGetNextBasicBlock, LLVMGetNextFunction, LLVMGetNextGlobal, LLVMGetNextInstruction, LLVMGetNextUse,
-    LLVMGetNumArgOperands, LLVMGetNumIndices, LLVMGetNumMaskElements, LLVMGetNumOperands,
-    LLVMGetNumSuccessors, LLVMGetOperand, LLVMGetParam, LLVMGetPointerAddressSpace, LLVMGetSuccessor,
-    LLVMGetTypeAttributeValue, LLVMGetTypeKind, LLVMGetUser, LLVMGetValueKind, LLVMGetValueName2,
-    LLVMGetVectorSize, LLVMGlobalCopyAllMetadata, LLVMGlobalGetValueType, LLVMIsConditional,
+    LLVMConstBitCast, LLVMConstIntGetSExtValue, LLVMConstIntGetZExtValue, LLVMConstRealGetDouble,
+    LLVMCountIncoming, LLVMCountParams, LLVMCountStructElementTypes, LLVMDisposeMessage,
+    LLVMDisposeValueMetadataEntries, LLVMGetAggregateElement, LLVMGetAlignment, LLVMGetAllocatedType,
+    LLVMGetArrayLength2, LLVMGetAsString, LLVMGetAtomicRMWBinOp, LLVMGetBasicBlockTerminator,
+    LLVMGetCallSiteEnumAttribute, LLVMGetCalledValue, LLVMGetCondition, LLVMGetConstOpcode,
+    LLVMGetDebugLocColumn, LLVMGetDebugLocLine, LLVMGetElementType, LLVMGetEnumAttributeAtIndex,
+    LLVMGetEnumAttributeKindForName, LLVMGetEnumAttributeValue, LLVMGetFCmpPredicate, LLVMGetFastMathFlags,
+    LLVMGetFirstBasicBlock, LLVMGetFirstFunction, LLVMGetFirstGlobal, LLVMGetFirstInstruction,
+    LLVMGetFirstUse, LLVMGetFunctionCallConv, LLVMGetGEPSourceElementType, LLVMGetGlobalParent,
+    LLVMGetICmpPredicate, LLVMGetIncomingBlock, LLVMGetIncomingValue, LLVMGetIndices, LLVMGetInitializer,
+    LLVMGetInstructionOpcode, LLVMGetIntTypeWidth, LLVMGetIsDisjoint, LLVMGetMDKindID,
+    LLVMGetMDKindIDInContext, LLVMGetMDNodeNumOperands, LLVMGetMDNodeOperands, LLVMGetMDString,
+    LLVMGetMaskValue, LLVMGetMetadata, LLVMGetModuleContext, LLVMGetNextBasicBlock, LLVMGetNextFunction,
+    LLVMGetNextGlobal, LLVMGetNextInstruction, LLVMGetNextUse, LLVMGetNumArgOperands, LLVMGetNumIndices,
+    LLVMGetNumMaskElements, LLVMGetNumOperands, LLVMGetNumSuccessors, LLVMGetOperand, LLVMGetParam,
+    LLVMGetPointerAddressSpace, LLVMGetSuccessor, LLVMGetTypeAttributeValue, LLVMGetTypeContext,
+    LLVMGetTypeKind, LLVMGetUser, LLVMGetValueKind, LLVMGetValueName2, LLVMGetVectorSize,
+    LLVMGlobalCopyAllMetadata, LLVMGlobalGetValueType, LLVMIntTypeInContext, LLVMIsConditional,
     LLVMIsDeclaration, LLVMIsGlobalConstant, LLVMMetadataAsValue, LLVMPrintTypeToString,
     LLVMPrintValueToString, LLVMStructGetTypeAtIndex, LLVMTypeOf, LLVMValueMetadataEntriesGetKind,
-    LLVMValueMetadataEntriesGetMetadata,
+    LLVMValueMetadataEntriesGetMetadata, LLVMVectorType,
 };
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::target::{
@@ -477,6 +478,18 @@ impl<'m> Value<'m> {
         let narrow = matches!(self.ty().kind(), TypeKind::Integer(1..=64));
         (narrow && self.kind() == ValueKind::ConstantInteger)
             .then(|| ask!(LLVMConstIntGetSExtValue(self.raw)))
+    }
+
+    /// A constant integer as a vector of integers of `bits` bits, which its own are a multiple of; the lowest is the first.
+    #[must_use]
+    pub fn in_pieces(self, bits: u32) -> Option<Value<'m>> {
+        let TypeKind::Integer(own) = self.ty().kind() else { return None };
+        if self.kind() != ValueKind::ConstantInteger || !own.is_multiple_of(bits) {
+            return None;
+        }
+        let element = ask!(LLVMIntTypeInContext(LLVMGetTypeContext(self.ty().raw), bits));
+        let vector = ask!(LLVMVectorType(element, own / bits));
+        Some(Value::new(ask!(LLVMConstBitCast(self.raw, vector))))
     }
 
     /// A constant float or double (NaNs come as any NaN).

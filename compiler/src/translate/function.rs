@@ -233,6 +233,9 @@ impl<'m> Translator<'_, 'm> {
             return Ok(registers.clone());
         }
         match value.kind() {
+            ValueKind::ConstantInteger if super::wide::pieces(value.ty()).is_some() => {
+                self.value(value.in_pieces(super::wide::PIECE).ok_or_else(|| unsupported(value))?)
+            }
             ValueKind::ConstantInteger | ValueKind::ConstantFloat => {
                 let scalar = super::types::scalar(value.ty())?;
                 let bits = scalar_bits(value)?;

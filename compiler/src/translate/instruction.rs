@@ -3,12 +3,16 @@
 use super::Failure;
 use super::function::{Regs, Translator};
 use super::types::{Scalar, layout};
+use super::wide::pieces;
 use crate::ir::{BinaryOp, Condition, Op, Type};
 use crate::llvm::view::{Opcode, Value};
 
 impl<'m> Translator<'_, 'm> {
     /// Translates an instruction that is no terminator and no phi.
     pub fn instruction(&mut self, instruction: Value<'m>) -> Result<(), Failure> {
+        if instruction.opcode() == Opcode::LLVMCall && pieces(instruction.ty()).is_some() {
+            return Err(Failure::new(format!("{} is not supported", instruction.text())));
+        }
         let result = match instruction.opcode() {
             Opcode::LLVMStore => return self.store_instruction(instruction),
             Opcode::LLVMCall => self.call(instruction)?,
@@ -36,7 +40,13 @@ impl<'m> Translator<'_, 'm> {
             LLVMSelect, LLVMShl, LLVMShuffleVector, LLVMSub, LLVMTrunc, LLVMUDiv, LLVMUIToFP, LLVMURem,
             LLVMXor, LLVMZExt,
         };
+        let has_pieces = |value: Value| pieces(value.ty()).is_some();
         match value.opcode() {
+            LLVMBitCast => self.bit_cast(value),
+            LLVMSelect => self.select_instruction(value),
+            LLVMFreeze => self.value(value.operand(0)),
+            LLVMExtractValue | LLVMInsertValue => self.field(value),
+            _ if has_pieces(value) || has_pieces(value.operand(0)) => self.wide(value),
             LLVMAdd | LLVMSub | LLVMMul | LLVMUDiv | LLVMSDiv | LLVMURem | LLVMSRem | LLVMShl | LLVMLShr
             | LLVMAShr | LLVMAnd | LLVMOr | LLVMXor | LLVMFAdd | LLVMFSub | LLVMFMul | LLVMFDiv
             | LLVMFRem | LLVMFNeg => self.arithmetic(value),
@@ -44,27 +54,25 @@ impl<'m> Translator<'_, 'm> {
             LLVMFCmp => self.float_compare(value),
             LLVMTrunc | LLVMZExt | LLVMSExt | LLVMFPTrunc | LLVMFPExt | LLVMFPToUI | LLVMFPToSI
             | LLVMUIToFP | LLVMSIToFP | LLVMPtrToInt | LLVMIntToPtr | LLVMAddrSpaceCast => self.cast(value),
-            LLVMBitCast => self.bit_cast(value),
-            LLVMSelect => self.select_instruction(value),
-            LLVMFreeze => self.value(value.operand(0)),
             LLVMGetElementPtr => Ok(Regs::from_elem(self.element_address(value)?, 1)),
             LLVMExtractElement => self.extract_element(value),
             LLVMInsertElement => self.insert_element(value),
             LLVMShuffleVector => self.shuffle(value),
-            LLVMExtractValue => {
-                let aggregate = self.value(value.operand(0))?;
-                let (begin, end) = self.field_registers(value, value)?;
-                Ok(Regs::from_slice(&aggregate[begin..end]))
-            }
-            LLVMInsertValue => {
-                let mut aggregate = self.value(value.operand(0))?;
-                let (begin, end) = self.field_registers(value, value.operand(1))?;
-                let field = self.value(value.operand(1))?;
-                aggregate[begin..end].copy_from_slice(&field);
-                Ok(aggregate)
-            }
             _ => Err(Failure::new(format!("{} is not supported", value.text()))),
         }
+    }
+
+    /// `extractvalue` and `insertvalue`.
+    fn field(&mut self, value: Value<'m>) -> Result<Regs, Failure> {
+        let mut aggregate = self.value(value.operand(0))?;
+        if value.opcode() == Opcode::LLVMExtractValue {
+            let (begin, end) = self.field_registers(value, value)?;
+            return Ok(Regs::from_slice(&aggregate[begin..end]));
+        }
+        let (begin, end) = self.field_registers(value, value.operand(1))?;
+        let field = self.value(value.operand(1))?;
+        aggregate[begin..end].copy_from_slice(&field);
+        Ok(aggregate)
     }
 
     fn select_instruction(&mut self, value: Value<'m>) -> Result<Regs, Failure> {

@@ -20,6 +20,7 @@ mod intrinsic_integer;
 mod memory;
 mod offset;
 mod types;
+mod wide;
 
 use thiserror::Error;
 

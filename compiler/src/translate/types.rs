@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use super::Failure;
+use super::{Failure, wide};
 use crate::ir::{Family, Space, Type as IrType};
 use crate::llvm::generic::GENERIC;
 use crate::llvm::view::{Module, Type, TypeKind};
@@ -127,6 +127,13 @@ fn append<'m>(module: Module<'m>, ty: Type<'m>, at: u64, result: &mut Layout) ->
     match ty.kind() {
         // Events have no value: what they stand for has happened. Images are refused as arguments.
         TypeKind::Void | TypeKind::Target => {}
+        TypeKind::Integer(65..) => {
+            let count = wide::pieces(ty)
+                .ok_or_else(|| Failure::new(format!("values of type {} are not supported", ty.text())))?;
+            for i in 0..count {
+                result.push((Scalar::Integer(wide::PIECE), place(at + u64::from(i * wide::PIECE / 8))?));
+            }
+        }
         TypeKind::Vector(count, element) => {
             let scalar = scalar(element)?;
             // Elements of a vector stand side by side, whatever their alignment; those of <n x i1> are bits, which

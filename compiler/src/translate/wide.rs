@@ -1,0 +1,120 @@
+//! Integers of more than 64 bits.
+//!
+//! No OpenCL type has them, but LLVM makes them where a part of what was loaded or stored as a vector is taken as something else (its passes GVN
+//! and SROA): shifts by constants, truncations, and what puts parts together. They are 32-bit pieces here, the lowest first.
+
+use super::Failure;
+use super::function::{Regs, Translator};
+use super::types::{Scalar, scalar};
+use crate::ir::{BinaryOp, Condition, Reg, Type};
+use crate::llvm::view::{self, Opcode, TypeKind, Value};
+
+/// Bits of a piece.
+pub const PIECE: u32 = 32;
+
+/// Pieces of such an integer, or `None` for other types.
+pub fn pieces(ty: view::Type) -> Option<u32> {
+    match ty.kind() {
+        TypeKind::Integer(bits) if bits > 64 && bits.is_multiple_of(PIECE) => Some(bits / PIECE),
+        _ => None,
+    }
+}
+
+impl<'m> Translator<'_, 'm> {
+    /// Translates an operation that has such an integer as result or first operand; selections, loads and what else treats each piece alike
+    /// are not among them.
+    pub fn wide(&mut self, value: Value<'m>) -> Result<Regs, Failure> {
+        let refused = || Failure::new(format!("{} is not supported", value.text()));
+        let operand = value.operand(0);
+        let amount = || {
+            let amount = value.operand(1).in_pieces(PIECE).and_then(|pieces| pieces.element(0)?.integer());
+            amount.ok_or_else(refused)
+        };
+        match value.opcode() {
+            Opcode::LLVMAnd => self.each_piece(BinaryOp::And, value),
+            Opcode::LLVMOr => self.each_piece(BinaryOp::Or, value),
+            Opcode::LLVMLShr => {
+                let source = self.value(operand)?;
+                Ok(self.shifted(&source, amount()?))
+            }
+            Opcode::LLVMShl => {
+                // The same as to the right with zeros below.
+                let (source, zero) = (self.value(operand)?, self.immediate(Type::U32, 0));
+                let bits = u64::from(PIECE) * source.len() as u64;
+                let mut padded = Regs::from_elem(zero, source.len());
+                padded.extend(source.iter().copied());
+                let mut result = self.shifted(&padded, bits.saturating_sub(amount()?));
+                result.truncate(source.len());
+                Ok(result)
+            }
+            Opcode::LLVMTrunc => {
+                let source = self.value(operand)?;
+                match pieces(value.ty()) {
+                    Some(count) => Ok(Regs::from_slice(&source[..count as usize])),
+                    None => Ok(Regs::from_elem(self.low_bits(&source, scalar(value.ty())?), 1)),
+                }
+            }
+            Opcode::LLVMZExt => {
+                let mut result = match pieces(operand.ty()) {
+                    Some(_) => self.value(operand)?,
+                    None => self.pieces_of(scalar(operand.ty())?, operand)?,
+                };
+                let zero = self.immediate(Type::U32, 0);
+                result.resize(pieces(value.ty()).ok_or_else(refused)? as usize, zero);
+                Ok(result)
+            }
+            _ => Err(refused()),
+        }
+    }
+
+    fn each_piece(&mut self, op: BinaryOp, value: Value<'m>) -> Result<Regs, Failure> {
+        let (a, b) = (self.value(value.operand(0))?, self.value(value.operand(1))?);
+        Ok(a.iter().zip(&b).map(|(&a, &b)| self.binary(op, Type::U32, a, b)).collect())
+    }
+
+    /// As many pieces from bit `amount` on; those behind the end are zero.
+    fn shifted(&mut self, source: &[Reg], amount: u64) -> Regs {
+        let zero = self.immediate(Type::U32, 0);
+        let (whole, bits) = ((amount / u64::from(PIECE)) as usize, amount % u64::from(PIECE));
+        let piece = |index: usize| source.get(index + whole).copied().unwrap_or(zero);
+        (0..source.len())
+            .map(|index| match bits {
+                0 => piece(index),
+                _ => {
+                    let low = self.binary_constant(BinaryOp::Shr, Type::U32, piece(index), bits);
+                    let up = u64::from(PIECE) - bits;
+                    let high = self.binary_constant(BinaryOp::Shl, Type::U32, piece(index + 1), up);
+                    self.binary(BinaryOp::Or, Type::U32, low, high)
+                }
+            })
+            .collect()
+    }
+
+    /// A truncation to at most 64 bits.
+    fn low_bits(&mut self, source: &[Reg], to: Scalar) -> Reg {
+        if to == Scalar::Bool {
+            let bit = self.binary_constant(BinaryOp::And, Type::U32, source[0], 1);
+            let zero = self.immediate(Type::U32, 0);
+            return self.compare(Condition::NotEqual, Type::U32, bit, zero);
+        }
+        let count = to.bits().div_ceil(PIECE) as usize;
+        if count == 1 {
+            self.width_changed(Type::U32, to.unsigned(), source[0])
+        } else {
+            self.assemble(&source[..count], PIECE, to.unsigned())
+        }
+    }
+
+    /// An integer of at most 64 bits as one or two pieces.
+    fn pieces_of(&mut self, from: Scalar, value: Value<'m>) -> Result<Regs, Failure> {
+        let register = self.one(value)?;
+        if from == Scalar::Bool {
+            return Ok(Regs::from_elem(self.convert(Type::U32, Type::Bool, register), 1));
+        }
+        let register = self.extended(from, register, false);
+        if from.bits() > PIECE {
+            return Ok(self.disassemble(register, from.unsigned(), PIECE, 2));
+        }
+        Ok(Regs::from_elem(self.width_changed(from.unsigned(), Type::U32, register), 1))
+    }
+}
