@@ -36,9 +36,13 @@ pub fn build(llvm: &Llvm) {
         command.args(["-S", "--delete", "--rfunc=^_Z[0-9]+convert_"]).arg(libclc()).arg("-o").arg(&base)
     });
     rewrite(&base, |line| {
-        line.replace("addrspace(4)", "addrspace(2)")
+        let line = line
+            .replace("addrspace(4)", "addrspace(2)")
             .replace("U3AS4", "U3AS2")
-            .replace("linkonce_odr", "weak_odr")
+            .replace("linkonce_odr", "weak_odr");
+        CALLED.iter().fold(line, |line, (mangled, name)| {
+            line.replace(&format!("@{mangled}("), &format!("@__gencl_libclc_{name}("))
+        })
     });
 
     let own: Vec<PathBuf> = own.iter().map(|source| compile(llvm, source)).collect();
@@ -82,6 +86,15 @@ fn compile(llvm: &Llvm, source: &Path) -> PathBuf {
     });
     text
 }
+
+/// Functions of libclc that ours call (`library/zeros.cl`): by their mangled names, and by what comes after `__gencl_libclc_`.
+const CALLED: &[(&str, &str)] = &[
+    ("_Z3sind", "sin"),
+    ("_Z3tand", "tan"),
+    ("_Z4atand", "atan"),
+    ("_Z5expm1d", "expm1"),
+    ("_Z3erfd", "erf"),
+];
 
 /// Lines that say nothing of functions.
 const DROPPED: &[&str] = &["; ", "source_filename", "!llvm.ident", "!llvm.module", "!opencl."];

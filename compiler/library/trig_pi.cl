@@ -52,6 +52,5 @@ FUNCTIONS(double)
 VECTORS(float)
 VECTORS(double)
 
-// libclc's loses the sign of zero.
-double OVERLOAD atanpi(double x) { return copysign(atan(x) * M_1_PI, x); }
+double OVERLOAD atanpi(double x) { return atan(x) * M_1_PI; }
 VECTORS_1(atanpi, double)

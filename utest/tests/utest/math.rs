@@ -72,7 +72,30 @@ const FUNCTIONS: &[Function] = functions! {
     rootn WithInt rootn, 16.0, 4.0;
 };
 
+/// Functions of which zeros are zeros of the same sign (C99, F.9).
+const OF_ZERO: &[&str] = &[
+    "asin",
+    "asinh",
+    "asinpi",
+    "atan",
+    "atanh",
+    "atanpi",
+    "cbrt",
+    "erf",
+    "expm1",
+    "log1p",
+    "sin",
+    "sinh",
+    "sinpi",
+    "sqrt",
+    "tan",
+    "tanh",
+    "tanpi",
+    "1 / tgamma",
+];
+
 pub fn cases() -> Vec<Case> {
+    let zeros = Case::of_gencl("its zeros", "math_zeros", zeros);
     FUNCTIONS
         .iter()
         .flat_map(|function| {
@@ -85,7 +108,30 @@ pub fn cases() -> Vec<Case> {
                 }),
             ]
         })
+        .chain([zeros])
         .collect()
+}
+
+/// The signs of zeros, in all three types.
+fn zeros() -> Outcome {
+    let gpu = Gpu::get()?;
+    for kind in ["half", "float", "double"] {
+        let calls: String = OF_ZERO.iter().map(|name| format!("*d++ = signbit({name}(x)); ")).collect();
+        let source = format!(
+            "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n\
+             kernel void f(global int *d) {{ int i = get_global_id(0); {kind} x = i & 1 ? -({kind})0 : ({kind})0; \
+             d += i * {}; {calls} }}",
+            OF_ZERO.len()
+        );
+        let d = gpu.empty::<i32>(8 * OF_ZERO.len())?;
+        gpu.build_source(&source, "")?.run("f", &[d.arg()], &Launch::linear(8, 8))?;
+        for (i, signs) in d.read()?.chunks(OF_ZERO.len()).enumerate() {
+            if let Some(k) = signs.iter().position(|&negative| (negative != 0) != (i % 2 == 1)) {
+                return Err(format!("{}({kind}) of zero {i}", OF_ZERO[k]));
+            }
+        }
+    }
+    Ok(())
 }
 
 fn cospi(x: f64) -> f64 {
