@@ -49,6 +49,7 @@ dispatch! {
     memory::sub_buffer: clCreateSubBuffer;
     memory::references: clRetainMemObject clReleaseMemObject clSetMemObjectDestructorCallback;
     memory::info: clGetMemObjectInfo;
+    memory::shared: clSVMAlloc clSVMFree;
 
     enqueue::read_write: clEnqueueReadBuffer clEnqueueWriteBuffer;
     enqueue::read_write_rect: clEnqueueReadBufferRect clEnqueueWriteBufferRect;
@@ -56,6 +57,8 @@ dispatch! {
     enqueue::fill: clEnqueueFillBuffer;
     enqueue::map: clEnqueueMapBuffer clEnqueueUnmapMemObject;
     enqueue::migrate: clEnqueueMigrateMemObjects;
+    enqueue::shared: clEnqueueSVMFree clEnqueueSVMMemcpy clEnqueueSVMMemFill clEnqueueSVMMap clEnqueueSVMUnmap
+        clEnqueueSVMMigrateMem;
     enqueue::kernel: clEnqueueNDRangeKernel clEnqueueTask clEnqueueNativeKernel;
     enqueue::synchronize: clEnqueueMarker clEnqueueWaitForEvents clEnqueueBarrier
         clEnqueueMarkerWithWaitList clEnqueueBarrierWithWaitList;
@@ -91,8 +94,6 @@ dispatch! {
     unsupported::sampler: clCreateSampler clCreateSamplerWithProperties clRetainSampler clReleaseSampler
         clGetSamplerInfo;
     unsupported::pipe: clCreatePipe clGetPipeInfo;
-    unsupported::svm: clSVMAlloc clSVMFree clEnqueueSVMFree clEnqueueSVMMemcpy clEnqueueSVMMemFill
-        clEnqueueSVMMap clEnqueueSVMUnmap clEnqueueSVMMigrateMem;
     unsupported::gl: clCreateFromGLBuffer clCreateFromGLTexture clCreateFromGLTexture2D clCreateFromGLTexture3D
         clCreateFromGLRenderbuffer clGetGLObjectInfo clGetGLTextureInfo clEnqueueAcquireGLObjects
         clEnqueueReleaseGLObjects clGetGLContextInfoKHR clCreateEventFromGLsyncKHR;

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use memmap2::MmapRaw;
+use memmap2::{MmapMut, MmapRaw};
 
 use crate::{GemHandle, RenderNode, Result};
 
@@ -41,6 +41,14 @@ impl HostMemory {
     /// A mapped buffer, all of it.
     pub fn from_mapping(mapping: MmapRaw) -> Self {
         Self { address: mapping.as_mut_ptr(), length: mapping.len(), mapping: Some(Arc::new(mapping)) }
+    }
+
+    /// Memory of zeros, whole pages. What is never touched takes none.
+    ///
+    /// # Errors
+    /// The system has no such range of addresses.
+    pub fn zeros(length: usize) -> std::io::Result<Self> {
+        Ok(Self::from_mapping(MmapRaw::from(MmapMut::map_anon(length)?)))
     }
 
     /// Where it begins.
@@ -178,7 +186,7 @@ mod tests {
 
     #[test]
     fn copies_between_ranges() {
-        let memory = HostMemory::from_mapping(MmapRaw::from(memmap2::MmapMut::map_anon(4096).unwrap()));
+        let memory = HostMemory::zeros(4096).unwrap();
         memory.write(8, &[1, 2, 3, 4]);
         memory.copy_from(10, &memory, 8, 4);
         let mut out = [0; 8];
@@ -191,7 +199,7 @@ mod tests {
     #[test]
     #[should_panic(expected = "not within")]
     fn refuses_what_is_out_of_bounds() {
-        let memory = HostMemory::from_mapping(MmapRaw::from(memmap2::MmapMut::map_anon(4096).unwrap()));
+        let memory = HostMemory::zeros(4096).unwrap();
         memory.write(4095, &[1, 2]);
     }
 }

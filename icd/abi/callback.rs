@@ -14,7 +14,7 @@ type ObjectFunction = unsafe extern "C" fn(*mut c_void, *mut c_void);
 /// `pfn_notify` of events.
 type EventFunction = unsafe extern "C" fn(cl_event, cl_int, *mut c_void);
 /// `pfn_free_func` of clEnqueueSVMFree.
-pub type FreeFunction = unsafe extern "C" fn(cl_command_queue, cl_uint, *mut *mut c_void, *mut c_void);
+type FreeFunction = unsafe extern "C" fn(cl_command_queue, cl_uint, *mut *mut c_void, *mut c_void);
 /// `user_func` of clEnqueueNativeKernel.
 pub type NativeFunction = unsafe extern "C" fn(*mut c_void);
 
@@ -77,6 +77,10 @@ callback! {
     /// Told about what becomes of an event.
     EventNotify(EventFunction)
 }
+callback! {
+    /// Frees shared virtual memory in the application's way.
+    SharedFree(FreeFunction)
+}
 /// A callback that is not called, because no device has what it is for. `F` is its C type.
 pub struct Unused<F>(PhantomData<F>);
 
@@ -116,6 +120,19 @@ impl ObjectNotify {
         let function = self.0?;
         // SAFETY: a function of the application with the signature of the specification.
         Some(move |handle| unsafe { function(handle, user.pointer()) })
+    }
+}
+
+impl SharedFree {
+    /// The function, bound to its user data; `None` for null.
+    pub fn bind(self, user: UserData) -> Option<impl FnOnce(cl_command_queue, &[usize]) + Send + 'static> {
+        let function = self.0?;
+        Some(move |queue, addresses: &[usize]| {
+            let mut pointers: Vec<*mut c_void> =
+                addresses.iter().map(|address| *address as *mut c_void).collect();
+            // SAFETY: a function of the application with the signature of the specification.
+            unsafe { function(queue, pointers.len() as cl_uint, pointers.as_mut_ptr(), user.pointer()) }
+        })
     }
 }
 

@@ -10,10 +10,8 @@ mod callback;
 pub mod entry;
 mod pointer;
 
-pub use callback::{
-    ContextNotify, EventNotify, FreeFunction, NativeFunction, ObjectNotify, Unused, UserData,
-};
-pub use pointer::{Bytes, Fixed, HostPointer, List, Out, OutList, Strings, Text, ZeroTerminated};
+pub use callback::{ContextNotify, EventNotify, NativeFunction, ObjectNotify, SharedFree, Unused, UserData};
+pub use pointer::{Bytes, Fixed, HostPointer, List, ListMut, Out, OutList, Strings, Text, ZeroTerminated};
 
 /// A parameter of an entry point.
 pub trait Argument {

@@ -147,6 +147,34 @@ impl<T> Argument for List<T> {
     }
 }
 
+/// As [`List`], where C declares the list as one that could be written.
+#[derive(Clone, Copy)]
+pub struct ListMut<T>(List<T>);
+
+impl<T: Copy> ListMut<T> {
+    /// Is there no list?
+    pub fn is_null(self) -> bool {
+        self.0.is_null()
+    }
+
+    /// A copy of the values; empty for null.
+    ///
+    /// # Safety
+    /// As [`List::to_vec`].
+    pub unsafe fn to_vec(self, count: usize) -> Vec<T> {
+        // SAFETY: the caller vouches for it.
+        unsafe { self.0.to_vec(count) }
+    }
+}
+
+impl<T> Argument for ListMut<T> {
+    type Raw = *mut T;
+
+    unsafe fn from_raw(raw: *mut T) -> Self {
+        Self(List(raw))
+    }
+}
+
 /// A fixed number of values from the application, or null.
 #[derive(Clone, Copy)]
 pub struct Fixed<T, const N: usize>(*const T);

@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use gencl_program::debug::{self, Debug};
 
 use crate::launch::{Hardware, SlotPool};
-use crate::memory::AddressSpace;
+use crate::memory::{AddressSpace, SharedMemories};
 use crate::printf::PrintfPool;
 use crate::{Device, Error, Result};
 
@@ -22,6 +22,7 @@ pub struct Context {
     hardware: Hardware,
     slots: SlotPool,
     printf: PrintfPool,
+    shared: SharedMemories,
     dumps_batches: bool,
     notify: Option<ContextNotify>,
     destructors: Mutex<Vec<Box<dyn FnOnce() + Send>>>,
@@ -46,6 +47,7 @@ impl Context {
             hardware,
             slots: SlotPool::default(),
             printf: PrintfPool::default(),
+            shared: SharedMemories::default(),
             dumps_batches: debug.is_set(debug::BATCH),
             notify,
             destructors: Mutex::default(),
@@ -75,6 +77,11 @@ impl Context {
     /// Memory for what kernels print.
     pub(crate) fn printf(&self) -> &PrintfPool {
         &self.printf
+    }
+
+    /// Shared virtual memory.
+    pub(crate) fn shared(&self) -> &SharedMemories {
+        &self.shared
     }
 
     /// Are batches to be printed?

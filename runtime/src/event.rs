@@ -27,6 +27,12 @@ pub enum CommandKind {
     Barrier = 0x1205,
     MigrateMemObjects = 0x1206,
     FillBuffer = 0x1207,
+    SvmFree = 0x1209,
+    SvmMemcpy = 0x120A,
+    SvmMemFill = 0x120B,
+    SvmMap = 0x120C,
+    SvmUnmap = 0x120D,
+    SvmMigrateMem = 0x120E,
 }
 
 /// How far a command is.

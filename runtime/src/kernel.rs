@@ -6,7 +6,7 @@ use gencl_program::{Argument, ArgumentKind};
 use parking_lot::Mutex;
 
 use crate::program::Executable;
-use crate::{Buffer, Code, Error, NdRange, Program, Result};
+use crate::{Buffer, Code, Error, NdRange, Program, Result, SharedMemory};
 
 /// What an argument is set to.
 #[derive(Clone, Debug)]
@@ -15,6 +15,8 @@ pub enum ArgumentValue<'a> {
     Bytes(&'a [u8]),
     /// A buffer for a global or constant pointer, `None` for a null pointer.
     Buffer(Option<Arc<Buffer>>),
+    /// An address in shared virtual memory for a global or constant pointer.
+    Shared(usize),
     /// Bytes of local memory.
     Local(u64),
 }
@@ -26,6 +28,7 @@ enum Setting {
     Bytes(Box<[u8]>),
     Null,
     Buffer(Weak<Buffer>),
+    Shared(usize, Weak<SharedMemory>),
     Local(u32),
 }
 
@@ -34,6 +37,7 @@ enum Setting {
 pub(crate) enum Bound {
     Bytes(Box<[u8]>),
     Buffer(Option<Arc<Buffer>>),
+    Shared(usize, Arc<SharedMemory>),
     Local(u32),
 }
 
@@ -44,6 +48,8 @@ pub struct Kernel {
     executable: Arc<Executable>,
     info: Arc<gencl_program::Kernel>,
     arguments: Mutex<Vec<Option<Setting>>>,
+    /// What launches may reach through pointers in memory.
+    reaches: Mutex<Vec<Weak<SharedMemory>>>,
 }
 
 impl std::fmt::Debug for Kernel {
@@ -65,7 +71,8 @@ impl Kernel {
         let arguments = vec![None; info.arguments.len()];
         let info = info.clone();
         program.attach();
-        Ok(Arc::new(Self { program: program.clone(), executable, info, arguments: Mutex::new(arguments) }))
+        let (arguments, reaches) = (Mutex::new(arguments), Mutex::default());
+        Ok(Arc::new(Self { program: program.clone(), executable, info, arguments, reaches }))
     }
 
     /// One of each kernel of the program. `INVALID_PROGRAM_EXECUTABLE` when it is not built.
@@ -81,6 +88,7 @@ impl Kernel {
             executable: self.executable.clone(),
             info: self.info.clone(),
             arguments: Mutex::new(self.arguments.lock().clone()),
+            reaches: Mutex::new(self.reaches.lock().clone()),
         })
     }
 
@@ -123,6 +131,13 @@ impl Kernel {
                 }
                 buffer.map_or(Setting::Null, |buffer| Setting::Buffer(Arc::downgrade(&buffer)))
             }
+            (ArgumentKind::GlobalPointer | ArgumentKind::ConstantPointer, ArgumentValue::Shared(address)) => {
+                let memory = self.program.context().shared_at(address).ok_or_else(|| {
+                    let reason = format!("{address:#x} is not in shared virtual memory of the context");
+                    Error::new(Code::InvalidArgValue, reason)
+                })?;
+                Setting::Shared(address, Arc::downgrade(&memory))
+            }
             (ArgumentKind::LocalPointer, ArgumentValue::Local(size)) => match u32::try_from(size) {
                 Ok(size) if size > 0 => Setting::Local(size),
                 _ => return Err(self.wrong_size(argument, size)),
@@ -134,6 +149,28 @@ impl Kernel {
         };
         self.arguments.lock()[index as usize] = Some(bound);
         Ok(())
+    }
+
+    /// Says which shared virtual memory launches may reach through pointers in memory, in place of what was said before. `INVALID_VALUE`
+    /// for an address that is in none.
+    pub fn set_reaches(&self, addresses: &[usize]) -> Result<()> {
+        let find = |address: &usize| {
+            let memory = self.program.context().shared_at(*address).map(|memory| Arc::downgrade(&memory));
+            memory.ok_or_else(|| {
+                Error::new(
+                    Code::InvalidValue,
+                    format!("{address:#x} is not in shared virtual memory of the context"),
+                )
+            })
+        };
+        let found = addresses.iter().map(find).collect::<Result<_>>()?;
+        *self.reaches.lock() = found;
+        Ok(())
+    }
+
+    /// What launches may reach through pointers in memory, as far as it has not been freed.
+    pub(crate) fn reaches(&self) -> Vec<Arc<SharedMemory>> {
+        self.reaches.lock().iter().filter_map(Weak::upgrade).collect()
     }
 
     fn wrong_size(&self, argument: &Argument, size: u64) -> Error {
@@ -193,6 +230,10 @@ impl Kernel {
                 Some(Setting::Buffer(buffer)) => match buffer.upgrade() {
                     Some(buffer) => Ok(Bound::Buffer(Some(buffer))),
                     None => Err(refuse(argument, "is a buffer that was released")),
+                },
+                Some(Setting::Shared(address, memory)) => match memory.upgrade() {
+                    Some(memory) => Ok(Bound::Shared(*address, memory)),
+                    None => Err(refuse(argument, "is shared virtual memory that was freed")),
                 },
             });
         each.collect()

@@ -28,7 +28,7 @@ pub use gencl_i915::HostMemory;
 pub use gencl_program::{Access, Argument, ArgumentKind};
 pub use gencl_simulator::Settings as SimulatorSettings;
 pub use kernel::{ArgumentValue, Kernel};
-pub use memory::{Buffer, BufferRect, MapFlags, MemoryFlags};
+pub use memory::{Buffer, BufferRect, MAX_ALIGNMENT, MapFlags, MemoryFlags, SharedMemory};
 pub use nd_range::NdRange;
 pub use platform::Platform;
 pub use printf::PRINTF_BUFFER_SIZE;

@@ -245,7 +245,7 @@ fn launches_that_are_wrong_are_refused() {
 #[test]
 fn transfers_between_host_and_buffers() {
     let setup = Setup::new();
-    let host = |size| HostMemory::from_mapping(memmap2::MmapMut::map_anon(size).unwrap().into());
+    let host = |size| HostMemory::zeros(size).unwrap();
     let (a, b) = (setup.buffer(64), setup.buffer(64));
     let (from, to) = (host(256), host(256));
     from.write(0, &(0..=255).collect::<Vec<u8>>());
@@ -265,7 +265,7 @@ fn transfers_between_host_and_buffers() {
 #[test]
 fn host_memory_is_used_or_copied() {
     let setup = Setup::new();
-    let host = HostMemory::from_mapping(memmap2::MmapMut::map_anon(8192).unwrap().into());
+    let host = HostMemory::zeros(8192).unwrap();
     // Whole pages are the buffer's memory themselves; what is not, is copied when it is mapped.
     for memory in [host.clone(), host.slice(4, 1024)] {
         let flags = MemoryFlags::USE_HOST_PTR;
@@ -318,12 +318,12 @@ fn out_of_order_queues_do_not_wait_for_one_command() {
     let queue = Queue::new(&setup.context, QueueFlags::OUT_OF_ORDER).unwrap();
     let gate = Event::user(&setup.context);
     let behind = queue.marker(std::slice::from_ref(&gate)).unwrap();
-    let free = queue.migrate(&[]).unwrap();
+    let free = queue.nothing(CommandKind::MigrateMemObjects, &[]).unwrap();
     let all = queue.marker(&[]).unwrap();
     free.wait().unwrap();
     assert_eq!((behind.status(), all.status()), (EventStatus::Queued, EventStatus::Queued));
     let barrier = queue.barrier(std::slice::from_ref(&gate)).unwrap();
-    let last = queue.migrate(&[]).unwrap();
+    let last = queue.nothing(CommandKind::MigrateMemObjects, &[]).unwrap();
     assert_eq!(last.status(), EventStatus::Queued);
     gate.set_user_status(0).unwrap();
     for event in [behind, all, barrier, last] {

@@ -1,7 +1,7 @@
 //! `clEnqueueMigrateMemObjects`
 
 use gencl_icd_macros::cl_entrypoint;
-use gencl_runtime::Code;
+use gencl_runtime::{Code, CommandKind};
 use opencl_sys::{
     CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED, CL_MIGRATE_MEM_OBJECT_HOST, cl_command_queue, cl_event, cl_mem,
     cl_mem_migration_flags, cl_uint,
@@ -33,6 +33,6 @@ fn enqueue_migrate_mem_objects(
     for object in unsafe { objects.to_vec(num_objects as usize) } {
         Memory::of_context(object, &enqueue.queue.context)?;
     }
-    let command = enqueue.queue.runtime.migrate(&enqueue.waits)?;
+    let command = enqueue.queue.runtime.nothing(CommandKind::MigrateMemObjects, &enqueue.waits)?;
     enqueue.done(command)
 }

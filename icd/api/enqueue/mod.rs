@@ -7,6 +7,7 @@ pub mod map;
 pub mod migrate;
 pub mod read_write;
 pub mod read_write_rect;
+pub mod shared;
 pub mod synchronize;
 
 use std::sync::Arc;

@@ -4,12 +4,15 @@ use std::ffi::c_void;
 
 use gencl_icd_macros::cl_entrypoint;
 use gencl_runtime::{Argument, ArgumentKind, ArgumentValue, Code, Error};
-use opencl_sys::{cl_kernel, cl_kernel_exec_info, cl_mem, cl_uint};
+use opencl_sys::{
+    CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM, CL_KERNEL_EXEC_INFO_SVM_PTRS, cl_bool, cl_kernel,
+    cl_kernel_exec_info, cl_mem, cl_uint,
+};
 
-use crate::CLResult;
 use crate::abi::HostPointer;
 use crate::handle::Handle;
 use crate::object::{Kernel, Memory};
+use crate::{CLResult, refuse_if};
 
 #[cl_entrypoint(clSetKernelArg)]
 fn set_kernel_arg(
@@ -73,25 +76,45 @@ fn invalid(argument: &Argument, reason: &str) -> Error {
     Error::new(Code::InvalidArgValue, format!("argument {} {reason}", argument.name))
 }
 
-// CL_INVALID_OPERATION if no devices in the context associated with kernel support SVM.
-
 #[cl_entrypoint(clSetKernelArgSVMPointer)]
 fn set_kernel_arg_svm_pointer(
     kernel: cl_kernel,
-    _index: cl_uint,
-    _value: HostPointer<*const c_void>,
+    index: cl_uint,
+    value: HostPointer<*const c_void>,
 ) -> CLResult<()> {
-    Handle::<Kernel>::get(kernel)?;
-    Err(Error::new(Code::InvalidOperation, "the device has no shared virtual memory"))
+    let kernel = Handle::<Kernel>::get(kernel)?;
+    // CL_INVALID_ARG_INDEX if arg_index is not a valid argument index.
+    // CL_INVALID_ARG_VALUE if arg_value specified is not a valid value.
+    let value = match value.address() {
+        0 => ArgumentValue::Buffer(None),
+        address => ArgumentValue::Shared(address),
+    };
+    kernel.runtime.set_argument(index, value)
 }
 
 #[cl_entrypoint(clSetKernelExecInfo)]
 fn set_kernel_exec_info(
     kernel: cl_kernel,
-    _name: cl_kernel_exec_info,
-    _size: usize,
-    _value: HostPointer<*const c_void>,
+    name: cl_kernel_exec_info,
+    size: usize,
+    value: HostPointer<*const c_void>,
 ) -> CLResult<()> {
-    Handle::<Kernel>::get(kernel)?;
-    Err(Error::new(Code::InvalidOperation, "the device has no shared virtual memory"))
+    let kernel = Handle::<Kernel>::get(kernel)?;
+    // CL_INVALID_VALUE if param_name is not valid, if param_value is NULL or if the size specified by param_value_size is not valid.
+    // SAFETY: the application has param_value_size bytes there.
+    let bytes = unsafe { value.to_vec(size) }.ok_or_else(|| Error::new(Code::InvalidValue, "no value"))?;
+    let words = bytes.chunks_exact(size_of::<usize>());
+    match name {
+        CL_KERNEL_EXEC_INFO_SVM_PTRS if words.remainder().is_empty() && !bytes.is_empty() => {
+            let addresses =
+                words.map(|word| word.iter().rev().fold(0, |sum, byte| sum << 8 | usize::from(*byte)));
+            kernel.runtime.set_reaches(&addresses.collect::<Vec<_>>())
+        }
+        CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM if size == size_of::<cl_bool>() => {
+            // CL_INVALID_OPERATION if param_value is CL_TRUE and no devices in the context associated with kernel support fine-grain system SVM.
+            let wanted = bytes.iter().any(|byte| *byte != 0);
+            refuse_if(wanted, Code::InvalidOperation, "the device has no fine-grained shared virtual memory")
+        }
+        _ => Err(Error::new(Code::InvalidValue, "no such execution information")),
+    }
 }

@@ -41,7 +41,11 @@ fn get_mem_object_info(
             info.value(memory.parent.as_ref().map_or(null_mut(), |parent| parent.raw()))
         }
         CL_MEM_OFFSET => info.value(memory.runtime.origin() as usize),
-        CL_MEM_USES_SVM_POINTER => info.boolean(false),
+        CL_MEM_USES_SVM_POINTER => {
+            let host = memory.runtime.host_memory().map(|host| host.address() as usize);
+            let shared = host.and_then(|address| memory.context.runtime.shared_at(address));
+            info.boolean(shared.is_some())
+        }
         CL_MEM_PROPERTIES => info.values(&memory.properties),
         _ => info.unknown(name),
     }

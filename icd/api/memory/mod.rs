@@ -3,4 +3,5 @@
 pub mod buffer;
 pub mod info;
 pub mod references;
+pub mod shared;
 pub mod sub_buffer;

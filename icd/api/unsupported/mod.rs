@@ -5,7 +5,6 @@ pub mod gl;
 pub mod image;
 pub mod pipe;
 pub mod sampler;
-pub mod svm;
 
 use gencl_runtime::{Code, Error};
 use opencl_sys::{cl_command_queue, cl_context};

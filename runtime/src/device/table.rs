@@ -166,7 +166,7 @@ mod tests {
     fn skylake_gt2() {
         let facts = by_pci_id(0x1912).unwrap().facts(DeviceKind::Gpu, false, 8 << 30);
         assert_eq!((facts.compute_units, facts.timer_resolution_ns), (24, 84));
-        assert_eq!(facts.max_allocation, 4 << 30);
+        assert_eq!(facts.max_allocation, 2 << 30);
         assert_eq!(facts.max_constant_buffer, 64 << 20);
         assert!(by_pci_id(0).is_none());
     }

@@ -28,6 +28,7 @@ fn pointers(kernel: &Kernel, bound: &[Bound]) -> Vec<Option<u64>> {
     let number = |(argument, bound): (&gencl_program::Argument, &Bound)| match bound {
         Bound::Bytes(_) => None,
         Bound::Buffer(buffer) => Some(buffer.as_ref().map_or(0, |buffer| buffer.gpu_address())),
+        Bound::Shared(address, _) => Some(*address as u64),
         Bound::Local(size) => Some(layout.place(argument.alignment, *size)),
     };
     kernel.arguments.iter().zip(bound).map(number).collect()

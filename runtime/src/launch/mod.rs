@@ -33,7 +33,7 @@ pub(crate) use slot::SlotPool;
 use walk::Space;
 
 use crate::kernel::{Bound, LocalLayout};
-use crate::memory::Storage;
+use crate::memory::{SharedMemory, Storage};
 use crate::printf::PrintfBuffer;
 use crate::program::Executable;
 use crate::{Code, Context, Error, Kernel, NdRange, Result};
@@ -54,6 +54,7 @@ pub(crate) struct Launch {
     kernel: Arc<gencl_program::Kernel>,
     executable: Arc<Executable>,
     bound: Vec<Bound>,
+    reaches: Vec<Arc<SharedMemory>>,
     space: Space,
     local_memory: u32,
 }
@@ -83,7 +84,8 @@ impl Launch {
             return Err(Error::new(Code::OutOfResources, reason));
         }
         let local_memory = layout.size as u32;
-        Ok(Self { kernel: info.clone(), executable: executable.clone(), bound, space, local_memory })
+        let (reaches, executable) = (kernel.reaches(), executable.clone());
+        Ok(Self { kernel: info.clone(), executable, bound, reaches, space, local_memory })
     }
 
     /// Builds the batch and hands it to the kernel driver.
@@ -248,9 +250,14 @@ impl Launch {
             add(printf.storage(), ObjectFlags::WRITE);
         }
         for bound in &self.bound {
-            if let Bound::Buffer(Some(buffer)) = bound {
-                add(buffer.storage(), ObjectFlags::WRITE);
+            match bound {
+                Bound::Buffer(Some(buffer)) => add(buffer.storage(), ObjectFlags::WRITE),
+                Bound::Shared(_, memory) => add(memory.storage(), ObjectFlags::WRITE),
+                Bound::Buffer(None) | Bound::Bytes(_) | Bound::Local(_) => {}
             }
+        }
+        for memory in &self.reaches {
+            add(memory.storage(), ObjectFlags::WRITE);
         }
         // The kernel driver takes no batch that it would have to let others wait for as written; who waits for the timestamps
         // waits for the batch.

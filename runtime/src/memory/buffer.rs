@@ -44,6 +44,19 @@ bitflags::bitflags! {
     }
 }
 
+impl MapFlags {
+    /// `INVALID_VALUE` for flags that exclude each other or that there are not.
+    pub fn check(self) -> Result<()> {
+        let invalidates = self.contains(Self::WRITE_INVALIDATE_REGION);
+        if (invalidates && self.intersects(Self::READ | Self::WRITE))
+            || self.bits() & !Self::all().bits() != 0
+        {
+            return Err(Error::new(Code::InvalidValue, format!("map flags {:#x}", self.bits())));
+        }
+        Ok(())
+    }
+}
+
 const ACCESS: MemoryFlags =
     MemoryFlags::READ_WRITE.union(MemoryFlags::WRITE_ONLY).union(MemoryFlags::READ_ONLY);
 const HOST_ACCESS: MemoryFlags =
@@ -67,7 +80,7 @@ pub struct Buffer {
     context: Arc<Context>,
     flags: MemoryFlags,
     size: u64,
-    /// In `storage`, for sub-buffers.
+    /// In `storage`, for sub-buffers and shared virtual memory.
     origin: u64,
     storage: Arc<Storage>,
     parent: Option<Arc<Buffer>>,
@@ -108,11 +121,19 @@ impl Buffer {
         if wants_host != host.is_some() || host.as_ref().is_some_and(|host| (host.len() as u64) < size) {
             return Err(Error::new(Code::InvalidHostPtr, "flags and host pointer do not fit each other"));
         }
-        let storage = match &host {
-            Some(host) if flags.contains(MemoryFlags::USE_HOST_PTR) => {
-                Storage::of_host(context.space(), &host.slice(0, size as usize))?
+        let used = host.as_ref().filter(|_| flags.contains(MemoryFlags::USE_HOST_PTR));
+        // Shared virtual memory stays where it is, as there may be pointers to it.
+        let shared = used.and_then(|host| {
+            let memory = context.shared_at(host.address() as usize)?;
+            let origin = host.address() as usize - memory.address();
+            (origin + size as usize <= memory.size()).then(|| (memory.storage().clone(), origin as u64))
+        });
+        let (storage, origin) = match (shared, used) {
+            (Some(found), _) => found,
+            (None, Some(host)) => {
+                (Arc::new(Storage::of_host(context.space(), &host.slice(0, size as usize))?), 0)
             }
-            _ => Storage::new(context.space(), super::Zone::Buffers, size)?,
+            (None, None) => (Arc::new(Storage::new(context.space(), super::Zone::Buffers, size)?), 0),
         };
         if let Some(host) = &host
             && !storage.is_host()
@@ -124,8 +145,8 @@ impl Buffer {
             context: context.clone(),
             flags,
             size,
-            origin: 0,
-            storage: Arc::new(storage),
+            origin,
+            storage,
             parent: None,
             host,
             mapped: Mutex::default(),
@@ -176,7 +197,7 @@ impl Buffer {
             context: self.context.clone(),
             flags,
             size,
-            origin,
+            origin: self.origin + origin,
             storage: self.storage.clone(),
             parent: Some(self.clone()),
             host: self.host.as_ref().map(|host| host.slice(origin as usize, size as usize)),
@@ -202,7 +223,7 @@ impl Buffer {
 
     /// Of a sub-buffer: where in the parent it begins, bytes.
     pub fn origin(&self) -> u64 {
-        self.origin
+        self.parent.as_ref().map_or(0, |parent| self.origin - parent.origin)
     }
 
     /// What it is a sub-buffer of.

@@ -111,6 +111,18 @@ impl Storage {
         Ok(storage)
     }
 
+    /// Pages of the host at the host's own address, a multiple of the space's guard. `MEM_OBJECT_ALLOCATION_FAILURE` when the kernel driver does not take
+    /// them or the address is another buffer's.
+    pub(crate) fn shared(space: &Arc<AddressSpace>, host: HostMemory) -> Result<Self> {
+        let (address, size, zone) = (host.address() as u64, host.len() as u64, Zone::Buffers);
+        let gem =
+            GemBuffer::from_host(&space.node, host).map_err(|errno| no_memory(size, &errno.to_string()))?;
+        if !space.zones[zone as usize].lock().allocate_at(address, size) {
+            return Err(no_memory(size, "the address is taken"));
+        }
+        Ok(Self { gem, range: Reservation { space: space.clone(), zone, address, size }, host: true })
+    }
+
     fn place(space: &Arc<AddressSpace>, zone: Zone, size: u64, gem: GemBuffer, host: bool) -> Result<Self> {
         let address = space.zones[zone as usize].lock().allocate(size);
         let address = address.ok_or_else(|| no_memory(size, "the address space is full"))?;

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 pub(crate) const PAGE: u64 = 4096;
 
 /// Unused addresses between any two buffers, so that a pointer that runs out of its buffer hits nothing.
-const GUARD: u64 = 64 * 1024;
+pub(crate) const GUARD: u64 = 64 * 1024;
 
 /// Free ranges of one part of the address space, first fit from below.
 #[derive(Debug)]
@@ -30,6 +30,23 @@ impl RangeAllocator {
             self.free.insert(begin + taken, end);
         }
         Some(begin)
+    }
+
+    /// Takes `size` bytes and the guard behind them at an address, a multiple of [`GUARD`]; false when they are not free.
+    pub(crate) fn allocate_at(&mut self, address: u64, size: u64) -> bool {
+        let Some(taken) = Self::taken(size) else { return false };
+        let Some((&begin, &end)) = self.free.range(..=address).next_back() else { return false };
+        if address.checked_add(taken).is_none_or(|last| last > end) {
+            return false;
+        }
+        self.free.remove(&begin);
+        if begin < address {
+            self.free.insert(begin, address);
+        }
+        if address + taken < end {
+            self.free.insert(address + taken, end);
+        }
+        true
     }
 
     /// Gives back what [`RangeAllocator::allocate`] gave for `size`.
@@ -79,6 +96,21 @@ mod tests {
             ranges.release(all[index], GUARD);
         }
         assert_eq!(ranges.allocate(7 * GUARD), Some(begin));
+    }
+
+    #[test]
+    fn an_address_is_taken_once() {
+        let begin = 0x10_0000;
+        let mut ranges = RangeAllocator::new(begin, begin + 8 * GUARD);
+        assert!(ranges.allocate_at(begin + 3 * GUARD, 1));
+        assert!(!ranges.allocate_at(begin + 3 * GUARD, 1));
+        assert!(!ranges.allocate_at(begin + 2 * GUARD, GUARD), "it would reach into the other");
+        assert!(!ranges.allocate_at(begin + 8 * GUARD, 1));
+        assert!(!ranges.allocate_at(begin - GUARD, 1));
+        assert_eq!(ranges.allocate(2 * GUARD), Some(begin));
+        assert!(ranges.allocate_at(begin + 5 * GUARD, 2 * GUARD));
+        ranges.release(begin + 3 * GUARD, 1);
+        assert!(ranges.allocate_at(begin + 3 * GUARD, 1));
     }
 
     #[test]

@@ -78,9 +78,9 @@ impl Queue {
         self.push_ordered(CommandKind::Barrier, waits, Work::Nothing, order)
     }
 
-    /// Moves memory objects to the device: they are always there.
-    pub fn migrate(&self, waits: &[Arc<Event>]) -> Result<Arc<Event>> {
-        self.push(CommandKind::MigrateMemObjects, waits, Work::Nothing)
+    /// A command of a kind for which nothing is to be done, as memory is where host and device want it.
+    pub fn nothing(&self, kind: CommandKind, waits: &[Arc<Event>]) -> Result<Arc<Event>> {
+        self.push(kind, waits, Work::Nothing)
     }
 
     /// Launches a kernel with the arguments that it has now; `kind` is `NdRangeKernel` or `Task`.

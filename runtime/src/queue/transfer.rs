@@ -7,7 +7,7 @@ use gencl_i915::HostMemory;
 use super::Queue;
 use super::worker::Work;
 use crate::event::CommandKind;
-use crate::{Buffer, BufferRect, Code, Error, Event, MapFlags, Result};
+use crate::{Buffer, BufferRect, Code, Error, Event, MAX_ALIGNMENT, MapFlags, Result};
 
 impl Queue {
     /// Reads `to.len()` bytes from `offset` of the buffer. `INVALID_VALUE` out of bounds, `INVALID_OPERATION` when the
@@ -82,15 +82,7 @@ impl Queue {
     ) -> Result<Arc<Event>> {
         self.same_context(buffer.context())?;
         buffer.check_range(offset, size)?;
-        if !pattern.len().is_power_of_two() || pattern.len() > 128 {
-            return Err(Error::new(Code::InvalidValue, format!("a pattern of {} bytes", pattern.len())));
-        }
-        if !offset.is_multiple_of(pattern.len()) || !size.is_multiple_of(pattern.len()) {
-            return Err(Error::new(
-                Code::InvalidValue,
-                "offset or size is no multiple of the pattern's size",
-            ));
-        }
+        check_pattern(pattern, offset, size)?;
         let (buffer, pattern) = (buffer.clone(), Box::<[u8]>::from(pattern));
         self.push_copy(CommandKind::FillBuffer, waits, move || fill(&buffer.memory(), &pattern, offset, size))
     }
@@ -158,7 +150,7 @@ impl Queue {
             }
         }
         if Arc::ptr_eq(from.0.storage(), to.0.storage()) {
-            let begins = (from.0.origin() as usize, to.0.origin() as usize);
+            let begins = (from.0.gpu_address() as usize, to.0.gpu_address() as usize);
             if rects_overlap((begins.0, from_rect), (begins.1, to_rect), region) {
                 return Err(Code::MemCopyOverlap.into());
             }
@@ -181,12 +173,8 @@ impl Queue {
     ) -> Result<(HostMemory, Arc<Event>)> {
         self.same_context(buffer.context())?;
         buffer.check_range(offset, size)?;
+        flags.check()?;
         let invalidate = flags.contains(MapFlags::WRITE_INVALIDATE_REGION);
-        if (invalidate && flags.intersects(MapFlags::READ | MapFlags::WRITE))
-            || flags.bits() & !MapFlags::all().bits() != 0
-        {
-            return Err(Error::new(Code::InvalidValue, format!("map flags {:#x}", flags.bits())));
-        }
         if flags.contains(MapFlags::READ) {
             buffer.check_host_read()?;
         }
@@ -221,6 +209,41 @@ impl Queue {
         })
     }
 
+    /// Copies between shared virtual memory, or it and memory of the application. `MEM_COPY_OVERLAP`.
+    pub fn copy_shared(
+        &self,
+        to: &HostMemory,
+        from: &HostMemory,
+        waits: &[Arc<Event>],
+    ) -> Result<Arc<Event>> {
+        let begins = (to.address() as usize, from.address() as usize);
+        if begins.0.abs_diff(begins.1) < to.len() {
+            return Err(Code::MemCopyOverlap.into());
+        }
+        let kept = (self.context().shared_at(begins.0), self.context().shared_at(begins.1));
+        let (to, from) = (to.clone(), from.clone());
+        self.push_copy(CommandKind::SvmMemcpy, waits, move || {
+            to.copy_from(0, &from, 0, to.len());
+            drop(kept);
+        })
+    }
+
+    /// Fills shared virtual memory with a pattern as [`Queue::fill_buffer`] does; the address is a multiple of its size. `INVALID_VALUE`.
+    pub fn fill_shared(&self, to: &HostMemory, pattern: &[u8], waits: &[Arc<Event>]) -> Result<Arc<Event>> {
+        let address = to.address() as usize;
+        check_pattern(pattern, address, to.len())?;
+        let (to, pattern, kept) = (to.clone(), Box::<[u8]>::from(pattern), self.context().shared_at(address));
+        self.push_copy(CommandKind::SvmMemFill, waits, move || {
+            fill(&to, &pattern, 0, to.len());
+            drop(kept);
+        })
+    }
+
+    /// Frees shared virtual memory, which `free` does, in its turn.
+    pub fn free_shared(&self, free: Box<dyn FnOnce() + Send>, waits: &[Arc<Event>]) -> Result<Arc<Event>> {
+        self.push_copy(CommandKind::SvmFree, waits, free)
+    }
+
     fn push_copy(
         &self,
         kind: CommandKind,
@@ -235,10 +258,24 @@ impl Queue {
     }
 }
 
+/// `INVALID_VALUE` unless a pattern has 1, 2, 4, ... or 128 bytes and fits the beginning and size of what it is to fill.
+fn check_pattern(pattern: &[u8], begin: usize, size: usize) -> Result<()> {
+    if !pattern.len().is_power_of_two() || pattern.len() > MAX_ALIGNMENT {
+        return Err(Error::new(Code::InvalidValue, format!("a pattern of {} bytes", pattern.len())));
+    }
+    if !begin.is_multiple_of(pattern.len()) || !size.is_multiple_of(pattern.len()) {
+        return Err(Error::new(Code::InvalidValue, "beginning or size is no multiple of the pattern's size"));
+    }
+    Ok(())
+}
+
 /// Writes a pattern again and again, doubling what is copied.
 fn fill(memory: &HostMemory, pattern: &[u8], offset: usize, size: usize) {
     if let [byte] = pattern {
         return memory.fill(offset, size, *byte);
+    }
+    if size == 0 {
+        return;
     }
     memory.write(offset, pattern);
     let mut done = pattern.len();
@@ -311,8 +348,7 @@ mod tests {
 
     #[test]
     fn patterns_repeat() {
-        let memory =
-            HostMemory::from_mapping(memmap2::MmapRaw::from(memmap2::MmapMut::map_anon(4096).unwrap()));
+        let memory = HostMemory::zeros(4096).unwrap();
         fill(&memory, &[1, 2], 4, 10);
         let mut out = [0; 16];
         memory.read(0, &mut out);
@@ -321,8 +357,7 @@ mod tests {
 
     #[test]
     fn rectangles_are_copied_by_rows() {
-        let memory =
-            || HostMemory::from_mapping(memmap2::MmapRaw::from(memmap2::MmapMut::map_anon(4096).unwrap()));
+        let memory = || HostMemory::zeros(4096).unwrap();
         let (from, to) = (memory(), memory());
         from.write(0, &(0..64).collect::<Vec<u8>>());
         let source = BufferRect { origin: [1, 1, 0], row_pitch: 8, slice_pitch: 32 };

@@ -14,6 +14,7 @@ mod memory;
 mod nd_range;
 mod printf;
 mod programs;
+mod shared_memory;
 
 fn main() {
     let cases = [
@@ -30,6 +31,7 @@ fn main() {
         printf::cases(),
         programs::cases(),
         api::cases(),
+        shared_memory::cases(),
         faults::cases(),
     ];
     gencl_utest::main_with(cases.into_iter().flatten().collect())

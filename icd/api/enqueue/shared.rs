@@ -1,0 +1,157 @@
+//! Commands on shared virtual memory: `clEnqueueSVM…`
+
+use std::ffi::c_void;
+
+use gencl_icd_macros::cl_entrypoint;
+use gencl_runtime::{Code, CommandKind, Error, MapFlags};
+use opencl_sys::{
+    CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED, CL_MIGRATE_MEM_OBJECT_HOST, cl_bool, cl_command_queue, cl_event,
+    cl_map_flags, cl_mem_migration_flags, cl_uint,
+};
+
+use super::Enqueue;
+use crate::abi::{HostPointer, List, ListMut, Out, SharedFree, UserData};
+use crate::{CLResult, refuse_if};
+
+#[cl_entrypoint(clEnqueueSVMFree)]
+fn enqueue_svm_free(
+    queue: cl_command_queue,
+    num_pointers: cl_uint,
+    pointers: ListMut<*mut c_void>,
+    free: SharedFree,
+    user: UserData,
+    num_events: cl_uint,
+    wait_events: List<cl_event>,
+    event: Out<cl_event>,
+) -> CLResult<()> {
+    let enqueue = Enqueue::new(queue, num_events, wait_events, event)?;
+    // CL_INVALID_VALUE if num_svm_pointers is 0 and svm_pointers is non-NULL, or if svm_pointers is NULL and num_svm_pointers is not 0.
+    let pairs = (num_pointers == 0) == pointers.is_null();
+    refuse_if(!pairs, Code::InvalidValue, "the list of pointers has another length")?;
+    // SAFETY: num_svm_pointers is the length of the list.
+    let addresses: Vec<usize> = unsafe { pointers.to_vec(num_pointers as usize) }
+        .into_iter()
+        .map(|pointer| pointer as usize)
+        .collect();
+    let context = enqueue.queue.context.clone();
+    // The callback is called with a valid queue, even if the application has released it meanwhile.
+    let (kept, free) = (enqueue.queue.clone(), free.bind(user));
+    let work = move || match free {
+        Some(free) => free(kept.raw(), &addresses),
+        None => addresses.iter().for_each(|address| context.runtime.free_shared(*address)),
+    };
+    let command = enqueue.queue.runtime.free_shared(Box::new(work), &enqueue.waits)?;
+    enqueue.done(command)
+}
+
+#[cl_entrypoint(clEnqueueSVMMemcpy)]
+fn enqueue_svm_memcpy(
+    queue: cl_command_queue,
+    blocking: cl_bool,
+    to: HostPointer<*mut c_void>,
+    from: HostPointer<*const c_void>,
+    size: usize,
+    num_events: cl_uint,
+    wait_events: List<cl_event>,
+    event: Out<cl_event>,
+) -> CLResult<()> {
+    let enqueue = Enqueue::new(queue, num_events, wait_events, event)?;
+    // CL_INVALID_VALUE if dst_ptr or src_ptr is NULL.
+    refuse_if(to.is_null() || from.is_null(), Code::InvalidValue, "no memory")?;
+    // CL_MEM_COPY_OVERLAP if the values specified for dst_ptr, src_ptr and size result in an overlapping copy.
+    // SAFETY: the application has size bytes at both until the command has ended.
+    let (to, from) = unsafe { (to.memory(size), from.memory(size)) };
+    let command = enqueue.queue.runtime.copy_shared(&to, &from, &enqueue.waits)?;
+    enqueue.done_blocking(command, blocking != 0)
+}
+
+#[cl_entrypoint(clEnqueueSVMMemFill)]
+fn enqueue_svm_mem_fill(
+    queue: cl_command_queue,
+    to: HostPointer<*mut c_void>,
+    pattern: HostPointer<*const c_void>,
+    pattern_size: usize,
+    size: usize,
+    num_events: cl_uint,
+    wait_events: List<cl_event>,
+    event: Out<cl_event>,
+) -> CLResult<()> {
+    let enqueue = Enqueue::new(queue, num_events, wait_events, event)?;
+    // CL_INVALID_VALUE if svm_ptr is NULL, or if pattern is NULL or if pattern_size is 0 or not one of { 1, 2, 4, 8, 16, 32, 64, 128 }.
+    refuse_if(to.is_null(), Code::InvalidValue, "no memory")?;
+    let valid = pattern_size.is_power_of_two() && pattern_size <= gencl_runtime::MAX_ALIGNMENT;
+    refuse_if(!valid, Code::InvalidValue, "no type has the size of the pattern")?;
+    // SAFETY: pattern_size is the length of the pattern.
+    let pattern = unsafe { pattern.to_vec(pattern_size) };
+    let pattern = pattern.ok_or_else(|| Error::new(Code::InvalidValue, "no pattern"))?;
+    // CL_INVALID_VALUE if svm_ptr is not aligned to pattern_size bytes or if size is not a multiple of it.
+    // SAFETY: the application has size bytes there until the command has ended.
+    let to = unsafe { to.memory(size) };
+    let command = enqueue.queue.runtime.fill_shared(&to, &pattern, &enqueue.waits)?;
+    enqueue.done(command)
+}
+
+#[cl_entrypoint(clEnqueueSVMMap)]
+fn enqueue_svm_map(
+    queue: cl_command_queue,
+    blocking: cl_bool,
+    flags: cl_map_flags,
+    pointer: HostPointer<*mut c_void>,
+    size: usize,
+    num_events: cl_uint,
+    wait_events: List<cl_event>,
+    event: Out<cl_event>,
+) -> CLResult<()> {
+    let enqueue = Enqueue::new(queue, num_events, wait_events, event)?;
+    // CL_INVALID_VALUE if svm_ptr is NULL, if size is 0 or if values specified in map_flags are not valid.
+    refuse_if(pointer.is_null() || size == 0, Code::InvalidValue, "nothing to map")?;
+    MapFlags::from_bits_retain(flags).check()?;
+    let command = enqueue.queue.runtime.nothing(CommandKind::SvmMap, &enqueue.waits)?;
+    enqueue.done_blocking(command, blocking != 0)
+}
+
+#[cl_entrypoint(clEnqueueSVMUnmap)]
+fn enqueue_svm_unmap(
+    queue: cl_command_queue,
+    pointer: HostPointer<*mut c_void>,
+    num_events: cl_uint,
+    wait_events: List<cl_event>,
+    event: Out<cl_event>,
+) -> CLResult<()> {
+    let enqueue = Enqueue::new(queue, num_events, wait_events, event)?;
+    // CL_INVALID_VALUE if svm_ptr is NULL.
+    refuse_if(pointer.is_null(), Code::InvalidValue, "nothing to unmap")?;
+    let command = enqueue.queue.runtime.nothing(CommandKind::SvmUnmap, &enqueue.waits)?;
+    enqueue.done(command)
+}
+
+#[cl_entrypoint(clEnqueueSVMMigrateMem)]
+fn enqueue_svm_migrate_mem(
+    queue: cl_command_queue,
+    num_pointers: cl_uint,
+    pointers: ListMut<*const c_void>,
+    sizes: List<usize>,
+    flags: cl_mem_migration_flags,
+    num_events: cl_uint,
+    wait_events: List<cl_event>,
+    event: Out<cl_event>,
+) -> CLResult<()> {
+    let enqueue = Enqueue::new(queue, num_events, wait_events, event)?;
+    // CL_INVALID_VALUE if num_svm_pointers is zero or svm_pointers is NULL.
+    refuse_if(num_pointers == 0 || pointers.is_null(), Code::InvalidValue, "no pointers")?;
+    let known = CL_MIGRATE_MEM_OBJECT_HOST | CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED;
+    refuse_if(flags & !known != 0, Code::InvalidValue, "no such migration flags")?;
+    // CL_INVALID_VALUE if sizes[i] is non-zero and range [svm_pointers[i], svm_pointers[i]+sizes[i]) is not contained within an existing
+    // clSVMAlloc allocation.
+    let count = num_pointers as usize;
+    // SAFETY: num_svm_pointers is the length of both lists.
+    let (pointers, sizes) = unsafe { (pointers.to_vec(count), sizes.to_vec(count)) };
+    let sizes = sizes.into_iter().chain(std::iter::repeat(0));
+    for (pointer, size) in pointers.into_iter().map(|pointer| pointer as usize).zip(sizes) {
+        let found = enqueue.queue.context.runtime.shared_at(pointer);
+        let within = found.is_some_and(|memory| pointer - memory.address() + size <= memory.size());
+        refuse_if(!within, Code::InvalidValue, "a range is not in shared virtual memory")?;
+    }
+    let command = enqueue.queue.runtime.nothing(CommandKind::SvmMigrateMem, &enqueue.waits)?;
+    enqueue.done(command)
+}

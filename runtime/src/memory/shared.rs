@@ -1,0 +1,88 @@
+//! Shared virtual memory, coarse-grained: the host and the GPU see an allocation at the same address.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use gencl_i915::HostMemory;
+use parking_lot::Mutex;
+
+use super::storage::Storage;
+use super::va::{GUARD, PAGE};
+use crate::{Code, Context, Error, Result};
+
+/// The largest alignment that can be asked for in bytes: that of the largest type of OpenCL C.
+pub const MAX_ALIGNMENT: usize = 128;
+
+/// An allocation. It lives as long as a launch needs it, longer than the application does.
+pub struct SharedMemory {
+    storage: Arc<Storage>,
+    size: usize,
+}
+
+impl std::fmt::Debug for SharedMemory {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "SharedMemory({:#x}, {} bytes)", self.address(), self.size)
+    }
+}
+
+impl SharedMemory {
+    fn new(context: &Context, size: usize) -> Result<Arc<Self>> {
+        let no_memory =
+            |why: String| Error::new(Code::MemObjectAllocationFailure, format!("{size} bytes: {why}"));
+        // Addresses between any two allocations stay unused on both sides. What is not touched takes no memory.
+        let room = size.checked_add(3 * GUARD as usize).ok_or_else(|| no_memory("too many".into()))?;
+        let mapping = HostMemory::zeros(room).map_err(|error| no_memory(error.to_string()))?;
+        let offset = mapping.address().align_offset(GUARD as usize);
+        let memory = mapping.slice(offset, size.next_multiple_of(PAGE as usize));
+        Ok(Arc::new(Self { storage: Arc::new(Storage::shared(context.space(), memory)?), size }))
+    }
+
+    /// Where it is, for the host and the GPU.
+    pub fn address(&self) -> usize {
+        self.storage.address() as usize
+    }
+
+    /// Bytes.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    pub(crate) fn storage(&self) -> &Arc<Storage> {
+        &self.storage
+    }
+}
+
+/// The allocations of a context by their addresses.
+#[derive(Debug, Default)]
+pub(crate) struct SharedMemories(Mutex<BTreeMap<usize, Arc<SharedMemory>>>);
+
+impl Context {
+    /// Allocates shared virtual memory of zeros. `INVALID_BUFFER_SIZE` for 0 or more than the device's largest allocation, `INVALID_VALUE` for an
+    /// alignment that is no power of two of at most [`MAX_ALIGNMENT`] bytes (0: that), `MEM_OBJECT_ALLOCATION_FAILURE`.
+    pub fn allocate_shared(&self, size: usize, alignment: usize) -> Result<Arc<SharedMemory>> {
+        let limit = self.device().facts().max_allocation;
+        if size == 0 || size as u64 > limit {
+            let reason = format!("{size} bytes: an allocation has between 1 and {limit} bytes");
+            return Err(Error::new(Code::InvalidBufferSize, reason));
+        }
+        if alignment != 0 && !alignment.is_power_of_two() || alignment > MAX_ALIGNMENT {
+            return Err(Error::new(Code::InvalidValue, format!("an alignment of {alignment}")));
+        }
+        let memory = SharedMemory::new(self, size)?;
+        self.shared().0.lock().insert(memory.address(), memory.clone());
+        Ok(memory)
+    }
+
+    /// Gives back an allocation by its first address; other addresses are none, and nothing happens.
+    pub fn free_shared(&self, address: usize) {
+        let memory = self.shared().0.lock().remove(&address);
+        drop(memory);
+    }
+
+    /// The allocation that an address is in.
+    pub fn shared_at(&self, address: usize) -> Option<Arc<SharedMemory>> {
+        let all = self.shared().0.lock();
+        let (_, memory) = all.range(..=address).next_back()?;
+        (address - memory.address() < memory.size).then(|| memory.clone())
+    }
+}
