@@ -158,19 +158,20 @@ uint4 OVERLOAD CONVERGENT sub_group_ballot(int x) { return (uint4)(__gencl_ballo
 int OVERLOAD sub_group_inverse_ballot(uint4 ballot) { return ballot.x >> __gencl_lane_id() & 1; }
 int OVERLOAD sub_group_ballot_bit_extract(uint4 ballot, uint lane) { return lane < 32 && ballot.x >> lane & 1; }
 
-uint __gencl_lanes_in_use(void) { return ~0u >> (32 - get_sub_group_size()); }
+// Bits count up to the largest sub-group of the launch, in sub-groups with fewer work-items too.
+uint __gencl_lanes(void) { return ~0u >> (32 - get_max_sub_group_size()); }
 uint __gencl_lanes_before(void) { return (1u << __gencl_lane_id()) - 1; }
 
-uint OVERLOAD sub_group_ballot_bit_count(uint4 ballot) { return popcount(ballot.x & __gencl_lanes_in_use()); }
+uint OVERLOAD sub_group_ballot_bit_count(uint4 ballot) { return popcount(ballot.x & __gencl_lanes()); }
 uint OVERLOAD sub_group_ballot_inclusive_scan(uint4 ballot) {
     return popcount(ballot.x & (__gencl_lanes_before() << 1 | 1));
 }
 uint OVERLOAD sub_group_ballot_exclusive_scan(uint4 ballot) { return popcount(ballot.x & __gencl_lanes_before()); }
-uint OVERLOAD sub_group_ballot_find_lsb(uint4 ballot) { return ctz(ballot.x & __gencl_lanes_in_use()); }
-uint OVERLOAD sub_group_ballot_find_msb(uint4 ballot) { return 31 - clz(ballot.x & __gencl_lanes_in_use()); }
+uint OVERLOAD sub_group_ballot_find_lsb(uint4 ballot) { return ctz(ballot.x & __gencl_lanes()); }
+uint OVERLOAD sub_group_ballot_find_msb(uint4 ballot) { return 31 - clz(ballot.x & __gencl_lanes()); }
 
 uint4 OVERLOAD get_sub_group_eq_mask(void) { return (uint4)(1u << __gencl_lane_id(), 0, 0, 0); }
-uint4 OVERLOAD get_sub_group_ge_mask(void) { return (uint4)(__gencl_lanes_in_use() & ~__gencl_lanes_before(), 0, 0, 0); }
-uint4 OVERLOAD get_sub_group_gt_mask(void) { return (uint4)(__gencl_lanes_in_use() & ~__gencl_lanes_before() << 1, 0, 0, 0); }
+uint4 OVERLOAD get_sub_group_ge_mask(void) { return (uint4)(__gencl_lanes() & ~__gencl_lanes_before(), 0, 0, 0); }
+uint4 OVERLOAD get_sub_group_gt_mask(void) { return (uint4)(__gencl_lanes() & ~__gencl_lanes_before() << 1, 0, 0, 0); }
 uint4 OVERLOAD get_sub_group_le_mask(void) { return (uint4)(__gencl_lanes_before() << 1 | 1, 0, 0, 0); }
 uint4 OVERLOAD get_sub_group_lt_mask(void) { return (uint4)(__gencl_lanes_before(), 0, 0, 0); }
