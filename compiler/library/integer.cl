@@ -1,4 +1,4 @@
-// Integer functions that libclc has not (OpenCL C 1.2, 6.12.3; OpenCL C 3.0, 6.15.3).
+// Integer functions that libclc has not, or not right (OpenCL C 1.2, 6.12.3; OpenCL C 3.0, 6.15.3).
 
 #include "gencl.h"
 
@@ -7,9 +7,13 @@
 // The ones below the lowest set bit; of 0 all, since OpenCL gives it the type's size.
 #define CTZ(TYPE) \
     TYPE OVERLOAD ctz(TYPE x) { return popcount((TYPE)(~x & (TYPE)(x - (TYPE)1))); }
+// LLVM has these. libclc's sub_sat takes 0 minus the lowest number for the lowest; that of char and short, which clang would make int here, is right.
+#define SATURATED(TYPE) \
+    TYPE OVERLOAD add_sat(TYPE a, TYPE b) { return __builtin_elementwise_add_sat(a, b); } \
+    TYPE OVERLOAD sub_sat(TYPE a, TYPE b) { return __builtin_elementwise_sub_sat(a, b); }
 #define FUNCTIONS(TYPE) MAD_HI(TYPE) CTZ(TYPE)
-#define SIZES(TYPE) \
-    FUNCTIONS(TYPE) FUNCTIONS(TYPE##2) FUNCTIONS(TYPE##3) FUNCTIONS(TYPE##4) FUNCTIONS(TYPE##8) FUNCTIONS(TYPE##16)
+#define VECTOR(TYPE) FUNCTIONS(TYPE) SATURATED(TYPE)
+#define SIZES(TYPE) FUNCTIONS(TYPE) VECTOR(TYPE##2) VECTOR(TYPE##3) VECTOR(TYPE##4) VECTOR(TYPE##8) VECTOR(TYPE##16)
 
 SIZES(char)
 SIZES(uchar)
@@ -19,6 +23,10 @@ SIZES(int)
 SIZES(uint)
 SIZES(long)
 SIZES(ulong)
+SATURATED(int)
+SATURATED(uint)
+SATURATED(long)
+SATURATED(ulong)
 
 // Defined for the lowest value too, for which libclc's functions negate a signed number. That of vectors and small types does not overflow.
 #define ABS(TYPE, UNSIGNED) \

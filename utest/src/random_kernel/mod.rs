@@ -12,7 +12,9 @@ use types::{SCALARS, Type};
 /// Bytes of the input.
 pub const INPUT_BYTES: u32 = 256;
 /// Dwords of output of each work-item.
-pub const ITEM_DWORDS: u32 = 8;
+pub const ITEM_DWORDS: u32 = 16;
+/// Dwords of them that are stored to as integers of one size.
+const STORE_DWORDS: u32 = 4;
 /// Most work-items of a group.
 pub const GROUP: u32 = 64;
 /// Statements of a kernel. Small ones are compiled faster, which is most of what comparing drivers takes.
@@ -147,7 +149,7 @@ impl Generator {
                 "for (uint i = 0; i < {PRIVATE_ELEMENTS}; ++i) hash = hash * 31 + (uint)array[i];"
             ));
         }
-        self.line(&format!("output[gid * {ITEM_DWORDS}u + 7] ^= hash;"));
+        self.line(&format!("output[gid * {ITEM_DWORDS}u + {}] ^= hash;", 2 * STORE_DWORDS));
     }
 
     fn line(&mut self, text: &str) {

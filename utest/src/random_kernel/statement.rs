@@ -1,7 +1,7 @@
 //! Random statements. Loops end: by a counter that nothing else writes, or by fuel.
 
 use super::types::{SCALARS, Type};
-use super::{Generator, ITEM_DWORDS, PRIVATE_ELEMENTS};
+use super::{Generator, ITEM_DWORDS, PRIVATE_ELEMENTS, STORE_DWORDS};
 
 impl Generator {
     /// Some statements, one at least. In a loop there may be `break` and `continue`.
@@ -66,13 +66,13 @@ impl Generator {
         self.expression(ty, depth)
     }
 
-    /// To the work-item's own part of the output.
+    /// To the work-item's own part of the output. Each size has four dwords of its own, as a compiler may take it that what is stored through
+    /// pointers to different types are different places.
     fn store(&mut self) {
         let ty = self.pick(&SCALARS);
-        let most = ITEM_DWORDS * 4 / ty.bytes();
-        let (index, value) = (self.index(most, 1), self.expression(ty, 2));
-        let n = ty.name();
-        self.line(&format!("((global {n} *)(output + gid * {ITEM_DWORDS}u))[{index}] = {value};"));
+        let (index, value) = (self.index(STORE_DWORDS * 4 / ty.bytes(), 1), self.expression(ty, 2));
+        let (n, first) = (ty.name(), ty.bytes().ilog2() * STORE_DWORDS);
+        self.line(&format!("((global {n} *)(output + gid * {ITEM_DWORDS}u + {first}u))[{index}] = {value};"));
     }
 
     fn block(&mut self, depth: u32, in_loop: bool) {
