@@ -122,14 +122,20 @@ impl Gpu {
 
     /// Builds a source text; the error is the build log.
     pub fn build_source(&self, source: &str, options: &str) -> Result<Program, String> {
+        let program = self.build_unchecked(source, options)?;
+        for binary in program.0.get_binaries().map_err(text("CL_PROGRAM_BINARIES"))? {
+            witness::check_program(&binary)?;
+        }
+        Ok(program)
+    }
+
+    /// The same without looking at the binary, which takes longer than many a build.
+    pub fn build_unchecked(&self, source: &str, options: &str) -> Result<Program, String> {
         let mut program = opencl3::program::Program::create_from_source(&self.context, source)
             .map_err(text("clCreateProgramWithSource"))?;
         if let Err(error) = program.build(&[self.device.id()], options) {
             let log = program.get_build_log(self.device.id()).unwrap_or_default();
             return Err(format!("clBuildProgram: {error}\n{log}"));
-        }
-        for binary in program.get_binaries().map_err(text("CL_PROGRAM_BINARIES"))? {
-            witness::check_program(&binary)?;
         }
         Ok(Program(program))
     }

@@ -4,24 +4,47 @@
 //! figures of one run only. Kernel caches are off.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
-use gencl_utest::{Arg, Gpu, Launch};
+use gencl_utest::{Arg, Buffer, Gpu, Launch, Program};
 
 const ROUNDS: usize = 5;
 
-/// Drivers: name, and the value of `OCL_ICD_VENDORS` (the first comes from the environment).
-const DRIVERS: [(&str, Option<&str>); 3] = [
-    ("gencl", None),
-    ("pocl", Some("/etc/OpenCL/vendors/pocl.icd")),
-    ("oclgrind", Some("/usr/lib/oclgrind/liboclgrind-rt-icd.so")),
+/// A driver that is measured.
+struct Driver {
+    name: &'static str,
+    /// The value of `OCL_ICD_VENDORS`; the environment's when there is none.
+    vendors: Option<&'static str>,
+    /// Does it need the simulated render node?
+    simulated: bool,
+    /// The variable that names the folder of its kernel cache.
+    cache: Option<&'static str>,
+}
+
+const DRIVERS: [Driver; 4] = [
+    Driver { name: "gencl", vendors: None, simulated: false, cache: Some("GENCL_CACHE") },
+    Driver {
+        name: "pocl",
+        vendors: Some("/etc/OpenCL/vendors/pocl.icd"),
+        simulated: false,
+        cache: Some("POCL_CACHE_DIR"),
+    },
+    Driver {
+        name: "oclgrind",
+        vendors: Some("/usr/lib/oclgrind/liboclgrind-rt-icd.so"),
+        simulated: false,
+        cache: None,
+    },
+    Driver { name: "intel", vendors: Some("/etc/OpenCL/vendors/intel.icd"), simulated: true, cache: None },
 ];
 
 /// What is measured, smaller is better.
-const MEASUREMENTS: [(&str, &str); 6] = [
-    ("build_first", "ms, the first program of a process"),
-    ("build_later", "ms, another program"),
+const MEASUREMENTS: [(&str, &str); 7] = [
+    ("build_first", "ms, the first program of a process, built and launched once"),
+    ("build_later", "ms, another program, built and launched once"),
+    ("build_cached", "ms, the first program of a process, from the kernel cache"),
     ("empty_stream", "us per empty kernel, 1000 in a stream"),
     ("empty_finish", "us per empty kernel and clFinish"),
     ("mandelbrot", "ms, 64 x 64 pixels, 64 iterations"),
@@ -29,14 +52,16 @@ const MEASUREMENTS: [(&str, &str); 6] = [
 ];
 
 fn main() -> Result<(), String> {
-    if std::env::args().nth(1).as_deref() == Some("--measure") {
-        return measure();
+    match std::env::args().nth(1).as_deref() {
+        Some("--measure") => return measure(),
+        Some("--build") => return measure_build().map(drop),
+        _ => {}
     }
     let mut samples: BTreeMap<(&str, String), Vec<f64>> = BTreeMap::new();
     for _ in 0..ROUNDS {
-        for (driver, vendors) in DRIVERS {
-            for (name, value) in measure_driver(vendors) {
-                samples.entry((driver, name)).or_default().push(value);
+        for driver in &DRIVERS {
+            for (name, value) in measure_driver(driver) {
+                samples.entry((driver.name, name)).or_default().push(value);
             }
         }
     }
@@ -45,40 +70,54 @@ fn main() -> Result<(), String> {
         values.sort_by(f64::total_cmp);
         values.get(values.len() / 2).copied()
     };
-    println!(
-        "{:<14}{:>12}{:>12}{:>12}{:>14}{:>14}",
-        "", "gencl", "pocl", "oclgrind", "pocl/gencl", "oclgrind/gencl"
-    );
+    let columns = |cells: [String; DRIVERS.len()]| cells.map(|cell| format!("{cell:>10}")).concat();
+    let (own, others) = (DRIVERS[0].name, DRIVERS.each_ref().map(|driver| driver.name));
+    println!("{:<14}{}    by {own}:{}", "", columns(others.map(Into::into)), columns(others.map(Into::into)));
     for (name, unit) in MEASUREMENTS {
-        let [own, pocl, oclgrind] = DRIVERS.map(|(driver, _)| median(driver, name));
-        let ratio = |other: Option<f64>| Some(other? / own?);
         let show = |value: Option<f64>| value.map_or("-".to_string(), |value| format!("{value:.2}"));
-        println!(
-            "{name:<14}{:>12}{:>12}{:>12}{:>14}{:>14}  {unit}",
-            show(own),
-            show(pocl),
-            show(oclgrind),
-            show(ratio(pocl)),
-            show(ratio(oclgrind)),
-        );
+        let values = others.map(|driver| median(driver, name));
+        let ratios = values.map(|other| Some(other? / values[0]?));
+        println!("{name:<14}{}             {}  {unit}", columns(values.map(show)), columns(ratios.map(show)));
     }
     Ok(())
 }
 
 /// Runs this program again with another driver. A driver that is not installed gives nothing.
-fn measure_driver(vendors: Option<&str>) -> Vec<(String, f64)> {
-    let Ok(program) = std::env::current_exe() else { return Vec::new() };
-    let mut command = Command::new(program);
-    command.arg("--measure").env("POCL_KERNEL_CACHE", "0");
-    if let Some(vendors) = vendors {
-        if !std::path::Path::new(vendors).exists() {
-            return Vec::new();
-        }
-        command.env("OCL_ICD_VENDORS", vendors);
+fn measure_driver(driver: &Driver) -> Vec<(String, f64)> {
+    if driver.vendors.is_some_and(|vendors| !Path::new(vendors).exists()) {
+        return Vec::new();
     }
+    let mut values = run(driver, "--measure", None);
+    if let Some(variable) = driver.cache {
+        let folder = std::env::temp_dir().join(format!("gencl-bench-{}", std::process::id()));
+        let cache = || run(driver, "--build", Some((variable, &folder)));
+        cache();
+        let cached = cache().into_iter().filter(|(name, _)| name == "build_first");
+        values.extend(cached.map(|(_, value)| ("build_cached".to_string(), value)));
+        // What is left in the folder for temporary files does not change the next run's figures.
+        let _ = std::fs::remove_dir_all(folder);
+    }
+    values
+}
+
+/// Runs this program with a driver and collects what it prints; with a kernel cache (the driver's variable, and the folder) or with none.
+fn run(driver: &Driver, action: &str, cache: Option<(&str, &Path)>) -> Vec<(String, f64)> {
+    let Ok(program) = std::env::current_exe() else { return Vec::new() };
+    let mut command = match driver.simulated {
+        true => Command::new(program.with_file_name("gencl-sim")),
+        false => Command::new(&program),
+    };
+    if driver.simulated {
+        command.arg("--").arg(program);
+    }
+    command.arg(action).envs(driver.vendors.map(|vendors| ("OCL_ICD_VENDORS", vendors)));
+    match cache {
+        Some((variable, folder)) => command.env(variable, folder).env("POCL_KERNEL_CACHE", "1"),
+        None => command.env("POCL_KERNEL_CACHE", "0").env("NEO_CACHE_PERSISTENT", "0"),
+    };
     let Ok(output) = command.output() else { return Vec::new() };
     if !output.status.success() {
-        eprintln!("{}: {}", vendors.unwrap_or("gencl"), String::from_utf8_lossy(&output.stderr).trim());
+        eprintln!("{}: {}", driver.name, String::from_utf8_lossy(&output.stderr).trim());
     }
     String::from_utf8_lossy(&output.stdout)
         .lines()
@@ -93,16 +132,33 @@ fn milliseconds(begin: Instant) -> f64 {
     begin.elapsed().as_secs_f64() * 1e3
 }
 
+const SOURCE: &str = include_str!("../../kernels/bench.cl");
+
+/// Builds the first program of the process and launches a kernel of it; the context exists before.
+fn measure_build() -> Result<Program, String> {
+    let gpu = Gpu::get()?;
+    let (input, output) = (gpu.buffer(&[1f32; 256])?, gpu.buffer(&[0f32; 256])?);
+    let begin = Instant::now();
+    let program = gpu.build_unchecked(SOURCE, "")?;
+    launch(&program, &input, &output)?;
+    println!("build_first {}", milliseconds(begin));
+    Ok(program)
+}
+
+/// Launches a small kernel.
+fn launch(program: &Program, input: &Buffer<f32>, output: &Buffer<f32>) -> Result<(), String> {
+    let count = 64i32.to_ne_bytes();
+    program.run("nbody", &[input.arg(), output.arg(), Arg::Bytes(&count)], &Launch::linear(64, 64))
+}
+
 /// Measures the driver that the loader finds first; one line "name value" each.
 fn measure() -> Result<(), String> {
-    let source = include_str!("../../kernels/bench.cl");
+    let program = measure_build()?;
     let gpu = Gpu::get()?;
-    // A context of the process exists: what a driver starts then is part of its start, not of a build.
+    let (input, output) = (gpu.buffer(&[1f32; 256])?, gpu.buffer(&[0f32; 256])?);
     let begin = Instant::now();
-    let program = gpu.build_source(source, "")?;
-    println!("build_first {}", milliseconds(begin));
-    let begin = Instant::now();
-    gpu.build_source(source, "-DANOTHER=1")?;
+    let another = gpu.build_unchecked(SOURCE, "-DANOTHER=1")?;
+    launch(&another, &input, &output)?;
     println!("build_later {}", milliseconds(begin));
 
     let queue = gpu.queue()?;
