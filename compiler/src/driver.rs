@@ -392,7 +392,7 @@ impl<'a> Driver<'a> {
                 self.listener.print(debug::LIR, text);
             }
             if self.debug.is_set(debug::ASM) {
-                self.listener.print(debug::ASM, &compiled.listing);
+                self.listener.print(debug::ASM, &compiled.listing());
             }
             kernels.push(compiled.kernel);
         }

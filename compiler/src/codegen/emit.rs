@@ -6,6 +6,7 @@ use gencl_isa::{Extra, Generation, Instruction, Opcode, Operand, Register};
 use smallvec::SmallVec;
 
 /// Instructions with registers, whose jumps have no distances yet.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Code {
     /// In the order of the layout.
     pub instructions: Vec<Instruction>,
@@ -15,6 +16,7 @@ pub struct Code {
 }
 
 /// Where instruction `at` leads: `JIP` and `UIP`.
+#[derive(Clone, Debug, PartialEq)]
 struct Jump {
     at: usize,
     target: Option<Point>,

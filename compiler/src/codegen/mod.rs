@@ -45,10 +45,28 @@ pub struct Options {
 pub struct Compiled {
     /// Code and all that the launch has to know.
     pub kernel: Kernel,
-    /// The machine code as text.
-    pub listing: String,
     /// Machine instructions on virtual registers, after spilling, when they were asked for.
     pub machine_form: Option<String>,
+    code: emit::Code,
+    /// Of each instruction, in bytes from the beginning of the code.
+    offsets: Vec<usize>,
+    generation: gencl_isa::Generation,
+}
+
+impl Compiled {
+    /// The machine code as text.
+    #[must_use]
+    pub fn listing(&self) -> String {
+        let mut out = format!("// {} SIMD{}\n", self.kernel.name, self.kernel.simd_width);
+        for (index, instruction) in self.code.instructions.iter().enumerate() {
+            for (block, _) in self.code.blocks.iter().enumerate().filter(|(_, b)| **b == index) {
+                let _ = writeln!(out, "// block {block}");
+            }
+            let text = gencl_isa::print(self.generation, instruction);
+            let _ = writeln!(out, "/* {:6x} */ {text}", self.offsets[index]);
+        }
+        out
+    }
 }
 
 /// Why there is no code.
@@ -145,7 +163,6 @@ fn finish(
     }
     let mut code = emit::place(&selected.program, &locations).map_err(|e| (e, "emission"))?;
     let encoded = emit::encode(&mut code, target.generation).map_err(|e| (e, "encoding"))?;
-    let listing = listing(function, target, &code, &encoded.offsets, simd);
     let mut kernel = function.kernel.clone();
     kernel.name.clone_from(&function.name);
     kernel.simd_width = simd;
@@ -160,7 +177,8 @@ fn finish(
     kernel.statistics = statistics(&selected.program, &locations, &code);
     kernel.code = encoded.bytes;
     let machine_form = options.machine_form.then(|| selected.program.dump());
-    Ok(Some(Compiled { kernel, listing, machine_form }))
+    let (offsets, generation) = (encoded.offsets, target.generation);
+    Ok(Some(Compiled { kernel, machine_form, code, offsets, generation }))
 }
 
 /// Allocates in the order of selection, and sends registers to scratch until what is left fits. `None` when it does not fit at once and
@@ -210,16 +228,4 @@ fn statistics(program: &Program, locations: &allocate::Locations, code: &emit::C
         fills: count(&|k| matches!(k, Kind::Fill(_))),
         registers: used.unwrap_or(0).div_ceil(lir::GRF),
     }
-}
-
-fn listing(function: &Function, target: &Target, code: &emit::Code, offsets: &[usize], simd: u32) -> String {
-    let mut out = format!("// {} SIMD{simd}\n", function.name);
-    for (index, instruction) in code.instructions.iter().enumerate() {
-        for (block, _) in code.blocks.iter().enumerate().filter(|(_, b)| **b == index) {
-            let _ = writeln!(out, "// block {block}");
-        }
-        let text = gencl_isa::print(target.generation, instruction);
-        let _ = writeln!(out, "/* {:6x} */ {text}", offsets[index]);
-    }
-    out
 }

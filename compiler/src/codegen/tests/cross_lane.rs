@@ -134,7 +134,7 @@ fn check(op: CrossLane, shape: Shape) {
             run(&lowered, &Data::default(), &launch, &mut interpreted)
                 .unwrap_or_else(|t| panic!("{what}: {t}"));
             execute::execute(&compiled, &launch, &mut memory)
-                .unwrap_or_else(|f| panic!("{what}: {f}\n{}", compiled.listing));
+                .unwrap_or_else(|f| panic!("{what}: {f}\n{}", compiled.listing()));
             let Value::Address(output) = launch.arguments[1] else { continue };
             assert_eq!(meant.buffer(output), interpreted.buffer(output), "{what}: lowered");
             assert!(
@@ -142,7 +142,7 @@ fn check(op: CrossLane, shape: Shape) {
                 "{what}\n{:x?}\n{:x?}\n{}",
                 meant.buffer(output),
                 memory.buffer(output),
-                compiled.listing
+                compiled.listing()
             );
         }
     }

@@ -89,14 +89,14 @@ fn check(what: &str, function: Function, vendor: bool) {
         let mut expected = memory.clone();
         run(&function, &Data::default(), &launch, &mut expected).unwrap_or_else(|t| panic!("{what}: {t}"));
         execute::execute(&compiled, &launch, &mut memory)
-            .unwrap_or_else(|f| panic!("{what} at {lanes} lanes: {f}\n{}", compiled.listing));
+            .unwrap_or_else(|f| panic!("{what} at {lanes} lanes: {f}\n{}", compiled.listing()));
         for argument in &launch.arguments {
             let Value::Address(address) = argument else { continue };
             let (expected, found) = (expected.buffer(*address), memory.buffer(*address));
             assert!(
                 expected == found,
                 "{what} at {lanes} lanes\n{}\n{expected:x?}\n{found:x?}",
-                compiled.listing
+                compiled.listing()
             );
         }
     }
@@ -160,8 +160,8 @@ fn loads_of_one_address() {
     }
     let function = lowered(broadcast(Space::Global, Type::U64, 11, 8, 0));
     let compiled = code(&function, simd(16));
-    let loads = |text: &str| compiled.listing.lines().filter(|line| line.contains(text)).count();
-    assert_eq!(loads("block read"), 2, "64 and 16 of 88 bytes\n{}", compiled.listing);
+    let loads = |text: &str| compiled.listing().lines().filter(|line| line.contains(text)).count();
+    assert_eq!(loads("block read"), 2, "64 and 16 of 88 bytes\n{}", compiled.listing());
 }
 
 /// Each item does an atomic operation on its own element and one on an element that all share.

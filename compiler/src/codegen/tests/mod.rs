@@ -77,9 +77,9 @@ fn disassemble(compiled: &Compiled) {
     };
     let text =
         String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{text}\n{}", compiled.listing);
+    assert!(output.status.success(), "{text}\n{}", compiled.listing());
     for word in ["error", "illegal", "warning", "???"] {
-        assert!(!text.to_lowercase().contains(word), "{text}\n{}", compiled.listing);
+        assert!(!text.to_lowercase().contains(word), "{text}\n{}", compiled.listing());
     }
 }
 
@@ -122,7 +122,7 @@ fn a_loop() {
     println!("{}", crate::ir::text::print_function(&function));
     for lanes in [8, 16, 32] {
         let compiled = code(&function, simd(lanes));
-        println!("{}", compiled.listing);
+        println!("{}", compiled.listing());
         disassemble(&compiled);
         assert_eq!(compiled.kernel.simd_width, lanes);
     }
@@ -171,7 +171,7 @@ fn lanes_keep_what_they_left_a_loop_with() {
             launch.arguments = vec![Value::Address(buffer)];
             execute::execute(&compiled, &launch, &mut memory).expect("it runs");
             let expected: Vec<u8> = (0..21u32).flat_map(u32::to_le_bytes).collect();
-            assert_eq!(memory.remove(buffer), Some(expected), "{}", compiled.listing);
+            assert_eq!(memory.remove(buffer), Some(expected), "{}", compiled.listing());
         }
     }
 }
@@ -267,7 +267,7 @@ fn random_kernels_compute_what_the_ir_says() {
                 };
                 panic!(
                     "{what}\n{text}\n{}\n{:x?}\n{:x?}",
-                    compiled.listing,
+                    compiled.listing(),
                     dwords(&expected),
                     dwords(&found)
                 );
