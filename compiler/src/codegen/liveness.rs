@@ -52,6 +52,24 @@ pub fn reads(inst: &Inst) -> impl Iterator<Item = Vreg> + '_ {
     inst.srcs.iter().flatten().map(|v| v.vreg)
 }
 
+/// The most bytes of registers that hold something at once.
+pub fn peak(program: &Program) -> u32 {
+    let intervals = intervals(program);
+    let end = intervals.iter().flatten().map(|i| i.end as usize).max().unwrap_or(0);
+    let mut changes = vec![0i64; end + 2];
+    for (interval, vreg) in intervals.iter().zip(&program.vregs) {
+        if let Some(interval) = interval {
+            changes[interval.start as usize] += i64::from(vreg.size);
+            changes[interval.end as usize + 1] -= i64::from(vreg.size);
+        }
+    }
+    let sums = changes.iter().scan(0, |now, change| {
+        *now += change;
+        Some(*now)
+    });
+    sums.max().unwrap_or(0) as u32
+}
+
 /// The interval of each register that is used; registers of the payload begin with the thread.
 pub fn intervals(program: &Program) -> Vec<Option<Interval>> {
     let count = program.vregs.len();
