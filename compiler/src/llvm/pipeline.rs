@@ -68,7 +68,7 @@ pub const OPTIMIZE: Step = Step {
              globalopt,globaldce,\
              function<eager-inv>(float2int,lower-constant-intrinsics,loop(loop-rotate,loop-deletion),infer-alignment,\
              loop-load-elim,simplifycfg<forward-switch-cond;switch-range-to-icmp;switch-to-lookup;no-keep-loops;\
-             hoist-common-insts;sink-common-insts;speculate-blocks>,instcombine<no-verify-fixpoint>,\
+             hoist-common-insts;sink-common-insts;speculate-blocks>,\
              loop-unroll<O2>,sroa<preserve-cfg>,infer-alignment,instcombine<no-verify-fixpoint>,\
              loop-mssa(licm<allowspeculation>),alignment-from-assumptions,loop-sink,instsimplify,div-rem-pairs,\
              simplifycfg<switch-range-to-icmp;speculate-blocks>),globaldce,constmerge",
