@@ -1,6 +1,6 @@
 //! Operations across lanes on all types, in full and partial threads, where all lanes run and where some have left.
 
-use super::{code, disassemble, execute, lowered_by, simd};
+use super::{TYPES, code, disassemble, execute, lowered_by, simd};
 use crate::ir::interpret::{Launch, Memory, Value, run};
 use crate::ir::passes::ControlFlow;
 use crate::ir::{
@@ -11,19 +11,6 @@ use gencl_program::{Data, PushSource};
 
 /// The last thread of 16 lanes has 13, that of 8 lanes 5, and 32 lanes are not all there.
 const ITEMS: u32 = 29;
-const TYPES: [Type; 11] = [
-    Type::S8,
-    Type::U8,
-    Type::S16,
-    Type::U16,
-    Type::S32,
-    Type::U32,
-    Type::S64,
-    Type::U64,
-    Type::F16,
-    Type::F32,
-    Type::F64,
-];
 
 /// Who does the operation, and with what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

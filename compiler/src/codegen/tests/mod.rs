@@ -15,6 +15,21 @@ use crate::ir::{Builder, Function, Leave, Op, Space, Type, Unit};
 use gencl_program::Data;
 use std::process::Command;
 
+/// The types of numbers.
+const TYPES: [Type; 11] = [
+    Type::S8,
+    Type::U8,
+    Type::S16,
+    Type::U16,
+    Type::S32,
+    Type::U32,
+    Type::S64,
+    Type::U64,
+    Type::F16,
+    Type::F32,
+    Type::F64,
+];
+
 /// A random kernel, of any graph or of nested constructs in turn, that clears its private memory first, whose contents would be
 /// anything.
 fn random(seed: u32, control_flow: ControlFlow) -> Function {

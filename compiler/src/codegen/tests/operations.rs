@@ -1,7 +1,7 @@
 //! Every operation of the IR on every type, with values that are constants, uniform or one for each lane; the
 //! results must be those of the IR's interpreter.
 
-use super::{Options, code, disassemble, execute, lowered, simd, skylake};
+use super::{Options, TYPES, code, disassemble, execute, lowered, simd, skylake};
 use crate::codegen::compile;
 use crate::ir::interpret::{Launch, Memory, Value, run};
 use crate::ir::{
@@ -11,19 +11,6 @@ use crate::ir::{
 use gencl_program::{Data, PushSource};
 
 const LANES: u32 = 21;
-const TYPES: [Type; 11] = [
-    Type::S8,
-    Type::U8,
-    Type::S16,
-    Type::U16,
-    Type::S32,
-    Type::U32,
-    Type::S64,
-    Type::U64,
-    Type::F16,
-    Type::F32,
-    Type::F64,
-];
 
 /// How an operand is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
