@@ -85,7 +85,7 @@ fn main() -> ExitCode {
                 continue;
             };
             if own.iter().any(|(_, results)| results.get(&seed) != Some(&expected)) {
-                // What pocl compiles without optimisation is not always right: variables that live across barriers lose their values.
+                // A second opinion: pocl's two ways to compile are not always of one mind.
                 let optimised = run(seed, 1, &other, &[]).remove(&seed);
                 expected = optimised.filter(|text| !text.starts_with("error")).unwrap_or(expected);
             }

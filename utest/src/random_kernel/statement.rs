@@ -19,12 +19,10 @@ impl Generator {
     fn statement(&mut self, depth: u32, in_loop: bool) {
         match self.below(if depth == 0 { 8 } else { 16 }) {
             0..=3 => self.assignment(),
-            4 => {
+            4 if self.has_array => {
                 let (index, ty) = (self.index(PRIVATE_ELEMENTS, 1), self.pick(&SCALARS));
-                if self.has_array {
-                    let value = self.expression(ty, 2);
-                    self.line(&format!("array[{index}] = {value};"));
-                }
+                let value = self.expression(ty, 2);
+                self.line(&format!("array[{index}] = {value};"));
             }
             5 => self.store(),
             6 if in_loop => {
@@ -40,7 +38,7 @@ impl Generator {
                 let condition = self.condition(1);
                 self.line(&format!("if ({condition}) return;"));
             }
-            6 | 7 => self.assignment(),
+            4 | 6 | 7 => self.assignment(),
             8..=10 => self.branch(depth, in_loop),
             11 | 12 => self.counted_loop(depth),
             13 => self.fueled_loop(depth),
@@ -148,6 +146,8 @@ impl Generator {
         self.line(&format!("shared[lid] = {value};"));
         self.line("if (lid < 8) counts[lid] = 0;");
         self.line("barrier(CLK_LOCAL_MEM_FENCE);");
+        // pocl 3.1 goes wrong when a loop begins right behind a barrier; Oclgrind and Intel's driver say so too.
+        self.line("fuel -= fuel != 0;");
         self.may_read_local = true;
         self.statements(2, false);
         let operation = self.pick(&["add", "xor", "max"]);
