@@ -2,12 +2,9 @@
 
 use gencl_icd_macros::cl_entrypoint;
 use gencl_runtime::{Code, CommandKind};
-use opencl_sys::{
-    CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED, CL_MIGRATE_MEM_OBJECT_HOST, cl_command_queue, cl_event, cl_mem,
-    cl_mem_migration_flags, cl_uint,
-};
+use opencl_sys::{cl_command_queue, cl_event, cl_mem, cl_mem_migration_flags, cl_uint};
 
-use super::Enqueue;
+use super::{Enqueue, check_migration};
 use crate::abi::{List, Out};
 use crate::object::Memory;
 use crate::{CLResult, refuse_if};
@@ -25,9 +22,7 @@ fn enqueue_migrate_mem_objects(
     let enqueue = Enqueue::new(queue, num_events, wait_events, event)?;
     // CL_INVALID_VALUE if num_mem_objects is zero or if mem_objects is NULL.
     refuse_if(num_objects == 0 || objects.is_null(), Code::InvalidValue, "no memory objects")?;
-    // CL_INVALID_VALUE if flags is not 0 or is not any of the values described in the table.
-    let known = CL_MIGRATE_MEM_OBJECT_HOST | CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED;
-    refuse_if(flags & !known != 0, Code::InvalidValue, "no such migration flags")?;
+    check_migration(flags)?;
     // CL_INVALID_MEM_OBJECT if any of the memory objects in mem_objects is not a valid memory object.
     // SAFETY: num_mem_objects is the length of the list.
     for object in unsafe { objects.to_vec(num_objects as usize) } {

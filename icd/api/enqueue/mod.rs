@@ -13,12 +13,15 @@ pub mod synchronize;
 use std::sync::Arc;
 
 use gencl_runtime::{BufferRect, Code, Error};
-use opencl_sys::{cl_command_queue, cl_event, cl_uint};
+use opencl_sys::{
+    CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED, CL_MIGRATE_MEM_OBJECT_HOST, cl_command_queue, cl_event,
+    cl_mem_migration_flags, cl_uint,
+};
 
-use crate::CLResult;
 use crate::abi::{Fixed, List, Out};
 use crate::handle::Handle;
 use crate::object::{Event, Queue, wait_list};
+use crate::{CLResult, refuse_if};
 
 /// A command on its way into a queue: the parameters that all `clEnqueue…` functions share.
 struct Enqueue {
@@ -57,6 +60,12 @@ impl Enqueue {
         }
         self.done(command)
     }
+}
+
+/// CL_INVALID_VALUE if flags is not 0 or is not any of the values described in the table of migration flags.
+fn check_migration(flags: cl_mem_migration_flags) -> CLResult<()> {
+    let known = CL_MIGRATE_MEM_OBJECT_HOST | CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED;
+    refuse_if(flags & !known != 0, Code::InvalidValue, "no such migration flags")
 }
 
 /// CL_INVALID_VALUE if a pointer to an origin or region is NULL.

@@ -4,12 +4,9 @@ use std::ffi::c_void;
 
 use gencl_icd_macros::cl_entrypoint;
 use gencl_runtime::{Code, CommandKind, Error, MapFlags};
-use opencl_sys::{
-    CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED, CL_MIGRATE_MEM_OBJECT_HOST, cl_bool, cl_command_queue, cl_event,
-    cl_map_flags, cl_mem_migration_flags, cl_uint,
-};
+use opencl_sys::{cl_bool, cl_command_queue, cl_event, cl_map_flags, cl_mem_migration_flags, cl_uint};
 
-use super::Enqueue;
+use super::{Enqueue, check_migration};
 use crate::abi::{HostPointer, List, ListMut, Out, SharedFree, UserData};
 use crate::{CLResult, refuse_if};
 
@@ -139,8 +136,7 @@ fn enqueue_svm_migrate_mem(
     let enqueue = Enqueue::new(queue, num_events, wait_events, event)?;
     // CL_INVALID_VALUE if num_svm_pointers is zero or svm_pointers is NULL.
     refuse_if(num_pointers == 0 || pointers.is_null(), Code::InvalidValue, "no pointers")?;
-    let known = CL_MIGRATE_MEM_OBJECT_HOST | CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED;
-    refuse_if(flags & !known != 0, Code::InvalidValue, "no such migration flags")?;
+    check_migration(flags)?;
     // CL_INVALID_VALUE if sizes[i] is non-zero and range [svm_pointers[i], svm_pointers[i]+sizes[i]) is not contained within an existing
     // clSVMAlloc allocation.
     let count = num_pointers as usize;
