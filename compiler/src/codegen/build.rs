@@ -411,6 +411,11 @@ impl Builder {
             if three {
                 inst.isa.destination.hstride = 1;
             }
+            if three && d.scalar() {
+                // Align16 has no single channel: one of four is written, which one is known when the register has its place. So does IGC.
+                inst.isa.exec_size = 4;
+                inst.isa.destination.writemask = 1;
+            }
             inst.dst = Some(d.at.plus(first * d.stride));
             inst.fresh = d.fresh;
         }

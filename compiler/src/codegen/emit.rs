@@ -15,6 +15,9 @@ pub struct Code {
     jumps: Vec<Jump>,
 }
 
+/// Bytes of the four components of an align16 destination.
+const COMPONENTS: u8 = 16;
+
 /// Where instruction `at` leads: `JIP` and `UIP`.
 #[derive(Clone, Debug, PartialEq)]
 struct Jump {
@@ -63,6 +66,11 @@ fn placed(inst: &Inst, program: &Program, locations: &Locations) -> Result<Instr
     };
     if let Some(v) = inst.dst {
         (isa.destination.register, isa.destination.subregister) = find(v)?;
+    }
+    if inst.is_one_component() {
+        let d = &mut isa.destination;
+        d.writemask = 1 << (d.subregister % COMPONENTS / 4);
+        d.subregister -= d.subregister % COMPONENTS;
     }
     for (operand, v) in isa.sources.iter_mut().zip(inst.srcs) {
         if let (Operand::Register(s), Some(v)) = (operand, v)

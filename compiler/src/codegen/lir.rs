@@ -172,6 +172,11 @@ impl Inst {
         Some(Lengths { message: d >> 25 & 0xf, extended, response: d >> 20 & 0x1f })
     }
 
+    /// Does it write one of the four components of an align16 destination, the one where its register is?
+    pub fn is_one_component(&self) -> bool {
+        self.isa.access_mode == AccessMode::Align16 && self.isa.destination.writemask == 1
+    }
+
     /// Calls `f` with the first byte (from the operand's own first byte) and size of each element written.
     pub fn written(&self, mut f: impl FnMut(u32, u32)) {
         if self.dst.is_none() {
@@ -183,6 +188,10 @@ impl Inst {
         }
         let d = &self.isa.destination;
         let size = d.ty.size();
+        if self.is_one_component() {
+            f(0, size);
+            return;
+        }
         for channel in 0..u32::from(self.isa.exec_size) {
             f(channel * size * u32::from(d.hstride), size);
         }

@@ -1,8 +1,9 @@
-// LLVM's passes that the C interface cannot run as we need them.
+// What the C interface lacks: a pass that it cannot run as we need it, the bits of large constants.
 
 #include "analyses.h"
 
 #include <llvm-c/Core.h>
+#include <llvm/IR/Constants.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Transforms/Scalar/InferAddressSpaces.h>
 
@@ -20,6 +21,12 @@ void gencl_infer_address_spaces(LLVMModuleRef raw, unsigned generic) {
       passes.run(function, analyses.functions);
     }
   }
+}
+
+// Up to 64 bits of a constant integer, from bit `first` on; those behind its end are zero.
+uint64_t gencl_constant_bits(LLVMValueRef constant, unsigned first, unsigned count) {
+  const llvm::APInt &value = llvm::unwrap<llvm::ConstantInt>(constant)->getValue();
+  return value.getBitWidth() <= first ? 0 : value.extractBitsAsZExtValue(std::min(count, value.getBitWidth() - first), first);
 }
 
 } // extern "C"

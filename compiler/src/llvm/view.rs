@@ -4,27 +4,26 @@ use std::ffi::CStr;
 use std::marker::PhantomData;
 
 use inkwell::llvm_sys::core::{
-    LLVMConstBitCast, LLVMConstIntGetSExtValue, LLVMConstIntGetZExtValue, LLVMConstRealGetDouble,
-    LLVMCountIncoming, LLVMCountParams, LLVMCountStructElementTypes, LLVMDisposeMessage,
-    LLVMDisposeValueMetadataEntries, LLVMGetAggregateElement, LLVMGetAlignment, LLVMGetAllocatedType,
-    LLVMGetArrayLength2, LLVMGetAsString, LLVMGetAtomicRMWBinOp, LLVMGetBasicBlockTerminator,
-    LLVMGetCallSiteEnumAttribute, LLVMGetCalledValue, LLVMGetCondition, LLVMGetConstOpcode,
-    LLVMGetDebugLocColumn, LLVMGetDebugLocLine, LLVMGetElementType, LLVMGetEnumAttributeAtIndex,
-    LLVMGetEnumAttributeKindForName, LLVMGetEnumAttributeValue, LLVMGetFCmpPredicate, LLVMGetFastMathFlags,
-    LLVMGetFirstBasicBlock, LLVMGetFirstFunction, LLVMGetFirstGlobal, LLVMGetFirstInstruction,
-    LLVMGetFirstUse, LLVMGetFunctionCallConv, LLVMGetGEPSourceElementType, LLVMGetGlobalParent,
-    LLVMGetICmpPredicate, LLVMGetIncomingBlock, LLVMGetIncomingValue, LLVMGetIndices, LLVMGetInitializer,
-    LLVMGetInstructionOpcode, LLVMGetIntTypeWidth, LLVMGetIsDisjoint, LLVMGetMDKindID,
-    LLVMGetMDKindIDInContext, LLVMGetMDNodeNumOperands, LLVMGetMDNodeOperands, LLVMGetMDString,
-    LLVMGetMaskValue, LLVMGetMetadata, LLVMGetModuleContext, LLVMGetNextBasicBlock, LLVMGetNextFunction,
-    LLVMGetNextGlobal, LLVMGetNextInstruction, LLVMGetNextUse, LLVMGetNumArgOperands, LLVMGetNumIndices,
-    LLVMGetNumMaskElements, LLVMGetNumOperands, LLVMGetNumSuccessors, LLVMGetOperand, LLVMGetParam,
-    LLVMGetPointerAddressSpace, LLVMGetSuccessor, LLVMGetTypeAttributeValue, LLVMGetTypeContext,
-    LLVMGetTypeKind, LLVMGetUser, LLVMGetValueKind, LLVMGetValueName2, LLVMGetVectorSize,
-    LLVMGlobalCopyAllMetadata, LLVMGlobalGetValueType, LLVMIntTypeInContext, LLVMIsConditional,
+    LLVMConstIntGetSExtValue, LLVMConstIntGetZExtValue, LLVMConstRealGetDouble, LLVMCountIncoming,
+    LLVMCountParams, LLVMCountStructElementTypes, LLVMDisposeMessage, LLVMDisposeValueMetadataEntries,
+    LLVMGetAggregateElement, LLVMGetAlignment, LLVMGetAllocatedType, LLVMGetArrayLength2, LLVMGetAsString,
+    LLVMGetAtomicRMWBinOp, LLVMGetBasicBlockTerminator, LLVMGetCallSiteEnumAttribute, LLVMGetCalledValue,
+    LLVMGetCondition, LLVMGetConstOpcode, LLVMGetDebugLocColumn, LLVMGetDebugLocLine, LLVMGetElementType,
+    LLVMGetEnumAttributeAtIndex, LLVMGetEnumAttributeKindForName, LLVMGetEnumAttributeValue,
+    LLVMGetFCmpPredicate, LLVMGetFastMathFlags, LLVMGetFirstBasicBlock, LLVMGetFirstFunction,
+    LLVMGetFirstGlobal, LLVMGetFirstInstruction, LLVMGetFirstUse, LLVMGetFunctionCallConv,
+    LLVMGetGEPSourceElementType, LLVMGetGlobalParent, LLVMGetICmpPredicate, LLVMGetIncomingBlock,
+    LLVMGetIncomingValue, LLVMGetIndices, LLVMGetInitializer, LLVMGetInstructionOpcode, LLVMGetIntTypeWidth,
+    LLVMGetIsDisjoint, LLVMGetMDKindID, LLVMGetMDKindIDInContext, LLVMGetMDNodeNumOperands,
+    LLVMGetMDNodeOperands, LLVMGetMDString, LLVMGetMaskValue, LLVMGetMetadata, LLVMGetModuleContext,
+    LLVMGetNextBasicBlock, LLVMGetNextFunction, LLVMGetNextGlobal, LLVMGetNextInstruction, LLVMGetNextUse,
+    LLVMGetNumArgOperands, LLVMGetNumIndices, LLVMGetNumMaskElements, LLVMGetNumOperands,
+    LLVMGetNumSuccessors, LLVMGetOperand, LLVMGetParam, LLVMGetPointerAddressSpace, LLVMGetSuccessor,
+    LLVMGetTypeAttributeValue, LLVMGetTypeKind, LLVMGetUser, LLVMGetValueKind, LLVMGetValueName2,
+    LLVMGetVectorSize, LLVMGlobalCopyAllMetadata, LLVMGlobalGetValueType, LLVMIsConditional,
     LLVMIsDeclaration, LLVMIsGlobalConstant, LLVMMetadataAsValue, LLVMPrintTypeToString,
     LLVMPrintValueToString, LLVMStructGetTypeAtIndex, LLVMTypeOf, LLVMValueMetadataEntriesGetKind,
-    LLVMValueMetadataEntriesGetMetadata, LLVMVectorType,
+    LLVMValueMetadataEntriesGetMetadata,
 };
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::target::{
@@ -38,6 +37,11 @@ pub use inkwell::llvm_sys::{
 use inkwell::llvm_sys::{LLVMTypeKind, LLVMValueKind};
 
 use super::ask;
+
+unsafe extern "C" {
+    /// In `passes.cpp`.
+    fn gencl_constant_bits(constant: LLVMValueRef, first: u32, count: u32) -> u64;
+}
 
 /// A module.
 #[derive(Clone, Copy)]
@@ -480,16 +484,12 @@ impl<'m> Value<'m> {
             .then(|| ask!(LLVMConstIntGetSExtValue(self.raw)))
     }
 
-    /// A constant integer as a vector of integers of `bits` bits, which its own are a multiple of; the lowest is the first.
+    /// Up to 64 bits of a constant integer of any size, from bit `first` on; those behind its end are zero.
     #[must_use]
-    pub fn in_pieces(self, bits: u32) -> Option<Value<'m>> {
-        let TypeKind::Integer(own) = self.ty().kind() else { return None };
-        if self.kind() != ValueKind::ConstantInteger || !own.is_multiple_of(bits) {
-            return None;
-        }
-        let element = ask!(LLVMIntTypeInContext(LLVMGetTypeContext(self.ty().raw), bits));
-        let vector = ask!(LLVMVectorType(element, own / bits));
-        Some(Value::new(ask!(LLVMConstBitCast(self.raw, vector))))
+    pub fn constant_bits(self, first: u32, count: u32) -> Option<u64> {
+        // SAFETY: the function takes any constant integer.
+        (self.kind() == ValueKind::ConstantInteger)
+            .then(|| unsafe { gencl_constant_bits(self.raw, first, count) })
     }
 
     /// A constant float or double (NaNs come as any NaN).

@@ -1,5 +1,6 @@
 //! One kernel: values, blocks and phis.
 
+use super::wide::{PIECE, pieces};
 use std::collections::HashMap;
 
 use smallvec::SmallVec;
@@ -232,10 +233,13 @@ impl<'m> Translator<'_, 'm> {
         if let Some(registers) = self.values.get(&value) {
             return Ok(registers.clone());
         }
+        if value.kind() == ValueKind::ConstantInteger
+            && let Some(count) = pieces(value.ty())
+        {
+            let piece = |index| value.constant_bits(index * PIECE, PIECE).ok_or_else(|| unsupported(value));
+            return (0..count).map(|index| Ok(self.immediate(Type::U32, piece(index)?))).collect();
+        }
         match value.kind() {
-            ValueKind::ConstantInteger if super::wide::pieces(value.ty()).is_some() => {
-                self.value(value.in_pieces(super::wide::PIECE).ok_or_else(|| unsupported(value))?)
-            }
             ValueKind::ConstantInteger | ValueKind::ConstantFloat => {
                 let scalar = super::types::scalar(value.ty())?;
                 let bits = scalar_bits(value)?;

@@ -22,6 +22,13 @@ impl<'m> Translator<'_, 'm> {
                 let x = this.extended(scalar, operands[0], true);
                 Ok(this.absolute(scalar.unsigned(), x))
             }),
+            // Of one bit, which LLVM's narrowing of operands may leave.
+            "bitreverse" | "ctpop" | "ctlz" | "cttz" if scalar_of(instruction)? == Scalar::Bool => {
+                self.each(instruction, |this, _, operands| match known {
+                    "bitreverse" | "ctpop" => Ok(operands[0]),
+                    _ => Ok(this.unary(UnaryOp::Not, Type::Bool, operands[0])),
+                })
+            }
             "ctlz" => self.each(instruction, |this, scalar, operands| {
                 let x = this.extended(scalar, operands[0], false);
                 let zeros = this.leading_zeros(scalar.unsigned(), x);

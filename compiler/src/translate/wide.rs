@@ -26,10 +26,7 @@ impl<'m> Translator<'_, 'm> {
     pub fn wide(&mut self, value: Value<'m>) -> Result<Regs, Failure> {
         let refused = || Failure::new(format!("{} is not supported", value.text()));
         let operand = value.operand(0);
-        let amount = || {
-            let amount = value.operand(1).in_pieces(PIECE).and_then(|pieces| pieces.element(0)?.integer());
-            amount.ok_or_else(refused)
-        };
+        let amount = || value.operand(1).constant_bits(0, 64).ok_or_else(refused);
         match value.opcode() {
             Opcode::LLVMAnd => self.each_piece(BinaryOp::And, value),
             Opcode::LLVMOr => self.each_piece(BinaryOp::Or, value),

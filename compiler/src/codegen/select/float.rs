@@ -120,7 +120,7 @@ impl Selector<'_> {
         // The machine's `mad` is source 1 * source 2 + source 0.
         let sources = [v[2], v[0], v[1]];
         let mad = Operation::new(Opcode::Mad);
-        if d.scalar() && ty == Type::DF {
+        if d.scalar() && ty != Type::F {
             let spread = sources.map(|v| self.b.spread(v, SCALAR_LANES).val());
             let t = self.b.few(ty, SCALAR_LANES);
             self.b.op_on_few(mad, t, &spread, SCALAR_LANES);
