@@ -7,7 +7,7 @@ use super::Failure;
 use super::function::{Regs, Translator};
 use super::types::{Scalar, scalar};
 use crate::ir::{BinaryOp, Condition, Reg, Type};
-use crate::llvm::view::{self, Opcode, TypeKind, Value};
+use crate::llvm::view::{self, IntPredicate, Opcode, TypeKind, Value};
 
 /// Bits of a piece.
 pub const PIECE: u32 = 32;
@@ -60,8 +60,22 @@ impl<'m> Translator<'_, 'm> {
                 result.resize(pieces(value.ty()).ok_or_else(refused)? as usize, zero);
                 Ok(result)
             }
+            Opcode::LLVMICmp => match value.int_predicate() {
+                IntPredicate::LLVMIntEQ => self.same_pieces(value, Condition::Equal),
+                IntPredicate::LLVMIntNE => self.same_pieces(value, Condition::NotEqual),
+                _ => Err(refused()),
+            },
             _ => Err(refused()),
         }
+    }
+
+    /// Are all pieces of two integers the same, or not?
+    fn same_pieces(&mut self, value: Value<'m>, condition: Condition) -> Result<Regs, Failure> {
+        let mut pieces = self.each_piece(BinaryOp::Xor, value)?.into_iter();
+        let zero = self.immediate(Type::U32, 0);
+        let first = pieces.next().unwrap_or(zero);
+        let different = pieces.fold(first, |all, piece| self.binary(BinaryOp::Or, Type::U32, all, piece));
+        Ok(Regs::from_elem(self.compare(condition, Type::U32, different, zero), 1))
     }
 
     fn each_piece(&mut self, op: BinaryOp, value: Value<'m>) -> Result<Regs, Failure> {

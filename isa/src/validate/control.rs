@@ -11,7 +11,6 @@ pub(super) const RULES: &[Rule] = &[
     all("control.exec-size", "Execution Size", "an execution size is 1, 2, 4, 8, 16 or 32", exec_size),
     all("control.channels", "Quarter Control, Nibble Control", "the channels lie within the thread's 32", channels),
     all("control.access-mode", "Three-Source Instructions", "three-source instructions are align16", access_mode),
-    all("control.align16-channels", "Align16 Access Mode", "an align16 instruction has four channels at least, of doubles two", align16_channels),
     all("control.predicate", "Instruction Set Reference, else", "the instruction has no predicate", predicate),
     all("control.branch-alignment", "Instruction Set Reference, JIP and UIP", "a branch's offset is a multiple of 8 bytes", branch_alignment),
     all("control.jmpi", "Instruction Set Reference, jmpi", "jmpi has one channel and no execution mask", jmpi),
@@ -34,12 +33,6 @@ fn channels(s: &Subject<'_>) -> Vec<Place> {
 
 fn access_mode(s: &Subject<'_>) -> Vec<Place> {
     whole(s.info.format == Format::Ternary && s.i.access_mode != AccessMode::Align16)
-}
-
-/// `iga64` knows no others ("unsupported Align16 ternary destination").
-fn align16_channels(s: &Subject<'_>) -> Vec<Place> {
-    let least = if s.i.destination.ty.size() == 8 { 2 } else { 4 };
-    whole(s.info.format == Format::Ternary && s.i.access_mode == AccessMode::Align16 && s.i.exec_size < least)
 }
 
 fn predicate(s: &Subject<'_>) -> Vec<Place> {

@@ -29,7 +29,7 @@ pub(super) const RULES: &[Rule] = &[
     all("math.simd8", MATH, "an integer division has at most 8 channels", math_simd8),
     all("math.modifier", MATH, "an integer division has no source modifiers", math_modifier),
     all("math.stride", MATH, "the destination of math is packed", math_stride),
-    all("ternary.exec-size", "Three-Source Instructions", "a three-source instruction has 4, 8 or 16 channels (or 1 with replicated sources, or 2 of 64 bits)", ternary_size),
+    all("ternary.exec-size", "Three-Source Instructions", "a three-source instruction has 4, 8 or 16 channels (or 2 of 64 bits)", ternary_size),
     all("ternary.span", "Three-Source Instructions", "an operand of a three-source instruction spans at most two registers", ternary_span),
     all("ternary.file-end", "Three-Source Instructions", "there are 128 general registers", ternary_end),
 ];
@@ -172,12 +172,11 @@ fn math_stride(s: &Subject<'_>) -> Vec<Place> {
 }
 
 fn ternary_size(s: &Subject<'_>) -> Vec<Place> {
-    let replicated = s.sources().all(|(_, source)| source.replicate);
+    // A single channel is one component of four. `iga64` knows no other form, and IGC emits none.
     let allowed = match s.i.exec_size {
         4 | 8 | 16 => true,
         // Two doubles are the four components of 32 bits that align16 has.
         2 => s.i.destination.ty.size() == 8,
-        1 => replicated,
         _ => false,
     };
     whole(s.info.format == Format::Ternary && !allowed)

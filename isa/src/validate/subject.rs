@@ -46,9 +46,10 @@ impl<'a> Subject<'a> {
         })
     }
 
-    /// The types of all sources.
+    /// The types of all sources that are read.
     pub(super) fn source_types(&self) -> impl Iterator<Item = Type> {
-        self.i.sources.iter().filter_map(Operand::ty)
+        let is_read = |operand: &&Operand| !matches!(operand, Operand::Register(s) if is_null(s.register));
+        self.i.sources.iter().filter(is_read).filter_map(Operand::ty)
     }
 
     /// The sources that break something.
