@@ -81,8 +81,8 @@ pub fn spill(program: &mut Program, vregs: &[Vreg], generation: Generation) -> R
     // What one of them is computed from is not taken away at the same time.
     let sources: Vec<Vreg> =
         anew.values().flat_map(|inst| inst.srcs.iter().flatten()).map(|v| v.vreg).collect();
-    let vregs = vregs.iter().filter(|v| !sources.contains(v));
-    for v in vregs.filter(|v| !anew.contains_key(v)) {
+    anew.retain(|v, _| !sources.contains(v));
+    for v in vregs.iter().filter(|v| !sources.contains(v) && !anew.contains_key(v)) {
         let info = &mut program.vregs[v.0 as usize];
         info.spilled = Some(program.spill_size);
         program.spill_size += info.size.next_multiple_of(GRF);

@@ -24,8 +24,8 @@ fn add(dst: Vreg, src: Vreg, lanes: u8) -> Inst {
     inst
 }
 
-/// The scalar comes of the argument in a block of this depth, the vector of the scalar, the result of the vector; the vector goes to scratch.
-fn spilled(depth: u32) -> Program {
+/// The scalar comes of the argument in a block of this depth, the vector of the scalar, the result of the vector; some go to scratch.
+fn spilled(depth: u32, chosen: &[Vreg]) -> Program {
     let register =
         |size, fixed| VregInfo { size, align: size.min(GRF), fixed, piece_of: None, spilled: None };
     let vregs = vec![register(4, Some(GRF)), register(4, None), register(GRF, None), register(GRF, None)];
@@ -33,7 +33,7 @@ fn spilled(depth: u32) -> Program {
     let insts = vec![add(VECTOR, SCALAR, 8), add(RESULT, VECTOR, 8), add(RESULT, VECTOR, 8)];
     let second = Block { insts, successors: vec![], depth: 0, masked: true };
     let mut program = Program { vregs, blocks: vec![first, second], spill_size: 0 };
-    spill::spill(&mut program, &[VECTOR], Generation::Gen9).expect("there is scratch enough");
+    spill::spill(&mut program, chosen, Generation::Gen9).expect("there is scratch enough");
     let locations = allocate::allocate(&program, 16).expect("there are registers enough");
     check::check(&program, &locations).expect("the allocation is right");
     program
@@ -41,7 +41,7 @@ fn spilled(depth: u32) -> Program {
 
 #[test]
 fn what_comes_of_a_scalar_is_computed_where_it_is_used() {
-    let program = spilled(0);
+    let program = spilled(0, &[VECTOR]);
     assert_eq!(program.spill_size, 0);
     let insts = &program.blocks[1].insts;
     assert_eq!(insts.len(), 4, "the two uses, each behind its own addition\n{}", program.dump());
@@ -51,10 +51,19 @@ fn what_comes_of_a_scalar_is_computed_where_it_is_used() {
     }
 }
 
+/// What others are computed from stays, even if it could be computed itself.
+#[test]
+fn what_is_used_to_compute_others_stays() {
+    let program = spilled(0, &[SCALAR, VECTOR]);
+    let writes_scalar = |inst: &Inst| inst.dst.is_some_and(|v| v.vreg == SCALAR);
+    assert!(program.blocks[0].insts.iter().any(writes_scalar), "{}", program.dump());
+    assert_eq!(program.blocks[1].insts.len(), 4, "{}", program.dump());
+}
+
 /// Lanes may have left the loop with earlier values of the scalar.
 #[test]
 fn what_comes_of_a_scalar_of_a_loop_goes_to_scratch() {
-    let program = spilled(1);
+    let program = spilled(1, &[VECTOR]);
     assert_eq!(program.spill_size, GRF);
     let kinds = program.blocks[1].insts.iter().map(|i| i.kind);
     assert_eq!(
