@@ -145,7 +145,7 @@ fn enqueue_svm_migrate_mem(
     let sizes = sizes.into_iter().chain(std::iter::repeat(0));
     for (pointer, size) in pointers.into_iter().map(|pointer| pointer as usize).zip(sizes) {
         let found = enqueue.queue.context.runtime.shared_at(pointer);
-        let within = found.is_some_and(|memory| pointer - memory.address() + size <= memory.size());
+        let within = found.is_some_and(|memory| size <= memory.size() - (pointer - memory.address()));
         refuse_if(!within, Code::InvalidValue, "a range is not in shared virtual memory")?;
     }
     let command = enqueue.queue.runtime.nothing(CommandKind::SvmMigrateMem, &enqueue.waits)?;

@@ -345,6 +345,7 @@ fn faults() -> Outcome {
         };
         refused(migrate(outside, 4, 0), CL_INVALID_VALUE, "a migration of other memory")?;
         refused(migrate(shared.raw(), 5000, 0), CL_INVALID_VALUE, "a migration of too much")?;
+        refused(migrate(shared.at(1).cast(), usize::MAX, 0), CL_INVALID_VALUE, "a migration beyond all")?;
         refused(migrate(shared.raw(), 4, 1 << 9), CL_INVALID_VALUE, "migration flags that there are not")?;
         let free = |count, list: *const *const c_void| {
             enqueue_svm_free(raw, count, list, None, null_mut(), 0, null())
