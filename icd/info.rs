@@ -37,6 +37,9 @@ macro_rules! plain {
 
 plain!(u8, u32, i32, u64, usize, isize, *mut c_void, *const c_void);
 
+// SAFETY: elements of an array stand without gaps.
+unsafe impl<T: Plain, const N: usize> Plain for [T; N] {}
+
 // SAFETY: 64 characters after a 32-bit number leave no gap.
 unsafe impl Plain for cl_name_version {}
 

@@ -1,5 +1,6 @@
 //! Versions and extensions that we state.
 
+use gencl_runtime::DeviceFacts;
 use opencl_sys::{CL_NAME_VERSION_MAX_NAME_SIZE, cl_name_version, cl_version};
 
 /// `CL_MAKE_VERSION`
@@ -20,12 +21,15 @@ pub type Named = (&'static str, cl_version);
 
 const V1: cl_version = make_version(1, 0, 0);
 
-/// Extensions of the platform.
-pub const PLATFORM_EXTENSIONS: &[Named] = &[("cl_khr_icd", V1), ("cl_khr_extended_versioning", V1)];
-
-/// Extensions of every device, all of version 1.0.0.
-pub fn device_extensions() -> Vec<Named> {
+/// Extensions of every device, all of version 1.0.0, and so of the platform: what all devices have is to be reported there too.
+pub fn extensions() -> Vec<Named> {
     gencl_program::EXTENSIONS.iter().map(|name| (*name, V1)).collect()
+}
+
+/// Extensions of a device: all of [`extensions`], and what it has beyond.
+pub fn device_extensions(facts: &DeviceFacts) -> Vec<Named> {
+    let on_a_bus = facts.pci_address.map(|_| ("cl_khr_pci_bus_info", V1));
+    extensions().into_iter().chain(on_a_bus).collect()
 }
 
 /// `CL_DEVICE_OPENCL_C_ALL_VERSIONS`
@@ -77,7 +81,7 @@ mod tests {
 
     #[test]
     fn names_fit_and_end_with_zero() {
-        for list in [PLATFORM_EXTENSIONS, &device_extensions(), OPENCL_C_VERSIONS, OPENCL_C_FEATURES] {
+        for list in [&extensions()[..], OPENCL_C_VERSIONS, OPENCL_C_FEATURES] {
             for entry in with_versions(list) {
                 assert_eq!(entry.name[CL_NAME_VERSION_MAX_NAME_SIZE - 1], 0);
             }

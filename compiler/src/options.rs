@@ -20,8 +20,7 @@ const FLAGS: &[(&str, &[&str])] = &[
     (RELAXED_MATH, &[RELAXED_MATH]),
     ("-w", &["-w"]),
     ("-Werror", &["-Werror"]),
-    // The information is always there; it costs nothing.
-    ("-cl-kernel-arg-info", &[]),
+    ("-cl-kernel-arg-info", &["-cl-kernel-arg-info"]),
     ("-g", LINE_TABLES),
 ];
 
@@ -50,7 +49,6 @@ const DEVICE: &[&str] = &[
      +cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics,+cl_khr_subgroups,+cl_khr_fp16,+__cl_clang_bitfields,+cl_khr_fp64,+__opencl_c_fp64,+__opencl_c_int64,+__opencl_c_program_scope_global_variables,\
      +__opencl_c_generic_address_space,+__opencl_c_subgroups,+__opencl_c_atomic_order_acq_rel,\
      +__opencl_c_atomic_order_seq_cst,+__opencl_c_atomic_scope_device",
-    "-cl-kernel-arg-info",
     "-D__OPENCL_VERSION__=300",
     // Clang takes images for granted.
     "-U__IMAGE_SUPPORT__",

@@ -63,6 +63,34 @@ fn errno(error: &io::Error) -> Errno {
     Errno(error.raw_os_error().unwrap_or(libc::EIO))
 }
 
+/// Where a device is on the PCI bus.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PciAddress {
+    /// 16 bits.
+    pub domain: u32,
+    /// 8 bits.
+    pub bus: u32,
+    /// 5 bits.
+    pub device: u32,
+    /// 3 bits.
+    pub function: u32,
+}
+
+impl PciAddress {
+    /// Reads what the kernel calls devices: `0000:00:02.0`, in hexadecimal digits.
+    fn parse(name: &str) -> Option<Self> {
+        let (rest, function) = name.split_once('.')?;
+        let [domain, bus, device] = rest.split(':').collect::<Vec<_>>().try_into().ok()?;
+        let number = |text| u32::from_str_radix(text, 16).ok();
+        Some(Self {
+            domain: number(domain)?,
+            bus: number(bus)?,
+            device: number(device)?,
+            function: number(function)?,
+        })
+    }
+}
+
 impl KernelNode {
     /// Opens a device file. The error says why it cannot be used: no permission, another driver.
     pub fn open(path: &Path) -> std::result::Result<KernelNode, String> {
@@ -78,6 +106,12 @@ impl KernelNode {
     /// The device file.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Where the device is, if it is on a PCI bus.
+    pub fn pci_address(&self) -> Option<PciAddress> {
+        let link = Path::new("/sys/class/drm").join(self.path.file_name()?).join("device");
+        PciAddress::parse(std::fs::read_link(link).ok()?.file_name()?.to_str()?)
     }
 
     fn sizes(&self) -> MutexGuard<'_, HashMap<GemHandle, usize>> {
@@ -333,6 +367,14 @@ mod tests {
             let reason = node.device.unwrap_err();
             assert!(reason.contains("not a DRM device"), "{reason}");
         }
+    }
+
+    #[test]
+    fn places_on_the_bus() {
+        let address = PciAddress { domain: 0x10, bus: 3, device: 0x1f, function: 7 };
+        assert_eq!(PciAddress::parse("0010:03:1f.7"), Some(address));
+        assert_eq!(PciAddress::parse("0000:00:02"), None);
+        assert_eq!(PciAddress::parse("virtio0.1"), None);
     }
 
     #[test]

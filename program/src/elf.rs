@@ -23,7 +23,7 @@ use thiserror::Error;
 use crate::{Data, Image, Program, Relocation};
 
 /// Version of the format. A binary of another version is refused; the program is built anew from source.
-pub const FORMAT_VERSION: u32 = 2;
+pub const FORMAT_VERSION: u32 = 3;
 
 /// `EM_INTELGT`: Intel graphics.
 const MACHINE: u16 = 205;
@@ -395,8 +395,8 @@ mod tests {
     #[test]
     fn another_version_is_named() {
         let mut bytes = write(&sample()).unwrap();
-        let needle = b"gencl format 2";
-        let at = bytes.windows(needle.len()).position(|window| window == needle).unwrap();
+        let needle = format!("gencl format {FORMAT_VERSION}");
+        let at = bytes.windows(needle.len()).position(|window| window == needle.as_bytes()).unwrap();
         bytes[at + needle.len() - 1] = b'9';
         assert!(matches!(read(&bytes), Err(ElfError::Version { found }) if found == "9"));
     }

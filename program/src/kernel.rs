@@ -71,6 +71,8 @@ pub struct Kernel {
     pub simd_width: u32,
     /// Arguments in order.
     pub arguments: Vec<Argument>,
+    /// May the application ask about the arguments (`-cl-kernel-arg-info`)?
+    pub argument_information: bool,
     /// Bytes of cross-thread constants, a multiple of 32.
     pub cross_thread_size: u32,
     /// Contents of the cross-thread constants.

@@ -111,6 +111,19 @@ impl Kernel {
         })
     }
 
+    /// As [`Kernel::argument`], for the application's questions. `KERNEL_ARG_INFO_NOT_AVAILABLE` unless the program was made from source and built with
+    /// `-cl-kernel-arg-info`.
+    pub fn argument_information(&self, index: u32) -> Result<&Argument> {
+        let argument = self.argument(index)?;
+        if self.program.is_from_binary() {
+            return Err(Error::new(Code::KernelArgInfoNotAvailable, "the program is from a binary"));
+        }
+        if !self.info.argument_information {
+            return Err(Error::new(Code::KernelArgInfoNotAvailable, "built without -cl-kernel-arg-info"));
+        }
+        Ok(argument)
+    }
+
     /// Sets an argument. `INVALID_ARG_INDEX`, `INVALID_ARG_SIZE` (a value of the wrong size, local memory of none),
     /// `INVALID_ARG_VALUE` (a value of the wrong kind).
     pub fn set_argument(&self, index: u32, value: ArgumentValue<'_>) -> Result<()> {

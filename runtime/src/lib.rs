@@ -25,6 +25,7 @@ pub use device::{Device, DeviceFacts, DeviceKind};
 pub use error::{Code, Error, Result};
 pub use event::{CommandKind, Event, EventStatus, Profile};
 pub use gencl_i915::HostMemory;
+pub use gencl_i915::kernel::PciAddress;
 pub use gencl_program::{Access, Argument, ArgumentKind};
 pub use gencl_simulator::Settings as SimulatorSettings;
 pub use kernel::{ArgumentValue, Kernel};

@@ -8,6 +8,7 @@
 mod case;
 mod device;
 pub mod random_kernel;
+pub mod raw;
 mod witness;
 
 pub use case::{Case, Outcome, all_control_flows, all_widths, main_with};

@@ -15,7 +15,9 @@ const QUALIFIERS: &[(&str, u32)] = &[("const", 1), ("restrict", 2), ("volatile",
 pub fn describe(translator: &mut Translator) -> Result<(), Failure> {
     let kernel = translator.kernel;
     let strings = |kind| kernel.metadata(kind).map(Metadata::strings).unwrap_or_default();
+    // Clang leaves the names out unless `-cl-kernel-arg-info` asks for them.
     let (names, types) = (strings("kernel_arg_name"), strings("kernel_arg_type"));
+    translator.function.kernel.argument_information = kernel.metadata("kernel_arg_name").is_some();
     let (qualifiers, accesses) = (strings("kernel_arg_type_qual"), strings("kernel_arg_access_qual"));
     let at = |list: &[String], index: usize| list.get(index).cloned().unwrap_or_default();
 
@@ -23,7 +25,8 @@ pub fn describe(translator: &mut Translator) -> Result<(), Failure> {
     for (index, parameter) in kernel.parameters().into_iter().enumerate() {
         let mut argument = shape(translator, index as u32, parameter)
             .map_err(|failure| Failure::new(format!("argument {}: {}", index + 1, failure.message)))?;
-        argument.name = at(&names, index);
+        // Without them, messages call an argument as LLVM does.
+        argument.name = names.get(index).cloned().unwrap_or_else(|| parameter.name());
         argument.type_name = at(&types, index);
         let words = at(&qualifiers, index);
         argument.type_qualifier =

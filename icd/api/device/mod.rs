@@ -1,5 +1,6 @@
 //! Devices.
 
+mod identity;
 pub mod ids;
 pub mod info;
 pub mod sub_devices;

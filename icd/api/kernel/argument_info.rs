@@ -26,8 +26,9 @@ fn get_kernel_arg_info(
     size_ret: Out<usize>,
 ) -> CLResult<Written> {
     let kernel = Handle::<Kernel>::get(kernel)?;
-    // CL_INVALID_ARG_INDEX if arg_indx is not a valid argument index.
-    let argument = kernel.runtime.argument(index)?;
+    // CL_INVALID_ARG_INDEX if arg_index is not a valid argument index.
+    // CL_KERNEL_ARG_INFO_NOT_AVAILABLE if the argument information is not available for kernel.
+    let argument = kernel.runtime.argument_information(index)?;
     let info = InfoWriter::new(room, value, size_ret);
     match name {
         CL_KERNEL_ARG_ADDRESS_QUALIFIER => info.value(match argument.kind {

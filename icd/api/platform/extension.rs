@@ -9,6 +9,7 @@ use opencl_sys::cl_platform_id;
 use crate::abi::Text;
 use crate::api::platform::{ids, info};
 use crate::api::{kernel, queue};
+use crate::handle::Handle;
 use crate::object::Platform;
 
 /// The functions of extensions that we support.
@@ -38,7 +39,8 @@ fn get_extension_function_address(name: Text) -> *mut c_void {
 
 #[cl_entrypoint(clGetExtensionFunctionAddressForPlatform)]
 fn get_extension_function_address_for_platform(platform: cl_platform_id, name: Text) -> *mut c_void {
-    if Platform::check_or_null(platform).is_err() {
+    // NULL if platform is not a valid platform, which null is not here.
+    if Handle::<Platform>::get(platform).is_err() {
         return null_mut();
     }
     get_extension_function_address(name)

@@ -32,10 +32,8 @@ fn get_platform_info(
         CL_PLATFORM_NUMERIC_VERSION => info.value(NUMERIC_VERSION),
         CL_PLATFORM_NAME => info.string("gencl"),
         CL_PLATFORM_VENDOR => info.string("The gencl project"),
-        CL_PLATFORM_EXTENSIONS => info.string(&versions::names(versions::PLATFORM_EXTENSIONS)),
-        CL_PLATFORM_EXTENSIONS_WITH_VERSION => {
-            info.values(&versions::with_versions(versions::PLATFORM_EXTENSIONS))
-        }
+        CL_PLATFORM_EXTENSIONS => info.string(&versions::names(&versions::extensions())),
+        CL_PLATFORM_EXTENSIONS_WITH_VERSION => info.values(&versions::with_versions(&versions::extensions())),
         CL_PLATFORM_ICD_SUFFIX_KHR => info.string("GENCL"),
         CL_PLATFORM_HOST_TIMER_RESOLUTION => info.value(HOST_TIMER_RESOLUTION_NS),
         _ => info.unknown(name),

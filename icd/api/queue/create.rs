@@ -3,14 +3,28 @@
 use gencl_icd_macros::cl_entrypoint;
 use gencl_runtime::{Code, Error, QueueFlags};
 use opencl_sys::{
-    CL_QUEUE_ON_DEVICE, CL_QUEUE_ON_DEVICE_DEFAULT, CL_QUEUE_PROPERTIES, CL_QUEUE_SIZE, cl_command_queue,
-    cl_command_queue_properties, cl_context, cl_device_id, cl_queue_properties,
+    CL_QUEUE_ON_DEVICE, CL_QUEUE_ON_DEVICE_DEFAULT, CL_QUEUE_PRIORITY_HIGH_KHR, CL_QUEUE_PRIORITY_KHR,
+    CL_QUEUE_PRIORITY_LOW_KHR, CL_QUEUE_PRIORITY_MED_KHR, CL_QUEUE_PROPERTIES, CL_QUEUE_SIZE,
+    CL_QUEUE_THROTTLE_HIGH_KHR, CL_QUEUE_THROTTLE_KHR, CL_QUEUE_THROTTLE_LOW_KHR, CL_QUEUE_THROTTLE_MED_KHR,
+    cl_command_queue, cl_command_queue_properties, cl_context, cl_device_id, cl_queue_properties, cl_uint,
 };
 
 use crate::abi::ZeroTerminated;
 use crate::handle::Handle;
 use crate::object::{Context, Queue};
 use crate::{CLResult, refuse_if};
+
+/// Properties that are hints, and their values. All are accepted; the hardware has one queue, which takes batches as they come.
+const HINTS: [(cl_queue_properties, [cl_uint; 3]); 2] = [
+    (
+        CL_QUEUE_PRIORITY_KHR,
+        [CL_QUEUE_PRIORITY_HIGH_KHR, CL_QUEUE_PRIORITY_MED_KHR, CL_QUEUE_PRIORITY_LOW_KHR],
+    ),
+    (
+        CL_QUEUE_THROTTLE_KHR,
+        [CL_QUEUE_THROTTLE_HIGH_KHR, CL_QUEUE_THROTTLE_MED_KHR, CL_QUEUE_THROTTLE_LOW_KHR],
+    ),
+];
 
 #[cl_entrypoint(clCreateCommandQueue)]
 fn create_command_queue(
@@ -30,6 +44,12 @@ fn create_command_queue_with_properties(
     let properties = properties.raw();
     let mut flags = 0;
     for pair in properties.chunks_exact(2) {
+        if let Some((_, values)) = HINTS.iter().find(|(name, _)| *name == pair[0]) {
+            // CL_INVALID_VALUE if values specified in properties are not valid.
+            let known = values.iter().any(|&value| cl_queue_properties::from(value) == pair[1]);
+            refuse_if(!known, Code::InvalidValue, "no such priority or throttle")?;
+            continue;
+        }
         match u32::try_from(pair[0]).unwrap_or(u32::MAX) {
             CL_QUEUE_PROPERTIES => flags = pair[1],
             // CL_INVALID_QUEUE_PROPERTIES if values specified in properties are valid but are not supported by the

@@ -49,7 +49,9 @@ pub(crate) fn discover() -> Result<Device, String> {
 fn real(node: KernelNode, kind: Option<DeviceKind>) -> Result<Device, String> {
     let id = node.get_param(gencl_i915::uapi::param::CHIPSET_ID).map_err(|errno| errno.to_string())? as u16;
     let model = table::by_pci_id(id).ok_or_else(|| format!("GPU 8086:{id:04x} is not supported"))?;
-    let facts = model.facts(kind.unwrap_or(DeviceKind::Gpu), false, usable_memory());
+    let mut facts = model.facts(kind.unwrap_or(DeviceKind::Gpu), false, usable_memory());
+    facts.revision = node.get_param(gencl_i915::uapi::param::REVISION).unwrap_or_default() as u16;
+    facts.pci_address = node.pci_address();
     Ok(Device::new(Arc::new(node), facts, model))
 }
 

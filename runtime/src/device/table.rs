@@ -1,5 +1,7 @@
 //! The device table: facts that differ from GPU to GPU, found by PCI id.
 
+use gencl_i915::kernel::PciAddress;
+
 use crate::launch::{CommandSet, gen9::GEN9};
 
 /// What a device says it is.
@@ -26,6 +28,10 @@ pub struct DeviceFacts {
     pub vendor_id: u32,
     /// PCI device id.
     pub pci_id: u16,
+    /// Revision of the device.
+    pub revision: u16,
+    /// Where it is on the PCI bus; `None` for the simulator in this process.
+    pub pci_address: Option<PciAddress>,
     /// Slices.
     pub slices: u32,
     /// Subslices of all slices.
@@ -134,6 +140,8 @@ impl Model {
             simulated,
             vendor_id: 0x8086,
             pci_id: self.pci_id,
+            revision: 0,
+            pci_address: None,
             slices: self.slices,
             subslices: self.slices * self.subslices,
             compute_units: self.slices * self.subslices * self.eus_per_subslice,

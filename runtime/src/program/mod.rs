@@ -56,6 +56,7 @@ struct Build {
 pub struct Program {
     context: Arc<Context>,
     source: Option<String>,
+    from_binary: bool,
     build: Mutex<Build>,
     kernels: AtomicU32,
 }
@@ -73,7 +74,13 @@ impl Program {
             binary: Arc::new([]),
             executable: None,
         };
-        Self { context: context.clone(), source, build: Mutex::new(build), kernels: AtomicU32::new(0) }
+        Self {
+            context: context.clone(),
+            source,
+            from_binary: false,
+            build: Mutex::new(build),
+            kernels: AtomicU32::new(0),
+        }
     }
 
     /// A program from OpenCL C.
@@ -86,6 +93,7 @@ impl Program {
     /// or a library. `INVALID_BINARY` for bytes that are damaged or of another device.
     pub fn from_binary(context: &Arc<Context>, binary: &[u8]) -> Result<Arc<Self>> {
         let mut program = Self::new(context, None);
+        program.from_binary = true;
         program.build.get_mut().take(context, binary.into())?;
         Ok(Arc::new(program))
     }
@@ -98,6 +106,11 @@ impl Program {
     /// Its source, if it was made from one.
     pub fn source(&self) -> Option<&str> {
         self.source.as_deref()
+    }
+
+    /// Was it made from a binary?
+    pub(crate) fn is_from_binary(&self) -> bool {
+        self.from_binary
     }
 
     /// How the last build went.

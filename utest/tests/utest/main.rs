@@ -8,10 +8,12 @@ mod builds;
 mod control_flow;
 mod faults;
 mod floating_point;
+mod information;
 mod integers;
 mod math;
 mod memory;
 mod nd_range;
+mod objects;
 mod printf;
 mod programs;
 mod shared_memory;
@@ -31,6 +33,8 @@ fn main() {
         printf::cases(),
         programs::cases(),
         api::cases(),
+        information::cases(),
+        objects::cases(),
         shared_memory::cases(),
         faults::cases(),
     ];

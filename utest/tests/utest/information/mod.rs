@@ -1,0 +1,27 @@
+//! Every query of OpenCL 3.0: its type, its size, and what becomes of wrong sizes, null and names that there are not.
+
+mod ask;
+mod limits;
+mod objects;
+
+pub use ask::{Ask, answer, expect, number};
+pub(crate) use objects::ask;
+
+use gencl_utest::Case;
+
+pub fn cases() -> Vec<Case> {
+    vec![
+        Case::new("information_platform", objects::platform),
+        Case::new("information_device", objects::device),
+        Case::new("information_context", objects::context),
+        Case::new("information_queue", objects::queue),
+        Case::new("information_memory", objects::memory),
+        Case::new("information_program", objects::program),
+        Case::new("information_kernel", objects::kernel),
+        Case::new("information_sub_groups", objects::sub_groups),
+        Case::new("information_event", objects::event),
+        Case::new("information_limits", limits::limits),
+        Case::new("information_extensions", limits::extensions),
+        Case::new("information_arguments", limits::argument_information),
+    ]
+}
