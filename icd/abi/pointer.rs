@@ -126,6 +126,19 @@ impl<T: Copy> List<T> {
         self.0.is_null()
     }
 
+    /// Copies the values; nothing for null.
+    ///
+    /// # Safety
+    /// `to` has as many elements as the parameter says that the specification pairs with this one.
+    pub unsafe fn copy_to(self, to: &mut [T]) {
+        if !self.0.is_null() {
+            for (index, value) in to.iter_mut().enumerate() {
+                // SAFETY: the application has so many values there.
+                *value = unsafe { self.0.add(index).read_unaligned() };
+            }
+        }
+    }
+
     /// A copy of the values; empty for null.
     ///
     /// # Safety

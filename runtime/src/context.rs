@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 
 use gencl_program::debug::{self, Debug};
 
-use crate::launch::{Hardware, SlotPool};
+use crate::launch::SlotPool;
 use crate::memory::{AddressSpace, SharedMemories};
 use crate::printf::PrintfPool;
 use crate::{Device, Error, Result};
@@ -19,7 +19,6 @@ pub type ContextNotify = Box<dyn Fn(&Error) + Send + Sync>;
 pub struct Context {
     device: Arc<Device>,
     space: Arc<AddressSpace>,
-    hardware: Hardware,
     slots: SlotPool,
     printf: PrintfPool,
     shared: SharedMemories,
@@ -38,13 +37,11 @@ impl Context {
     /// Makes a context. `OUT_OF_RESOURCES` when the kernel driver refuses.
     pub fn new(device: &Arc<Device>, notify: Option<ContextNotify>) -> Result<Arc<Self>> {
         crate::compiler::expect_builds();
-        let hardware = Hardware::new(device.node())?;
         let space = Arc::new(AddressSpace::new(device.node().clone()));
         let (debug, _) = Debug::from_environment();
         Ok(Arc::new(Self {
             device: device.clone(),
             space,
-            hardware,
             slots: SlotPool::default(),
             printf: PrintfPool::default(),
             shared: SharedMemories::default(),
@@ -62,11 +59,6 @@ impl Context {
     /// Where its buffers are.
     pub(crate) fn space(&self) -> &Arc<AddressSpace> {
         &self.space
-    }
-
-    /// What launches share.
-    pub(crate) fn hardware(&self) -> &Hardware {
-        &self.hardware
     }
 
     /// Memory for batches.

@@ -1,5 +1,6 @@
 //! Kernels and their arguments.
 
+use std::ops::Range;
 use std::sync::{Arc, Weak};
 
 use gencl_program::{Argument, ArgumentKind};
@@ -35,10 +36,56 @@ enum Setting {
 /// An argument of a launch, which does keep them.
 #[derive(Clone, Debug)]
 pub(crate) enum Bound {
-    Bytes(Box<[u8]>),
+    /// Which of the bytes of all values.
+    Bytes(Range<usize>),
     Buffer(Option<Arc<Buffer>>),
     Shared(usize, Arc<SharedMemory>),
     Local(u32),
+}
+
+/// The arguments of a launch.
+#[derive(Debug, Default)]
+pub(crate) struct Arguments {
+    bound: Vec<Bound>,
+    values: Vec<u8>,
+    /// What the launch may reach through pointers in memory.
+    reaches: Vec<Arc<SharedMemory>>,
+}
+
+impl Arguments {
+    /// Each, in the kernel's order.
+    pub(crate) fn bound(&self) -> &[Bound] {
+        &self.bound
+    }
+
+    /// The bytes of a value.
+    pub(crate) fn value(&self, range: &Range<usize>) -> &[u8] {
+        &self.values[range.clone()]
+    }
+
+    /// What the launch may reach through pointers in memory, as far as it had not been freed.
+    pub(crate) fn reaches(&self) -> &[Arc<SharedMemory>] {
+        &self.reaches
+    }
+
+    /// The next argument.
+    pub(crate) fn push(&mut self, bound: Bound) {
+        self.bound.push(bound);
+    }
+
+    /// The next argument, a value.
+    pub(crate) fn push_value(&mut self, bytes: &[u8]) {
+        let begin = self.values.len();
+        self.values.extend_from_slice(bytes);
+        self.bound.push(Bound::Bytes(begin..self.values.len()));
+    }
+
+    /// Forgets them all; the memory for them stays.
+    pub(crate) fn clear(&mut self) {
+        self.bound.clear();
+        self.values.clear();
+        self.reaches.clear();
+    }
 }
 
 /// A kernel of a program, with arguments. Several threads may use one at a time, but the arguments that a launch sees
@@ -50,6 +97,8 @@ pub struct Kernel {
     arguments: Mutex<Vec<Option<Setting>>>,
     /// What launches may reach through pointers in memory.
     reaches: Mutex<Vec<Weak<SharedMemory>>>,
+    /// The work-group size that was chosen last, and for which global size: choosing takes longer than launching.
+    chosen: Mutex<Option<([u64; 3], [u32; 3])>>,
 }
 
 impl std::fmt::Debug for Kernel {
@@ -71,8 +120,8 @@ impl Kernel {
         let arguments = vec![None; info.arguments.len()];
         let info = info.clone();
         program.attach();
-        let (arguments, reaches) = (Mutex::new(arguments), Mutex::default());
-        Ok(Arc::new(Self { program: program.clone(), executable, info, arguments, reaches }))
+        let (arguments, reaches, chosen) = (Mutex::new(arguments), Mutex::default(), Mutex::default());
+        Ok(Arc::new(Self { program: program.clone(), executable, info, arguments, reaches, chosen }))
     }
 
     /// One of each kernel of the program. `INVALID_PROGRAM_EXECUTABLE` when it is not built.
@@ -89,6 +138,7 @@ impl Kernel {
             info: self.info.clone(),
             arguments: Mutex::new(self.arguments.lock().clone()),
             reaches: Mutex::new(self.reaches.lock().clone()),
+            chosen: Mutex::default(),
         })
     }
 
@@ -181,11 +231,6 @@ impl Kernel {
         Ok(())
     }
 
-    /// What launches may reach through pointers in memory, as far as it has not been freed.
-    pub(crate) fn reaches(&self) -> Vec<Arc<SharedMemory>> {
-        self.reaches.lock().iter().filter_map(Weak::upgrade).collect()
-    }
-
     fn wrong_size(&self, argument: &Argument, size: u64) -> Error {
         let reason = format!(
             "argument {} of {} has type {} of {} bytes, {size} bytes were given",
@@ -227,29 +272,48 @@ impl Kernel {
         self.info.simd_width
     }
 
-    /// The arguments as they are now. `INVALID_KERNEL_ARGS` with the name of one that is not set, or whose buffer was released.
-    pub(crate) fn snapshot(&self) -> Result<Vec<Bound>> {
-        let arguments = self.arguments.lock();
+    /// Copies the arguments as they are now to empty ones. `INVALID_KERNEL_ARGS` with the name of one that is not set, or whose memory was released.
+    pub(crate) fn snapshot(&self, to: &mut Arguments) -> Result<()> {
+        let settings = self.arguments.lock();
         let refuse = |argument: &Argument, why: &str| {
             let reason = format!("argument {} of {} {why}", argument.name, self.info.name);
             Error::new(Code::InvalidKernelArgs, reason)
         };
-        let each =
-            self.info.arguments.iter().zip(arguments.iter()).map(|(argument, setting)| match setting {
-                None => Err(refuse(argument, "is not set")),
-                Some(Setting::Bytes(bytes)) => Ok(Bound::Bytes(bytes.clone())),
-                Some(Setting::Null) => Ok(Bound::Buffer(None)),
-                Some(Setting::Local(size)) => Ok(Bound::Local(*size)),
+        for (argument, setting) in self.info.arguments.iter().zip(settings.iter()) {
+            match setting {
+                None => return Err(refuse(argument, "is not set")),
+                Some(Setting::Bytes(bytes)) => to.push_value(bytes),
+                Some(Setting::Null) => to.push(Bound::Buffer(None)),
+                Some(Setting::Local(size)) => to.push(Bound::Local(*size)),
                 Some(Setting::Buffer(buffer)) => match buffer.upgrade() {
-                    Some(buffer) => Ok(Bound::Buffer(Some(buffer))),
-                    None => Err(refuse(argument, "is a buffer that was released")),
+                    Some(buffer) => to.push(Bound::Buffer(Some(buffer))),
+                    None => return Err(refuse(argument, "is a buffer that was released")),
                 },
                 Some(Setting::Shared(address, memory)) => match memory.upgrade() {
-                    Some(memory) => Ok(Bound::Shared(*address, memory)),
-                    None => Err(refuse(argument, "is shared virtual memory that was freed")),
+                    Some(memory) => to.push(Bound::Shared(*address, memory)),
+                    None => return Err(refuse(argument, "is shared virtual memory that was freed")),
                 },
-            });
-        each.collect()
+            }
+        }
+        to.reaches.extend(self.reaches.lock().iter().filter_map(Weak::upgrade));
+        Ok(())
+    }
+
+    /// The work-group size that was chosen for `global` work-items, which is what `choose` gives if that was not the last choice.
+    pub(crate) fn chosen_local_size(
+        &self,
+        global: [u64; 3],
+        choose: impl FnOnce() -> Result<[u32; 3]>,
+    ) -> Result<[u32; 3]> {
+        let mut chosen = self.chosen.lock();
+        if let Some((for_global, local)) = *chosen
+            && for_global == global
+        {
+            return Ok(local);
+        }
+        let local = choose()?;
+        *chosen = Some((global, local));
+        Ok(local)
     }
 
     pub(crate) fn shared_info(&self) -> &Arc<gencl_program::Kernel> {

@@ -18,6 +18,7 @@ mod platform;
 mod printf;
 mod program;
 mod queue;
+mod sync;
 
 pub use compiler::set_library_path;
 pub use context::{Context, ContextNotify};

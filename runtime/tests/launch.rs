@@ -1,132 +1,24 @@
 //! Launches of kernels in assembly on the simulator: the whole way but for the compiler.
 
+mod setup;
+
 use std::sync::Arc;
-use std::time::Duration;
 
-use gencl_isa::Generation;
-use gencl_program::{
-    Access, Argument, ArgumentKind, Kernel as Info, Program as Compiled, Push, PushSource, elf,
-};
 use gencl_runtime::{
-    ArgumentValue, Buffer, Code, CommandKind, Context, Device, Event, EventStatus, HostMemory, Kernel,
-    MapFlags, MemoryFlags, NdRange, Profile, Program, Queue, QueueFlags, SimulatorSettings,
+    ArgumentValue, Buffer, Code, CommandKind, Event, EventStatus, HostMemory, Kernel, MapFlags, MemoryFlags,
+    NdRange, Profile, Queue, QueueFlags,
 };
+use setup::{Setup, line};
 
-/// The end of a thread.
-const END: &str = "
-    mov(8) g127<1>UD g0<8,8,1>UD { align1 WE_all 1Q };
-    send(8) null<1>UW g127<8,8,1>UW 0x82000010 thread_spawner MsgDesc: mlen 1 rlen 0 { align1 WE_all 1Q EOT };";
-
-/// `out[get_global_id(0)] = get_global_id(0) + value`, where g1.0 is out, g1.2 value, g1.3 the local size
-/// that was enqueued, g1.4 the global offset, and g2 are the local ids.
-const IDS: &str = "
-    mul(1) g5<1>UD g0.1<0,1,0>UD g1.3<0,1,0>UD { align1 WE_all 1N };
-    mov(16) g6<1>UD g2<16,16,1>UW { align1 1H };
-    add(16) g8<1>UD g6<8,8,1>UD g5<0,1,0>UD { align1 1H };
-    add(16) g8<1>UD g8<8,8,1>UD g1.4<0,1,0>UD { align1 1H };
-    shl(16) g10<1>UD g8<8,8,1>UD 0x00000002UD { align1 1H };
-    mov(8) g12<1>UQ g10<8,8,1>UD { align1 1Q };
-    mov(8) g14<1>UQ g11<8,8,1>UD { align1 2Q };
-    add(8) g16<1>UQ g12<4,4,1>UQ g1<0,1,0>UQ { align1 1Q };
-    add(8) g18<1>UQ g14<4,4,1>UQ g1<0,1,0>UQ { align1 2Q };
-    add(16) g20<1>UD g8<8,8,1>UD g1.2<0,1,0>UD { align1 1H };
-    send(16) null<1>UW g16<8,8,1>UD 0x0c065eff dp data 1 MsgDesc: mlen 6 rlen 0 { align1 1H };";
-
-const ENDLESS: &str = "
-again:
-    jmpi(1) JIP: again { align1 WE_all 1N };";
-
-fn argument(name: &str, kind: ArgumentKind, size: u32, block_offset: u32) -> Argument {
-    Argument {
-        name: name.into(),
-        type_name: "test".into(),
-        kind,
-        size,
-        alignment: size,
-        block_offset,
-        type_qualifier: 0,
-        access: Access::None,
-    }
-}
-
-fn kernel(name: &str, assembly: &str) -> Info {
-    let instructions = gencl_isa::parse_program(Generation::Gen9, &format!("{assembly}{END}")).unwrap();
-    let encode = |instruction| gencl_isa::encode(Generation::Gen9, instruction).unwrap();
-    let push = |offset, size, source| Push { offset, size, source };
-    Info {
-        name: name.into(),
-        code: instructions.iter().flat_map(encode).collect(),
-        simd_width: 16,
-        arguments: vec![
-            argument("out", ArgumentKind::GlobalPointer, 8, 0),
-            argument("value", ArgumentKind::Value, 4, 8),
-        ],
-        cross_thread_size: 32,
-        pushes: vec![
-            push(0, 8, PushSource::Pointer { argument: 0 }),
-            push(8, 4, PushSource::Value { argument: 1, offset: 0 }),
-            push(12, 4, PushSource::EnqueuedLocalSize(0)),
-            push(16, 4, PushSource::GlobalOffset(0)),
-        ],
-        local_ids: true,
-        ..Info::default()
-    }
-}
-
-struct Setup {
-    context: Arc<Context>,
-    queue: Arc<Queue>,
-    program: Arc<Program>,
-}
-
-impl Setup {
-    fn new() -> Self {
-        let hang_limit = Duration::from_millis(500);
-        let device =
-            Device::simulated("skl", SimulatorSettings { hang_limit, ..Default::default() }).unwrap();
-        let context = Context::new(&device, None).unwrap();
-        let compiled = Compiled {
-            target: "skl".into(),
-            options: "-cl-std=CL3.0".into(),
-            uneven_groups: true,
-            kernels: vec![kernel("ids", IDS), kernel("endless", ENDLESS)],
-            ..Compiled::default()
-        };
-        let program = Program::from_binary(&context, &elf::write(&compiled).unwrap()).unwrap();
-        program.build("", None).unwrap();
-        let queue = Queue::new(&context, QueueFlags::PROFILING).unwrap();
-        Self { context, queue, program }
-    }
-
-    fn buffer(&self, words: usize) -> Arc<Buffer> {
-        Buffer::new(&self.context, MemoryFlags::READ_WRITE, 4 * words as u64, None).unwrap()
-    }
-
-    fn kernel(&self, name: &str, out: Option<&Arc<Buffer>>, value: u32) -> Arc<Kernel> {
-        let kernel = Kernel::new(&self.program, name).unwrap();
-        kernel.set_argument(0, ArgumentValue::Buffer(out.cloned())).unwrap();
-        kernel.set_argument(1, ArgumentValue::Bytes(&value.to_le_bytes())).unwrap();
-        kernel
-    }
-
-    fn launch(&self, kernel: &Arc<Kernel>, range: NdRange) -> Arc<Event> {
-        self.queue.launch(CommandKind::NdRangeKernel, kernel, &range, &[]).unwrap()
-    }
-
-    /// The buffer's words, through a mapping.
-    fn words(&self, buffer: &Arc<Buffer>) -> Vec<u32> {
-        let size = buffer.size() as usize;
-        let (memory, event) = self.queue.map_buffer(buffer, MapFlags::READ, 0, size, &[]).unwrap();
-        event.wait().unwrap();
-        let mut bytes = vec![0; size];
-        memory.read(0, &mut bytes);
-        self.queue.unmap_buffer(buffer, memory.address(), &[]).unwrap();
-        bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect()
-    }
-}
-
-fn line(global: u64, local: Option<u32>) -> NdRange {
-    NdRange { dimensions: 1, offset: [0; 3], global: [global, 1, 1], local: local.map(|x| [x, 1, 1]) }
+/// The buffer's words, through a mapping.
+fn words(setup: &Setup, buffer: &Arc<Buffer>) -> Vec<u32> {
+    let size = buffer.size() as usize;
+    let (memory, event) = setup.queue.map_buffer(buffer, MapFlags::READ, 0, size, &[]).unwrap();
+    event.wait().unwrap();
+    let mut bytes = vec![0; size];
+    memory.read(0, &mut bytes);
+    setup.queue.unmap_buffer(buffer, memory.address(), &[]).unwrap();
+    bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect()
 }
 
 #[test]
@@ -138,7 +30,7 @@ fn every_work_item_runs_once() {
         let buffer = setup.buffer(global as usize + 16);
         setup.launch(&setup.kernel("ids", Some(&buffer), 7), line(global, local)).wait().unwrap();
         let expected: Vec<u32> = (0..global as u32).map(|id| id + 7).chain([0; 16]).collect();
-        assert_eq!(setup.words(&buffer), expected, "{global} in {local:?}");
+        assert_eq!(words(&setup, &buffer), expected, "{global} in {local:?}");
     }
 }
 
@@ -151,7 +43,7 @@ fn offsets_and_sub_buffers() {
     setup.launch(&setup.kernel("ids", Some(&part), 0), range).wait().unwrap();
     let expected: Vec<u32> =
         (0..96).map(|word| if (40..56).contains(&word) { word - 32 } else { 0 }).collect();
-    assert_eq!(setup.words(&buffer), expected);
+    assert_eq!(words(&setup, &buffer), expected);
 }
 
 #[test]
@@ -167,7 +59,7 @@ fn arguments_are_those_of_the_enqueue() {
     assert_eq!(event.status(), EventStatus::Queued);
     gate.set_user_status(0).unwrap();
     event.wait().unwrap();
-    assert_eq!(setup.words(&buffer)[..2], [100, 101]);
+    assert_eq!(words(&setup, &buffer)[..2], [100, 101]);
 }
 
 #[test]
@@ -198,10 +90,11 @@ fn a_wild_pointer_fails_the_command_and_nothing_else() {
     assert_eq!(error.code, Code::ExecStatusErrorForEventsInWaitList);
     assert_eq!(bad.status(), EventStatus::Failed(Code::OutOfResources as i32));
     assert!(error.reason.contains("kernel ids"), "{error}");
-    // What was with the kernel driver at the same time may fail too, what comes later may not.
-    let _ = after.wait();
+    // What was behind it runs, though it was handed over with it.
+    after.wait().unwrap();
+    assert_eq!(words(&setup, &buffer)[15], 18);
     setup.launch(&setup.kernel("ids", Some(&buffer), 3), line(16, Some(16))).wait().unwrap();
-    assert_eq!(setup.words(&buffer)[15], 18);
+    assert_eq!(words(&setup, &buffer)[15], 18);
 }
 
 #[test]
@@ -222,7 +115,7 @@ fn an_endless_kernel_is_stopped() {
     dependent.wait().unwrap_err();
     assert_eq!(dependent.status(), EventStatus::Failed(Code::ExecStatusErrorForEventsInWaitList as i32));
     setup.launch(&setup.kernel("ids", Some(&buffer), 3), line(16, Some(16))).wait().unwrap();
-    assert_eq!(setup.words(&buffer)[0], 3);
+    assert_eq!(words(&setup, &buffer)[0], 3);
 }
 
 #[test]
@@ -271,7 +164,7 @@ fn host_memory_is_used_or_copied() {
         let flags = MemoryFlags::USE_HOST_PTR;
         let buffer = Buffer::new(&setup.context, flags, memory.len() as u64, Some(memory.clone())).unwrap();
         setup.launch(&setup.kernel("ids", Some(&buffer), 9), line(16, Some(16))).wait().unwrap();
-        let words = setup.words(&buffer);
+        let words = words(&setup, &buffer);
         assert_eq!(words[..2], [9, 10]);
         let mut bytes = [0; 4];
         memory.read(4, &mut bytes);
@@ -330,4 +223,122 @@ fn out_of_order_queues_do_not_wait_for_one_command() {
         event.wait().unwrap();
     }
     queue.finish().unwrap();
+}
+
+/// Launches of several batches behind one that fails: those that depend on it fail, the others run in their order.
+#[test]
+fn launches_behind_a_fault_run_in_order() {
+    let setup = Setup::new();
+    let gate = Event::user(&setup.context);
+    setup.queue.marker(std::slice::from_ref(&gate)).unwrap();
+    let buffer = setup.buffer(16);
+    let before = setup.launch(&setup.kernel("ids", Some(&buffer), 1), line(16, Some(16)));
+    let bad = setup.launch(&setup.kernel("ids", None, 0), line(16, Some(16)));
+    let dependent = setup
+        .queue
+        .launch(
+            CommandKind::NdRangeKernel,
+            &setup.kernel("ids", Some(&buffer), 1000),
+            &line(16, Some(16)),
+            std::slice::from_ref(&bad),
+        )
+        .unwrap();
+    let behind: Vec<_> = (0..200)
+        .map(|value| setup.launch(&setup.kernel("ids", Some(&buffer), value), line(16, Some(16))))
+        .collect();
+    let worse = setup.launch(&setup.kernel("ids", None, 0), line(16, Some(16)));
+    let last = setup.launch(&setup.kernel("ids", Some(&buffer), 300), line(8, Some(8)));
+    gate.set_user_status(0).unwrap();
+    setup.queue.finish().unwrap();
+    before.wait().unwrap();
+    let failed = |code: Code| EventStatus::Failed(code as i32);
+    assert_eq!((bad.status(), worse.status()), (failed(Code::OutOfResources), failed(Code::OutOfResources)));
+    assert_eq!(dependent.status(), failed(Code::ExecStatusErrorForEventsInWaitList));
+    behind.iter().chain([&last]).for_each(|event| event.wait().unwrap());
+    let expected: Vec<u32> = (0..16).map(|id| if id < 8 { 300 + id } else { 199 + id }).collect();
+    assert_eq!(words(&setup, &buffer), expected);
+}
+
+/// A queue whose kernel hangs does not keep another queue of the context from working.
+#[test]
+fn queues_do_not_wait_for_each_other() {
+    let setup = Setup::new();
+    let endless = setup.launch(&setup.kernel("endless", None, 0), line(16, Some(16)));
+    setup.queue.flush();
+    let other = Queue::new(&setup.context, QueueFlags::empty()).unwrap();
+    let buffer = setup.buffer(16);
+    let kernel = setup.kernel("ids", Some(&buffer), 3);
+    other.launch(CommandKind::NdRangeKernel, &kernel, &line(16, Some(16)), &[]).unwrap();
+    other.finish().unwrap();
+    assert!(!endless.status().ended());
+    endless.wait().unwrap_err();
+    assert_eq!(words(&setup, &buffer)[0], 3);
+}
+
+/// Enqueued and forgotten, a command runs all the same; a callback need not be waited for.
+#[test]
+fn commands_come_on_by_themselves() {
+    let setup = Setup::new();
+    let buffer = setup.buffer(16);
+    for callback in [false, true] {
+        let event = setup.launch(&setup.kernel("ids", Some(&buffer), 7), line(16, Some(16)));
+        let (sender, receiver) = std::sync::mpsc::channel();
+        if callback {
+            event.on_status(0, Box::new(move |status| sender.send(status).unwrap()));
+            assert_eq!(receiver.recv().unwrap(), EventStatus::Complete);
+        }
+        while !event.status().ended() {
+            std::thread::yield_now();
+        }
+    }
+}
+
+/// Callbacks may enqueue and wait, also for their own queue.
+#[test]
+fn callbacks_may_wait() {
+    let setup = Setup::new();
+    let buffer = setup.buffer(16);
+    let event = setup.launch(&setup.kernel("ids", Some(&buffer), 7), line(16, Some(16)));
+    let queue = setup.queue.clone();
+    let (sender, receiver) = std::sync::mpsc::channel();
+    event.on_status(
+        0,
+        Box::new(move |_| {
+            queue.nothing(CommandKind::MigrateMemObjects, &[]).unwrap().wait().unwrap();
+            sender.send(queue.finish()).unwrap();
+        }),
+    );
+    setup.queue.finish().unwrap();
+    assert_eq!(receiver.recv().unwrap(), Ok(()));
+}
+
+/// A function of a command that waits for its own queue would wait for ever.
+#[test]
+fn a_command_that_waits_for_itself_is_told() {
+    let setup = Setup::new();
+    let queue = setup.queue.clone();
+    let (sender, receiver) = std::sync::mpsc::channel();
+    let wait = Box::new(move || sender.send(queue.finish().unwrap_err().code).unwrap());
+    setup.queue.free_shared(wait, &[]).unwrap().wait().unwrap();
+    assert_eq!(receiver.recv().unwrap(), Code::OutOfResources);
+}
+
+/// More commands than a queue holds before who enqueues has to help.
+#[test]
+fn many_commands_from_many_threads() {
+    let setup = Setup::new();
+    let buffer = setup.buffer(16);
+    std::thread::scope(|scope| {
+        for thread in 0..4 {
+            let (setup, buffer) = (&setup, &buffer);
+            scope.spawn(move || {
+                let kernel = setup.kernel("ids", Some(buffer), thread);
+                for _ in 0..5000 {
+                    setup.launch(&kernel, line(16, Some(16)));
+                }
+                setup.queue.finish().unwrap();
+            });
+        }
+    });
+    assert!(words(&setup, &buffer)[0] < 4);
 }

@@ -14,9 +14,10 @@ const SINCE_BOOT: Duration = Duration::from_secs(1);
 /// The timestamp now, in ticks of [`Device::timestamp_frequency`]; 36 bits wide as the register
 /// (Skylake manual, Volume 2c, TIMESTAMP). All simulated devices of a process share the clock's origin.
 pub fn timestamp(device: &Device) -> u64 {
-    let elapsed = (ORIGIN.get_or_init(Instant::now).elapsed() + SINCE_BOOT).as_nanos();
-    let ticks = elapsed * u128::from(device.timestamp_frequency) / 1_000_000_000;
-    ticks as u64 & ((1 << 36) - 1)
+    let elapsed = ORIGIN.get_or_init(Instant::now).elapsed() + SINCE_BOOT;
+    let frequency = device.timestamp_frequency;
+    let within_second = u64::from(elapsed.subsec_nanos()) * frequency / 1_000_000_000;
+    elapsed.as_secs().wrapping_mul(frequency).wrapping_add(within_second) & ((1 << 36) - 1)
 }
 
 /// The host's monotonic clock in nanoseconds, as fences' timestamps and time limits of requests have it.

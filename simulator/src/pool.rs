@@ -137,7 +137,8 @@ impl Pool {
         let (next, fault, running) = (AtomicU64::new(0), Mutex::new(None), Arc::clone(running));
         let (helpers, left) = (Mutex::default(), Condvar::new());
         let work = Arc::new(Work { next, total, running, fault, helpers, left, state, body });
-        let participants = participants.min(self.workers).max(1);
+        let participants =
+            participants.min(self.workers).min(usize::try_from(total).unwrap_or(usize::MAX)).max(1);
         let mut own = (work.state)(0);
         let alone = (participants > 1).then(|| Instant::now() + ALONE);
         if work.take(&mut own, alone) {

@@ -46,9 +46,8 @@ pub fn nd_range(
     }
     let read = |list: List<usize>, unused: usize| {
         let mut values = [unused; 3];
-        // SAFETY: work_dim is the length of the lists.
-        let given = unsafe { list.to_vec(work_dim as usize) };
-        values[..given.len()].copy_from_slice(&given);
+        // SAFETY: work_dim is the length of the lists, which is at most 3.
+        unsafe { list.copy_to(&mut values[..work_dim as usize]) };
         values.map(|value| value as u64)
     };
     let local = if local.is_null() {

@@ -30,7 +30,7 @@ pub(crate) struct WalkState {
     pub(crate) constants_size: u32,
 }
 
-/// What a batch needs to know of its launch.
+/// What a batch needs to know of one launch.
 #[derive(Clone, Debug)]
 pub(crate) struct BatchState<'a> {
     pub(crate) simd_width: u32,
@@ -58,49 +58,74 @@ impl<'a> Writer<'a> {
         self.dwords.extend_from_slice(&layout.pack(values)[..layout.length]);
     }
 
-    /// The whole batch, from a pipeline in any state to its end.
-    pub(crate) fn launch(&mut self, state: &BatchState<'_>) {
-        self.stall();
+    /// Dwords that [`Writer::end`] takes at most.
+    pub(crate) const END: usize = 2;
+
+    /// Dwords that [`Writer::launch`] takes at most.
+    pub(crate) fn launch_length(set: &CommandSet, walks: usize) -> usize {
+        let each = [
+            set.media_curbe_load.layout.length,
+            set.media_interface_descriptor_load.layout.length,
+            set.gpgpu_walker.layout.length,
+            set.media_state_flush.layout.length,
+        ];
+        let once = 2 * set.pipe_control.layout.length + set.media_vfe_state.layout.length;
+        once + walks * each.iter().sum::<usize>()
+    }
+
+    /// What comes first, for a pipeline in any state.
+    pub(crate) fn begin(&mut self) {
+        self.stall(None);
         self.select_pipeline();
         self.registers();
         self.base_addresses();
-        self.invalidate();
+    }
+
+    /// One launch, behind others that have ended and written their results. Caches may hold what was there before.
+    pub(crate) fn launch(&mut self, state: &BatchState<'_>) {
+        self.invalidate(Some(state.stamps[0]));
         self.front_end(state);
-        self.timestamp(state.stamps[0]);
         for walk in state.walks {
             self.walk(state.simd_width, walk);
         }
-        self.stall();
-        self.timestamp(state.stamps[1]);
-        self.end();
+        self.stall(Some(state.stamps[1]));
     }
 
-    /// Waits for what runs and writes its results to memory. The stall alone would not be allowed: PIPE_CONTROL wants a flush or a
-    /// write beside it (Volume 7, "Programming restrictions for PIPE_CONTROL").
-    fn stall(&mut self) {
+    /// Waits for what runs and writes its results to memory, then the time to `stamp`. The stall alone would not be allowed: PIPE_CONTROL wants a flush or a
+    /// write beside it (Volume 7, "Programming restrictions for PIPE_CONTROL"). With the write, it is what the manual calls end-of-pipe
+    /// synchronisation: the write comes when the flush is done (so does Mesa's `iris_emit_end_of_pipe_sync`).
+    fn stall(&mut self, stamp: Option<u64>) {
         let set = &self.set.pipe_control;
-        self.emit(&set.layout, &[(set.dc_flush, 1), (set.cs_stall, 1)]);
+        self.pipe_control(&[(set.dc_flush, 1), (set.cs_stall, 1)], stamp);
     }
 
-    /// Makes all caches read anew.
-    fn invalidate(&mut self) {
+    /// Makes all caches read anew, then writes the time to `stamp`.
+    fn invalidate(&mut self, stamp: Option<u64>) {
         let set = &self.set.pipe_control;
-        self.emit(
-            &set.layout,
-            &[
-                (set.state_invalidate, 1),
-                (set.constant_invalidate, 1),
-                (set.texture_invalidate, 1),
-                (set.instruction_invalidate, 1),
-                (set.cs_stall, 1),
-            ],
-        );
+        let caches = [
+            (set.state_invalidate, 1),
+            (set.constant_invalidate, 1),
+            (set.texture_invalidate, 1),
+            (set.instruction_invalidate, 1),
+            (set.cs_stall, 1),
+        ];
+        self.pipe_control(&caches, stamp);
+    }
+
+    fn pipe_control(&mut self, values: &[(Field, u64)], stamp: Option<u64>) {
+        let set = &self.set.pipe_control;
+        let mut dwords = set.layout.pack(values);
+        if let Some(address) = stamp {
+            set.post_sync.set(&mut dwords, WRITE_TIMESTAMP);
+            set.address.set(&mut dwords, address);
+        }
+        self.dwords.extend_from_slice(&dwords[..set.layout.length]);
     }
 
     /// Selects the GPGPU pipeline. Before that: read caches are invalidated and the colour calculation state is cleared
     /// (Volume 2a, PIPELINE_SELECT).
     fn select_pipeline(&mut self) {
-        self.invalidate();
+        self.invalidate(None);
         self.emit(&self.set.cc_state_pointers.layout, &[]);
         let set = &self.set.pipeline_select;
         self.emit(&set.layout, &[(set.selection, GPGPU), (set.mask, 3)]);
@@ -205,16 +230,8 @@ impl<'a> Writer<'a> {
         self.emit(&self.set.media_state_flush.layout, &[]);
     }
 
-    fn timestamp(&mut self, address: u64) {
-        let set = &self.set.pipe_control;
-        self.emit(
-            &set.layout,
-            &[(set.cs_stall, 1), (set.post_sync, WRITE_TIMESTAMP), (set.address, address)],
-        );
-    }
-
     /// Ends the batch and fills it up to whole qwords, as the kernel driver asks.
-    fn end(&mut self) {
+    pub(crate) fn end(&mut self) {
         self.emit(&self.set.batch_buffer_end.layout, &[]);
         if !self.dwords.len().is_multiple_of(2) {
             self.dwords.push(0);

@@ -1,9 +1,10 @@
 //! Constants that are pushed into registers, and the argument block.
 
 use gencl_program::{ArgumentKind, Kernel, PushSource};
+use smallvec::SmallVec;
 
 use super::walk::{Space, Walk};
-use crate::kernel::{Bound, LocalLayout};
+use crate::kernel::{Arguments, Bound, LocalLayout};
 
 /// Bytes of a register.
 pub(crate) const REGISTER: usize = 32;
@@ -22,8 +23,11 @@ pub(crate) fn local_ids_size(kernel: &Kernel) -> usize {
     if kernel.local_ids { 3 * (2 * kernel.simd_width as usize).next_multiple_of(REGISTER) } else { 0 }
 }
 
-/// What an argument is as a number: the address of a buffer, the offset of local memory. Values give `None`.
-fn pointers(kernel: &Kernel, bound: &[Bound]) -> Vec<Option<u64>> {
+/// What each argument is as a number: the address of a buffer, the offset of local memory. Values give `None`.
+pub(crate) type Pointers = SmallVec<[Option<u64>; 16]>;
+
+/// The arguments as numbers.
+pub(crate) fn pointers(kernel: &Kernel, arguments: &Arguments) -> Pointers {
     let mut layout = LocalLayout::new(kernel);
     let number = |(argument, bound): (&gencl_program::Argument, &Bound)| match bound {
         Bound::Bytes(_) => None,
@@ -31,7 +35,7 @@ fn pointers(kernel: &Kernel, bound: &[Bound]) -> Vec<Option<u64>> {
         Bound::Shared(address, _) => Some(*address as u64),
         Bound::Local(size) => Some(layout.place(argument.alignment, *size)),
     };
-    kernel.arguments.iter().zip(bound).map(number).collect()
+    kernel.arguments.iter().zip(arguments.bound()).map(number).collect()
 }
 
 /// Writes the low `size` bytes of a number.
@@ -41,15 +45,15 @@ fn put(bytes: &mut [u8], offset: u32, size: u32, value: u64) {
 }
 
 /// Fills the argument block, if the kernel has one: every argument at its offset, pointers as 8 bytes.
-pub(crate) fn argument_block(kernel: &Kernel, bound: &[Bound], block: &mut [u8]) {
+pub(crate) fn argument_block(kernel: &Kernel, arguments: &Arguments, pointers: &Pointers, block: &mut [u8]) {
     if block.is_empty() {
         return;
     }
     block.fill(0);
-    for ((argument, bound), pointer) in kernel.arguments.iter().zip(bound).zip(pointers(kernel, bound)) {
-        match (bound, pointer) {
-            (Bound::Bytes(value), _) => {
-                let begin = argument.block_offset as usize;
+    for ((argument, bound), pointer) in kernel.arguments.iter().zip(arguments.bound()).zip(pointers) {
+        match (bound, *pointer) {
+            (Bound::Bytes(range), _) => {
+                let (value, begin) = (arguments.value(range), argument.block_offset as usize);
                 block[begin..begin + value.len()].copy_from_slice(value);
             }
             (_, Some(pointer)) => put(block, argument.block_offset, 8, pointer),
@@ -61,19 +65,20 @@ pub(crate) fn argument_block(kernel: &Kernel, bound: &[Bound], block: &mut [u8])
 /// Fills the cross-thread constants of one walker.
 pub(crate) fn cross_thread(
     kernel: &Kernel,
-    bound: &[Bound],
+    arguments: &Arguments,
+    pointers: &Pointers,
     space: &Space,
     walk: &Walk,
     addresses: &Addresses,
     bytes: &mut [u8],
 ) {
-    let pointers = pointers(kernel, bound);
     let pointer = |argument: u32| pointers[argument as usize].unwrap_or(0);
     bytes.fill(0);
     for push in &kernel.pushes {
         let number = match push.source {
             PushSource::Value { argument, offset } => {
-                if let Bound::Bytes(value) = &bound[argument as usize] {
+                if let Bound::Bytes(range) = &arguments.bound()[argument as usize] {
+                    let value = arguments.value(range);
                     let begin = push.offset as usize;
                     let part = &value[offset as usize..(offset + push.size) as usize];
                     bytes[begin..begin + part.len()].copy_from_slice(part);
@@ -242,19 +247,23 @@ mod tests {
             ..kernel(8)
         };
         check(&kernel).unwrap();
-        let bound = [Bound::Bytes([1, 2, 3, 4].into()), Bound::Local(32), Bound::Buffer(None)];
+        let mut arguments = Arguments::default();
+        arguments.push_value(&[1, 2, 3, 4]);
+        arguments.push(Bound::Local(32));
+        arguments.push(Bound::Buffer(None));
+        let pointers = pointers(&kernel, &arguments);
         let range = NdRange { dimensions: 2, offset: [0, 9, 0], global: [100, 1, 1], local: None };
         let space = Space::new(&range, [64, 1, 1], true).unwrap();
         let walk = space.walks()[1];
         let addresses = Addresses { argument_block: 0x1234_5678_9abc, ..Addresses::default() };
         let mut bytes = [0xff; 64];
-        cross_thread(&kernel, &bound, &space, &walk, &addresses, &mut bytes);
+        cross_thread(&kernel, &arguments, &pointers, &space, &walk, &addresses, &mut bytes);
         let dword = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
         assert_eq!(&bytes[..4], [3, 4, 0, 0]);
         let expected = [16, 0, 0, 100, 36, 64, 2, 0x5678_9abc, 0x1234, 9, 0, 2];
         assert_eq!(std::array::from_fn(|index| dword(4 + 4 * index)), expected);
         let mut block = [0xff; 24];
-        argument_block(&kernel, &bound, &mut block);
+        argument_block(&kernel, &arguments, &pointers, &mut block);
         assert_eq!(block, [1, 2, 3, 4, 0, 0, 0, 0, 16, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
     }
 

@@ -110,7 +110,10 @@ fn batches_decode_without_reserved_bits() {
         stamps: [0xbfff_ff00, 0xbfff_ff08],
     };
     let mut dwords = Vec::new();
-    Writer::new(&GEN9, &mut dwords).launch(&state);
+    let mut writer = Writer::new(&GEN9, &mut dwords);
+    writer.begin();
+    writer.launch(&state);
+    writer.end();
     let mut names = Vec::new();
     let mut rest = &dwords[..];
     while let Some(&header) = rest.first() {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use gencl_i915::uapi::context_param;
 use gencl_i915::{ContextId, RenderNode};
 use parking_lot::Mutex;
 
@@ -16,7 +17,13 @@ pub(crate) struct HardwareContext {
 
 impl HardwareContext {
     fn new(node: &Arc<dyn RenderNode>) -> Result<Arc<Self>> {
-        Ok(Arc::new(Self { node: node.clone(), id: node.context_create()? }))
+        let id = node.context_create()?;
+        // When a batch hangs, those behind it must not run as if it had ended well: the kernel driver is to give the context up. One that does not
+        // know the parameter runs them.
+        if let Err(errno) = node.context_set_param(id, context_param::RECOVERABLE, 0) {
+            tracing::debug!("the hardware context goes on after hangs: {errno}");
+        }
+        Ok(Arc::new(Self { node: node.clone(), id }))
     }
 
     pub(crate) fn id(&self) -> ContextId {
@@ -43,7 +50,7 @@ impl Drop for HardwareContext {
     }
 }
 
-/// What launches of one context share on the GPU.
+/// What launches of one queue share on the GPU.
 pub(crate) struct Hardware {
     current: Mutex<Arc<HardwareContext>>,
     /// With the bytes for each thread.
@@ -70,7 +77,7 @@ impl Hardware {
     }
 
     /// Scratch memory with `size` bytes or more for each of `threads` threads, and how many each has. One for all launches: batches
-    /// of a context run one after the other.
+    /// of a hardware context run one after the other.
     pub(crate) fn scratch(
         &self,
         space: &Arc<AddressSpace>,

@@ -2,22 +2,34 @@
 
 use std::sync::Arc;
 
+use gencl_i915::ExecObject;
 use parking_lot::Mutex;
 
+use super::assemble::Placed;
 use crate::Result;
 use crate::memory::{AddressSpace, Storage, Zone};
 
 /// Bytes of a slot unless more is needed.
-const USUAL_SIZE: u64 = 16 * 1024;
+const USUAL_SIZE: u64 = 64 * 1024;
 
 /// Slots that are kept for later.
-const MAX_IDLE: usize = 32;
+const MAX_IDLE: usize = 8;
 
 /// One buffer for batch and state, and host memory to build them in.
 pub(crate) struct Slot {
-    pub(crate) storage: Storage,
-    pub(crate) dwords: Vec<u32>,
-    pub(crate) bytes: Vec<u8>,
+    pub(super) storage: Arc<Storage>,
+    /// The batch.
+    pub(super) dwords: Vec<u32>,
+    /// The batch as bytes, when it is ready.
+    pub(super) commands: Vec<u8>,
+    /// The state behind it.
+    pub(super) state: Vec<u8>,
+    /// What the batch uses.
+    pub(super) objects: Vec<ExecObject>,
+    /// Its launches.
+    pub(super) launches: Vec<Placed>,
+    /// Scratch memory of its launches.
+    pub(super) scratch: Vec<Arc<Storage>>,
 }
 
 /// Slots that are not in use.
@@ -27,19 +39,32 @@ pub(crate) struct SlotPool {
 }
 
 impl SlotPool {
-    /// A slot of at least `size` bytes. Errors as [`Storage::new`].
-    pub(crate) fn take(&self, space: &Arc<AddressSpace>, size: u64) -> Result<Slot> {
+    /// An empty slot of at least `size` bytes. Errors as [`Storage::new`].
+    pub(super) fn take(&self, space: &Arc<AddressSpace>, size: u64) -> Result<Slot> {
         let mut idle = self.idle.lock();
         if let Some(index) = idle.iter().rposition(|slot| slot.storage.size() >= size) {
             return Ok(idle.swap_remove(index));
         }
         drop(idle);
         let storage = Storage::new(space, Zone::Dynamic, size.max(USUAL_SIZE).next_power_of_two())?;
-        Ok(Slot { storage, dwords: Vec::new(), bytes: Vec::new() })
+        Ok(Slot {
+            storage: Arc::new(storage),
+            dwords: Vec::new(),
+            commands: Vec::new(),
+            state: Vec::new(),
+            objects: Vec::new(),
+            launches: Vec::new(),
+            scratch: Vec::new(),
+        })
     }
 
     /// Gives a slot back that the GPU is done with.
-    pub(crate) fn give(&self, slot: Slot) {
+    pub(super) fn give(&self, mut slot: Slot) {
+        slot.dwords.clear();
+        slot.state.clear();
+        slot.objects.clear();
+        slot.launches.clear();
+        slot.scratch.clear();
         let mut idle = self.idle.lock();
         if idle.len() < MAX_IDLE {
             idle.push(slot);

@@ -1,14 +1,18 @@
 //! Queues: what the application may enqueue.
 
+mod core;
+mod state;
 mod transfer;
-mod worker;
 
 use std::sync::Arc;
 
-use worker::{Command, Order, Shared, Work};
+pub(crate) use self::core::Core;
+use self::core::Order;
+use state::Work;
 
 use crate::event::CommandKind;
-use crate::{Code, Context, Device, Error, Event, Kernel, NdRange, Profile, Result};
+use crate::launch::Launch;
+use crate::{Code, Context, Device, Error, Event, Kernel, NdRange, Result};
 
 bitflags::bitflags! {
     /// `cl_command_queue_properties`
@@ -21,8 +25,7 @@ bitflags::bitflags! {
     }
 }
 
-/// A queue. Commands run one after the other on a thread of the queue's own, in order or, with `OUT_OF_ORDER`, those first that
-/// need not wait for events.
+/// A queue. Commands run one after the other, in order or, with `OUT_OF_ORDER`, each when what it waits for has ended.
 ///
 /// Every `enqueue` method checks its arguments, gives the command's event and returns at once; `waits` are events that
 /// the command waits for. A blocking call is one of these followed by [`Event::wait`].
@@ -31,14 +34,15 @@ bitflags::bitflags! {
 pub struct Queue {
     context: Arc<Context>,
     flags: QueueFlags,
-    shared: Arc<Shared>,
+    core: Arc<Core>,
 }
 
 impl Queue {
-    /// Makes a queue. `OUT_OF_HOST_MEMORY` when no thread can be made.
+    /// Makes a queue. `OUT_OF_RESOURCES` when the kernel driver refuses, `OUT_OF_HOST_MEMORY` when no thread can be made.
     pub fn new(context: &Arc<Context>, flags: QueueFlags) -> Result<Arc<Self>> {
-        let shared = worker::start(context, flags.contains(QueueFlags::OUT_OF_ORDER))?;
-        Ok(Arc::new(Self { context: context.clone(), flags, shared }))
+        let out_of_order = flags.contains(QueueFlags::OUT_OF_ORDER);
+        let core = Core::start(context, out_of_order, flags.contains(QueueFlags::PROFILING))?;
+        Ok(Arc::new(Self { context: context.clone(), flags, core }))
     }
 
     /// Its context.
@@ -56,15 +60,15 @@ impl Queue {
         self.flags
     }
 
-    /// Waits until everything that was enqueued has ended, well or not.
+    /// Waits until everything that was enqueued has ended, well or not. `OUT_OF_RESOURCES` where a command waits for the caller.
     pub fn finish(&self) -> Result<()> {
-        // How the other commands ended is told by their own events.
-        let _ = self.marker(&[])?.wait();
-        Ok(())
+        self.core.finish()
     }
 
-    /// Makes sure that enqueued commands will run. They do without.
-    pub fn flush(&self) {}
+    /// Makes sure that enqueued commands begin now, without anybody waiting for them.
+    pub fn flush(&self) {
+        self.core.demand();
+    }
 
     /// A command that does nothing but wait: for `waits`, or when there are none for all commands before it.
     pub fn marker(&self, waits: &[Arc<Event>]) -> Result<Arc<Event>> {
@@ -95,8 +99,8 @@ impl Queue {
         waits: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
         self.same_context(kernel.program().context())?;
-        let launch = crate::launch::Launch::new(kernel, range)?;
-        self.push(kind, waits, Work::Launch(Box::new(launch)))
+        let launch = Launch::new(kernel, range, self.core.spare_arguments())?;
+        self.push(kind, waits, Work::Launch(launch))
     }
 
     fn same_context(&self, other: &Arc<Context>) -> Result<()> {
@@ -121,19 +125,13 @@ impl Queue {
         for event in waits {
             self.same_context(event.context())?;
         }
-        let profiled = self.flags.contains(QueueFlags::PROFILING);
-        let (event, completer) = Event::command(&self.context, kind, profiled);
-        if profiled {
-            completer.stamp(Profile::Queued, self.device().host_time());
-        }
-        self.shared.push(Command { completer, waits: waits.into(), work, order });
-        Ok(event)
+        Ok(self.core.enqueue(kind, waits, work, order))
     }
 }
 
 impl Drop for Queue {
     /// Commands that were enqueued still run.
     fn drop(&mut self) {
-        self.shared.close();
+        self.core.close();
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use gencl_i915::HostMemory;
 
 use super::Queue;
-use super::worker::Work;
+use super::state::Work;
 use crate::event::CommandKind;
 use crate::{Buffer, BufferRect, Code, Error, Event, MAX_ALIGNMENT, MapFlags, Result};
 
@@ -241,7 +241,7 @@ impl Queue {
 
     /// Frees shared virtual memory, which `free` does, in its turn.
     pub fn free_shared(&self, free: Box<dyn FnOnce() + Send>, waits: &[Arc<Event>]) -> Result<Arc<Event>> {
-        self.push_copy(CommandKind::SvmFree, waits, free)
+        self.push(CommandKind::SvmFree, waits, Work::Application(free))
     }
 
     fn push_copy(

@@ -114,20 +114,30 @@ impl Command {
         Err(Fault::illegal(format!("{} has a DWord Length that means {coded} dwords", self.name)))
     }
 
-    /// The bits of dword `index` that have a meaning.
-    fn meaning(&self, generation: Generation, index: u32) -> u32 {
-        let opcode = if index == 0 { self.mask | self.length_bits(generation) } else { 0 };
-        let index = match self.length(generation) {
-            Length::Repeated { first, each } if index >= first => (index - first) % each + first - each,
-            _ => index,
+    /// The bits of each dword that have a meaning; dwords that are repeated are there once.
+    pub fn meanings(&self, generation: Generation) -> Vec<u32> {
+        let dwords = match self.length(generation) {
+            Length::None | Length::One => 1,
+            Length::Exactly(n) | Length::Repeated { first: n, .. } => n,
+            Length::Either(a, b) => a.max(b),
         };
-        self.fields.iter().fold(opcode, |bits, field| bits | field.mask(generation, index))
+        let of = |index| {
+            let opcode = if index == 0 { self.mask | self.length_bits(generation) } else { 0 };
+            self.fields.iter().fold(opcode, |bits, field| bits | field.mask(generation, index))
+        };
+        (0..dwords).map(of).collect()
     }
 
-    /// Refuses bits that are set in reserved places.
-    pub fn check_reserved(&self, packet: Packet<'_>) -> Result<(), Fault> {
-        for (index, dword) in (0..).zip(packet.dwords) {
-            let set = dword & !self.meaning(packet.generation, index);
+    /// Refuses bits that are set in reserved places; `meanings` are this command's.
+    pub fn check_reserved(&self, packet: Packet<'_>, meanings: &[u32]) -> Result<(), Fault> {
+        for (index, dword) in packet.dwords.iter().enumerate() {
+            let index_in_table = match self.length(packet.generation) {
+                Length::Repeated { first, each } if index >= first as usize => {
+                    (index - first as usize) % each as usize + (first - each) as usize
+                }
+                _ => index,
+            };
+            let set = dword & !meanings[index_in_table];
             if set != 0 {
                 let bit = set.trailing_zeros();
                 return Err(Fault::illegal(format!(

@@ -104,6 +104,10 @@ impl Packet<'_> {
     pub fn get(&self, field: Field) -> u64 {
         let Some((first, last)) = field.places.of(self.generation) else { return 0 };
         let dword = (first / 32) as usize;
+        if first / 32 == last / 32 {
+            let raw = self.dwords.get(dword).copied().unwrap_or(0) >> (first % 32);
+            return u64::from(raw & (u32::MAX >> (31 - (last - first))));
+        }
         let raw = (0..3).fold(0u128, |raw, i| {
             raw | u128::from(self.dwords.get(dword + i).copied().unwrap_or(0)) << (32 * i)
         });

@@ -23,12 +23,13 @@ mod traits;
 
 pub use state::ContextState;
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use command::{Command, Engines, Flow};
 use commands::COMMANDS;
-use field::Packet;
+use field::{COLUMNS, Packet};
 use gencl_i915::Engine;
+use gencl_isa::Generation;
 
 use crate::fault::{Fault, Reason};
 use crate::gpu::Gpu;
@@ -81,9 +82,9 @@ impl<'a> Streamer<'a> {
             if commands.is_multiple_of(CANCEL_INTERVAL) && self.running.cancel.is_set() {
                 return Err(placed(Fault::new(Reason::Cancelled), None, begin, at));
             }
-            let command = self.fetch(at, &mut dwords).map_err(|f| placed(f, None, begin, at))?;
+            let row = self.fetch(at, &mut dwords).map_err(|f| placed(f, None, begin, at))?;
             let packet = Packet { dwords: &dwords, generation: self.gpu.device.generation };
-            let flow = self.execute(command, packet).map_err(|f| placed(f, Some(command), begin, at))?;
+            let flow = self.execute(row, packet).map_err(|f| placed(f, Some(&COMMANDS[row]), begin, at))?;
             let next = at.wrapping_add(4 * dwords.len() as u64);
             match flow {
                 Flow::Next => at = next,
@@ -100,22 +101,30 @@ impl<'a> Streamer<'a> {
         }
     }
 
-    /// Reads the command at an address into `dwords` and finds its row.
-    fn fetch(&mut self, at: u64, dwords: &mut Vec<u32>) -> Result<&'static Command, Fault> {
+    /// Reads the command at an address into `dwords` and finds the number of its row.
+    fn fetch(&mut self, at: u64, dwords: &mut Vec<u32>) -> Result<usize, Fault> {
         let header = self.fetch_dword(at)?;
         let generation = self.gpu.device.generation;
-        let row = COMMANDS.iter().find(|row| row.is(generation, header));
-        let Some(row) = row else {
+        let Some(row) = COMMANDS.iter().position(|row| row.is(generation, header)) else {
             return Err(match names::not_simulated(header) {
                 Some(name) => Fault::unsupported(format!("command {name}")),
                 None => Fault::illegal(format!("unknown command 0x{header:08x}")),
             });
         };
-        let length = row.dwords(generation, header)?;
+        let length = COMMANDS[row].dwords(generation, header)?;
         dwords.clear();
         dwords.push(header);
-        for index in 1..length {
-            dwords.push(self.fetch_dword(at.wrapping_add(4 * u64::from(index)))?);
+        let (mut at, mut left) = (at.wrapping_add(4), length as usize - 1);
+        while left > 0 {
+            let mut bytes = [0; 128];
+            let part = &mut bytes[..4 * left.min(32)];
+            self.memory.read_for(&mut self.cursor, at, part, Access::Fetch)?;
+            dwords.extend(
+                part.chunks_exact(4)
+                    .map(|dword| u32::from_le_bytes([dword[0], dword[1], dword[2], dword[3]])),
+            );
+            at = at.wrapping_add(part.len() as u64);
+            left -= part.len() / 4;
         }
         Ok(row)
     }
@@ -126,7 +135,8 @@ impl<'a> Streamer<'a> {
         Ok(u32::from_le_bytes(bytes))
     }
 
-    fn execute(&mut self, command: &Command, packet: Packet<'_>) -> Result<Flow, Fault> {
+    fn execute(&mut self, row: usize, packet: Packet<'_>) -> Result<Flow, Fault> {
+        let command = &COMMANDS[row];
         let here = match command.engines {
             Engines::All => true,
             Engines::Render => self.engine == Engine::Render,
@@ -135,7 +145,7 @@ impl<'a> Streamer<'a> {
         if !here {
             return Err(Fault::illegal(format!("{} does not exist on this engine", command.name)));
         }
-        command.check_reserved(packet)?;
+        command.check_reserved(packet, &MEANINGS[row][packet.generation.column()])?;
         tracing::trace!("{} {:x?}", command.name, packet.dwords);
         (command.run)(self, packet)
     }
@@ -148,6 +158,11 @@ impl<'a> Streamer<'a> {
         Err(Fault::illegal(text()))
     }
 }
+
+/// The bits with a meaning of each row, in each generation.
+static MEANINGS: LazyLock<Vec<[Vec<u32>; COLUMNS]>> = LazyLock::new(|| {
+    COMMANDS.iter().map(|row| Generation::ALL.map(|generation| row.meanings(generation))).collect()
+});
 
 /// Adds a command's place to a fault.
 fn placed(mut fault: Fault, command: Option<&Command>, begin: u64, at: u64) -> Fault {

@@ -109,7 +109,8 @@ const RULES: &[Rule] = &[
 
 pub fn pipe_control(streamer: &mut Streamer<'_>, packet: Packet<'_>) -> Result<Flow, Fault> {
     let gpgpu = streamer.state.pipeline == Pipeline::Gpgpu;
-    for rule in RULES {
+    let rules = if streamer.gpu.settings.strict { RULES } else { &[] };
+    for rule in rules {
         let applies = rule.generations[packet.generation.column()] && (gpgpu || !rule.gpgpu);
         let broken =
             applies && packet.is_set(rule.field) && !rule.needs.is_met(packet, streamer.state.threads_active);

@@ -1,0 +1,277 @@
+//! Events: what became of a command.
+
+mod node;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
+
+use crate::queue::Core;
+use crate::{Code, Context, Error, Result, sync};
+
+pub use node::EventStatus;
+use node::Node;
+pub(crate) use node::{Due, Gate};
+
+/// What an event stands for; the discriminants are the `CL_COMMAND_*` values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u32)]
+#[allow(missing_docs, reason = "named as in cl.h")]
+pub enum CommandKind {
+    NdRangeKernel = 0x11F0,
+    Task = 0x11F1,
+    NativeKernel = 0x11F2,
+    ReadBuffer = 0x11F3,
+    WriteBuffer = 0x11F4,
+    CopyBuffer = 0x11F5,
+    MapBuffer = 0x11FB,
+    UnmapMemObject = 0x11FD,
+    Marker = 0x11FE,
+    ReadBufferRect = 0x1201,
+    WriteBufferRect = 0x1202,
+    CopyBufferRect = 0x1203,
+    User = 0x1204,
+    Barrier = 0x1205,
+    MigrateMemObjects = 0x1206,
+    FillBuffer = 0x1207,
+    SvmFree = 0x1209,
+    SvmMemcpy = 0x120A,
+    SvmMemFill = 0x120B,
+    SvmMap = 0x120C,
+    SvmUnmap = 0x120D,
+    SvmMigrateMem = 0x120E,
+}
+
+/// Points in a command's life that profiling tells; indices into [`Event::profile`]'s times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "named as in cl.h")]
+pub enum Profile {
+    Queued,
+    Submit,
+    Start,
+    End,
+    Complete,
+}
+
+/// The state of one command, or of a user event.
+pub struct Event {
+    kind: CommandKind,
+    context: Arc<Context>,
+    profiled: bool,
+    /// What ends it; nothing for user events.
+    queue: Weak<Core>,
+    node: Node<Error>,
+    times: [AtomicU64; 5],
+}
+
+impl std::fmt::Debug for Event {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Event")
+            .field("kind", &self.kind)
+            .field("status", &self.node.status())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Event {
+    /// A user event, status `Submitted`.
+    pub fn user(context: &Arc<Context>) -> Arc<Self> {
+        Arc::new(Self {
+            kind: CommandKind::User,
+            context: context.clone(),
+            profiled: false,
+            queue: Weak::new(),
+            node: Node::new(EventStatus::Submitted),
+            times: Default::default(),
+        })
+    }
+
+    /// An event of a command of `queue`.
+    pub(crate) fn command(
+        context: &Arc<Context>,
+        queue: Weak<Core>,
+        kind: CommandKind,
+        profiled: bool,
+    ) -> Arc<Self> {
+        let (context, node, times) = (context.clone(), Node::new(EventStatus::Queued), Default::default());
+        Arc::new(Self { kind, context, profiled, queue, node, times })
+    }
+
+    /// Makes the event of an ended command that of a new one of the same queue.
+    pub(crate) fn renew(&mut self, kind: CommandKind) {
+        self.kind = kind;
+        self.node = Node::new(EventStatus::Queued);
+        self.times = Default::default();
+    }
+
+    /// What it stands for.
+    pub fn kind(&self) -> CommandKind {
+        self.kind
+    }
+
+    /// Its context.
+    pub fn context(&self) -> &Arc<Context> {
+        &self.context
+    }
+
+    /// Is it a command of `queue`?
+    pub(crate) fn is_of(&self, queue: &Arc<Core>) -> bool {
+        std::ptr::eq(self.queue.as_ptr(), Arc::as_ptr(queue))
+    }
+
+    /// Has it ended?
+    pub(crate) fn ended(&self) -> bool {
+        self.node.status().ended()
+    }
+
+    /// How far it is. Who asks will ask again: a command that has not ended is begun if it can be.
+    pub fn status(&self) -> EventStatus {
+        let status = self.node.status();
+        if !status.ended() {
+            self.demand();
+        }
+        status
+    }
+
+    /// Somebody wants it to end but does not wait for it here: its queue's thread is to see to it.
+    pub fn demand(&self) {
+        if let Some(queue) = self.queue.upgrade() {
+            queue.demand();
+        }
+    }
+
+    /// Why it failed, when it did.
+    pub fn failure(&self) -> Option<Error> {
+        self.node.reason()
+    }
+
+    /// Keeps a gate closed until it has ended. To be followed by [`Event::demand`] when no queue is locked.
+    pub(crate) fn hold(&self, gate: &Arc<Gate>) {
+        self.node.hold(gate);
+    }
+
+    /// Waits until it has ended. `EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST` with the
+    /// command's own reason when it failed; `OUT_OF_RESOURCES` where the command itself waits for the caller.
+    pub fn wait(&self) -> Result<()> {
+        match self.queue.upgrade() {
+            Some(queue) => queue.wait_for(self)?,
+            None => self.node.wait(),
+        }
+        self.outcome()
+    }
+
+    /// How it has ended; errors as [`Event::wait`].
+    pub(crate) fn outcome(&self) -> Result<()> {
+        match self.node.status() {
+            EventStatus::Failed(code) => {
+                let reason =
+                    self.node.reason().map_or_else(|| format!("status {code}"), |error| error.to_string());
+                Err(Error::new(Code::ExecStatusErrorForEventsInWaitList, reason))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Ends a user event: 0 completes it, a negative value fails it. `INVALID_VALUE` for a positive one,
+    /// `INVALID_EVENT` when it is not a user event, `INVALID_OPERATION` when it has ended already.
+    pub fn set_user_status(&self, status: i32) -> Result<()> {
+        if self.kind != CommandKind::User {
+            return Err(Error::new(Code::InvalidEvent, "not a user event"));
+        }
+        let new = match status {
+            0 => EventStatus::Complete,
+            code if code < 0 => EventStatus::Failed(code),
+            _ => {
+                return Err(Error::new(
+                    Code::InvalidValue,
+                    format!("{status} is no status for a user event"),
+                ));
+            }
+        };
+        match self.node.advance(new, None) {
+            Some(due) => {
+                due.call();
+                Ok(())
+            }
+            None => Err(Error::new(Code::InvalidOperation, "the status of the user event was set before")),
+        }
+    }
+
+    /// To be called when the application can no longer reach the event: a user event that has not
+    /// ended fails, so that nobody waits for ever. No effect on commands' events.
+    pub fn abandon(&self) {
+        if self.kind == CommandKind::User {
+            let reason =
+                Error::new(Code::InvalidEvent, "the user event was released before its status was set");
+            if let Some(due) = self.node.advance(EventStatus::Failed(reason.code as i32), Some(reason)) {
+                due.call();
+            }
+        }
+    }
+
+    /// Calls `function` once when the event reaches the status value `at` (2 submitted, 1 running, 0 complete) or
+    /// has failed, with the status then; at once when that is past. Otherwise it is called on the thread of the queue, and who waits for the
+    /// command returns after that.
+    pub fn on_status(&self, at: i32, function: Box<dyn FnOnce(EventStatus) + Send>) {
+        match self.node.on_status(at, function) {
+            Some(due) => due.call(),
+            None => self.demand(),
+        }
+    }
+
+    /// A time in nanoseconds of the device's clock. `PROFILING_INFO_NOT_AVAILABLE` unless the queue profiles
+    /// and the command is complete.
+    pub fn profile(&self, what: Profile) -> Result<u64> {
+        if !self.profiled || self.node.status() != EventStatus::Complete {
+            return Err(Code::ProfilingInfoNotAvailable.into());
+        }
+        Ok(self.times[what as usize].load(Ordering::Relaxed))
+    }
+}
+
+/// The side of an event that the queue holds. Dropping it unfinished fails the event.
+pub(crate) struct Completer {
+    event: Option<Arc<Event>>,
+}
+
+impl Completer {
+    pub(crate) fn new(event: Arc<Event>) -> Self {
+        Self { event: Some(event) }
+    }
+
+    /// Notes a time.
+    pub(crate) fn stamp(&self, what: Profile, time: u64) {
+        if let Some(event) = &self.event {
+            // Ordered by the lock that the status is behind.
+            event.times[what as usize].store(time, Ordering::Relaxed);
+        }
+    }
+
+    /// Moves to `Submitted` or `Running`.
+    pub(crate) fn advance(&self, status: EventStatus, due: &mut Vec<Due>) {
+        if let Some(event) = &self.event {
+            due.extend(event.node.advance(status, None).filter(|due| !due.is_empty()));
+        }
+    }
+
+    /// Ends the event.
+    pub(crate) fn finish(mut self, result: Result<()>, due: &mut Vec<Due>) {
+        if let Some(event) = self.event.take() {
+            let now = match result {
+                Ok(()) => event.node.advance(EventStatus::Complete, None),
+                Err(error) => event.node.advance(EventStatus::Failed(error.code as i32), Some(error)),
+            };
+            due.extend(now.filter(|due| !due.is_empty()));
+        }
+    }
+}
+
+impl Drop for Completer {
+    fn drop(&mut self) {
+        if let Some(event) = self.event.take() {
+            let reason = Error::new(Code::OutOfResources, "the command was dropped before it ran");
+            if let Some(due) = event.node.advance(EventStatus::Failed(reason.code as i32), Some(reason)) {
+                due.call();
+            }
+        }
+    }
+}

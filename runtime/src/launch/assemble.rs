@@ -1,0 +1,383 @@
+//! Batches: launches that go to the kernel driver together, and what became of each.
+//!
+//! A slot has the commands in front and the state behind: for each launch two timestamps, interface descriptors, the constants of each
+//! walker, the argument block. Launches of a batch run one after the other, with everything flushed and read anew between them.
+
+use std::sync::Arc;
+
+use gencl_i915::{Engine, Errno, ExecBuffer, ExecFlags, ObjectFlags};
+use gencl_program::PushSource;
+use smallvec::SmallVec;
+
+use super::batch::{BatchState, WalkState, Writer};
+use super::clock::Correlation;
+use super::hardware::{Hardware, HardwareContext};
+use super::slot::Slot;
+use super::walk::Walk;
+use super::{ALIGNMENT, Launch, constants, dump};
+use crate::kernel::Bound;
+use crate::memory::Storage;
+use crate::printf::PrintfBuffer;
+use crate::{Code, Context, Error, Result};
+
+/// Bytes of commands at the beginning of a slot. A launch has some 200, one of eight walkers 900.
+const COMMANDS: usize = 16 * 1024;
+
+/// Most launches of a batch: what waits behind them begins later.
+pub(crate) const MAX_LAUNCHES: usize = 64;
+
+/// What a timestamp is before the GPU writes it: no 36-bit number.
+const UNWRITTEN: u64 = u64::MAX;
+
+/// `EIO`: the kernel driver has given the hardware context up.
+const EIO: Errno = Errno(5);
+
+/// A launch in a batch.
+pub(crate) struct Placed {
+    /// Where in the slot its timestamps are, at begin and end.
+    stamps: usize,
+    printf: Option<PrintfBuffer>,
+}
+
+/// A batch that is being made. Dropped unsubmitted, it gives its memory back.
+pub(crate) struct Batch<'a> {
+    context: &'a Arc<Context>,
+    /// There until it is submitted.
+    slot: Option<Slot>,
+}
+
+/// What became of a batch that was handed to the kernel driver.
+pub(crate) enum Submitted {
+    /// It will run.
+    Yes(InFlight),
+    /// Batches before it have lost the hardware context; when they have been waited for, it may be tried again.
+    Later,
+}
+
+impl<'a> Batch<'a> {
+    /// An empty batch with room for `first`. Errors as [`Storage::new`].
+    pub(crate) fn new(context: &'a Arc<Context>, first: &Launch) -> Result<Self> {
+        let size = COMMANDS + state_size(first, &first.space.walks());
+        let slot = context.slots().take(context.space(), size as u64)?;
+        let mut batch = Self { context, slot: Some(slot) };
+        let (set, slot) = batch.parts();
+        Writer::new(set, &mut slot.dwords).begin();
+        Ok(batch)
+    }
+
+    fn parts(&mut self) -> (&'static super::CommandSet, &mut Slot) {
+        let slot = self.slot.as_mut().expect("the slot is there until the batch is submitted");
+        (self.context.device().model().commands, slot)
+    }
+
+    /// Adds a launch that is to run behind the others. `false` when there is no room for it. Errors when memory for it is missing;
+    /// the batch is then as it was.
+    pub(crate) fn add(&mut self, launch: &Launch, hardware: &Hardware) -> Result<bool> {
+        let context = self.context;
+        let (set, slot) = self.parts();
+        let walks = launch.space.walks();
+        let commands = 4 * (slot.dwords.len() + Writer::launch_length(set, walks.len()) + Writer::END);
+        let state = COMMANDS + slot.state.len() + state_size(launch, &walks);
+        if slot.launches.len() == MAX_LAUNCHES || commands > COMMANDS || state > slot.storage.size() as usize
+        {
+            return Ok(false);
+        }
+
+        let kernel = &*launch.kernel;
+        let prints = kernel.pushes.iter().any(|push| push.source == PushSource::PrintfBuffer);
+        let scratch = match kernel.scratch_size {
+            0 => None,
+            size => {
+                let threads = context.device().model().scratch_threads();
+                Some(hardware.scratch(context.space(), size, threads)?)
+            }
+        };
+        let printf = if prints { Some(context.printf().take(context.space())?) } else { None };
+
+        let pointers = constants::pointers(kernel, &launch.arguments);
+        let stamps = grow(slot, 16);
+        slot.state[stamps..stamps + 16].fill(0xff);
+        let block = grow(slot, kernel.argument_block_size as usize);
+        let end = block + kernel.argument_block_size as usize;
+        constants::argument_block(kernel, &launch.arguments, &pointers, &mut slot.state[block..end]);
+        let addresses = constants::Addresses {
+            argument_block: slot.storage.address() + (COMMANDS + block) as u64,
+            constants: launch.executable.constants().map_or(0, |constants| constants.address()),
+            variables: launch.executable.variables().map_or(0, |variables| variables.address()),
+            printf: printf.as_ref().map_or(0, |buffer| buffer.storage().address()),
+        };
+        let states: SmallVec<[WalkState; 8]> =
+            walks.iter().map(|walk| walk_state(context, slot, launch, walk, &pointers, &addresses)).collect();
+        let at = slot.storage.address() + (COMMANDS + stamps) as u64;
+        let state = BatchState {
+            simd_width: kernel.simd_width,
+            device_threads: context.device().model().threads(),
+            scratch: scratch.as_ref().map(|(each, storage)| (storage.address(), *each)),
+            walks: &states,
+            stamps: [at, at + 8],
+        };
+        Writer::new(set, &mut slot.dwords).launch(&state);
+        add_objects(slot, launch, printf.as_ref());
+        if let Some((_, storage)) = scratch {
+            add(slot, &storage, ObjectFlags::WRITE);
+            slot.scratch.push(storage);
+        }
+        slot.launches.push(Placed { stamps: COMMANDS + stamps, printf });
+        Ok(true)
+    }
+
+    /// Hands the batch to the kernel driver. `behind_others` says that there are batches of the same hardware that nobody has waited for.
+    /// `OUT_OF_RESOURCES` when it is refused.
+    pub(crate) fn submit(
+        mut self,
+        hardware: &Hardware,
+        profiled: bool,
+        behind_others: bool,
+    ) -> Result<Submitted> {
+        let context = self.context;
+        let (set, slot) = self.parts();
+        Writer::new(set, &mut slot.dwords).end();
+        assert!(4 * slot.dwords.len() <= COMMANDS, "the batch outgrows its part of the slot");
+        if context.dumps_batches() {
+            eprint!("{}", dump::batch(set, &slot.dwords));
+        }
+        // The kernel driver takes no batch that it would have to let others wait for as written; who waits for the timestamps
+        // waits for the batch.
+        let storage = slot.storage.clone();
+        add(slot, &storage, ObjectFlags::CAPTURE);
+        let length = 4 * slot.dwords.len();
+        slot.commands.clear();
+        slot.commands.extend(slot.dwords.iter().flat_map(|dword| dword.to_le_bytes()));
+        storage.memory().write(0, &slot.commands);
+        storage.memory().write(COMMANDS, &slot.state);
+        let correlation =
+            if profiled { Correlation::now(&**context.device().node(), context.device()) } else { None };
+        for last in [false, true] {
+            let current = hardware.current();
+            let mut exec = ExecBuffer {
+                context: current.id(),
+                engine: Engine::Render,
+                flags: ExecFlags::NO_RELOC,
+                objects: &mut slot.objects,
+                batch_start: 0,
+                batch_length: length as u32,
+            };
+            match context.device().node().exec_buffer(&mut exec) {
+                Ok(()) => {
+                    let slot = self.slot.take();
+                    return Ok(Submitted::Yes(InFlight { slot, hardware: current, correlation }));
+                }
+                Err(EIO) if behind_others => return Ok(Submitted::Later),
+                Err(EIO) if !last => hardware.replace(&current)?,
+                Err(errno) => {
+                    let reason = format!("the batch was refused: {errno}");
+                    return Err(Error::new(Code::OutOfResources, reason));
+                }
+            }
+        }
+        unreachable!("the second attempt returns")
+    }
+}
+
+impl Drop for Batch<'_> {
+    fn drop(&mut self) {
+        if let Some(slot) = self.slot.take() {
+            self.context.slots().give(slot);
+        }
+    }
+}
+
+/// Makes room for `size` bytes of state, aligned; gives where.
+fn grow(slot: &mut Slot, size: usize) -> usize {
+    let begin = slot.state.len();
+    slot.state.resize(begin + size.next_multiple_of(ALIGNMENT), 0);
+    begin
+}
+
+/// Bytes of state that a launch takes.
+fn state_size(launch: &Launch, walks: &[Walk]) -> usize {
+    let constants: usize = walks.iter().map(|walk| constants_size(launch, walk)).sum();
+    let block = (launch.kernel.argument_block_size as usize).next_multiple_of(ALIGNMENT);
+    ALIGNMENT + block + walks.len() * ALIGNMENT + constants
+}
+
+fn threads(launch: &Launch, walk: &Walk) -> u32 {
+    walk.group_size().div_ceil(launch.kernel.simd_width)
+}
+
+/// Bytes of constants of one walker, padded.
+fn constants_size(launch: &Launch, walk: &Walk) -> usize {
+    let kernel = &*launch.kernel;
+    let local_ids = threads(launch, walk) as usize * constants::local_ids_size(kernel);
+    (kernel.cross_thread_size as usize + local_ids).next_multiple_of(ALIGNMENT)
+}
+
+/// Makes constants and interface descriptor of one walker.
+fn walk_state(
+    context: &Context,
+    slot: &mut Slot,
+    launch: &Launch,
+    walk: &Walk,
+    pointers: &constants::Pointers,
+    addresses: &constants::Addresses,
+) -> WalkState {
+    let kernel = &*launch.kernel;
+    let threads = threads(launch, walk);
+    let local_ids = constants::local_ids_size(kernel);
+    let (descriptor, size) = (grow(slot, ALIGNMENT), constants_size(launch, walk));
+    let at = grow(slot, size);
+    let (cross, rest) = slot.state[at..at + size].split_at_mut(kernel.cross_thread_size as usize);
+    constants::cross_thread(kernel, &launch.arguments, pointers, &launch.space, walk, addresses, cross);
+    constants::local_ids(kernel, walk.local, &mut rest[..threads as usize * local_ids]);
+
+    let set = context.device().model().commands;
+    let fields = &set.interface_descriptor;
+    let registers = |bytes: usize| (bytes / constants::REGISTER) as u64;
+    let dwords = fields.layout.pack(&[
+        (fields.kernel, launch.executable.kernel_start(&launch.kernel).into()),
+        (fields.float_mode, 0),
+        (fields.denorm_mode, 1),
+        (fields.constant_offset, 0),
+        (fields.constant_length, registers(local_ids)),
+        (fields.threads, threads.into()),
+        (fields.slm_size, (set.slm_code)(launch.local_memory)),
+        (fields.barrier, kernel.barrier.into()),
+        (fields.rounding, 0),
+        (fields.cross_thread_length, registers(kernel.cross_thread_size as usize)),
+    ]);
+    let dwords = &dwords[..fields.layout.length];
+    super::put_dwords(&mut slot.state[descriptor..], dwords);
+    if context.dumps_batches() {
+        eprint!("{}: {}", kernel.name, dump::descriptor(set, dwords));
+    }
+
+    let last = walk.group_size() - (threads - 1) * kernel.simd_width;
+    let base = slot.storage.zone_offset() + COMMANDS as u32;
+    WalkState {
+        walk: *walk,
+        threads,
+        right_mask: u32::MAX >> (32 - last),
+        descriptor: base + descriptor as u32,
+        constants: base + at as u32,
+        constants_size: size as u32,
+    }
+}
+
+/// Lists a buffer, once.
+fn add(slot: &mut Slot, storage: &Storage, flags: ObjectFlags) {
+    match slot.objects.iter_mut().find(|object| object.handle == storage.handle()) {
+        Some(object) => object.flags |= flags,
+        None => slot.objects.push(storage.exec_object(flags)),
+    }
+}
+
+/// Lists what a launch uses.
+fn add_objects(slot: &mut Slot, launch: &Launch, printf: Option<&PrintfBuffer>) {
+    add(slot, launch.executable.code(), ObjectFlags::CAPTURE);
+    if let Some(constants) = launch.executable.constants() {
+        add(slot, constants, ObjectFlags::empty());
+    }
+    if let Some(variables) = launch.executable.variables() {
+        add(slot, variables, ObjectFlags::WRITE);
+    }
+    if let Some(printf) = printf {
+        add(slot, printf.storage(), ObjectFlags::WRITE);
+    }
+    for bound in launch.arguments.bound() {
+        match bound {
+            Bound::Buffer(Some(buffer)) => add(slot, buffer.storage(), ObjectFlags::WRITE),
+            Bound::Shared(_, memory) => add(slot, memory.storage(), ObjectFlags::WRITE),
+            Bound::Buffer(None) | Bound::Bytes(_) | Bound::Local(_) => {}
+        }
+    }
+    for memory in launch.arguments.reaches() {
+        add(slot, memory.storage(), ObjectFlags::WRITE);
+    }
+}
+
+/// How far a launch of a batch has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Progress {
+    /// It has not begun: something before it ended the batch.
+    None,
+    /// It has begun and did not end.
+    Begun,
+    /// It has ended; begin and end on the host's clock, 0 when the batch is not profiled.
+    Ended(u64, u64),
+}
+
+/// A batch that the kernel driver has.
+pub(crate) struct InFlight {
+    /// There until the batch is given back.
+    slot: Option<Slot>,
+    hardware: Arc<HardwareContext>,
+    correlation: Option<Correlation>,
+}
+
+impl InFlight {
+    fn slot(&self) -> &Slot {
+        self.slot.as_ref().expect("the slot is there until the batch is given back")
+    }
+
+    /// Waits until the GPU is done with it, whether it ran or not.
+    pub(crate) fn wait(&self) {
+        // An error says that the GPU is lost; then the timestamps tell how far it came.
+        let _ = self.slot().storage.wait();
+    }
+
+    /// How far the launch that was added as number `index` has come.
+    pub(crate) fn progress(&self, index: usize) -> Progress {
+        let slot = self.slot();
+        let stamps = slot.launches[index].stamps;
+        let [begin, end] = [0, 8].map(|offset| slot.storage.memory().read_u64(stamps + offset));
+        match (begin, end) {
+            (UNWRITTEN, _) => Progress::None,
+            (_, UNWRITTEN) => Progress::Begun,
+            _ => {
+                let (begin, end) =
+                    self.correlation.map_or((0, 0), |correlation| correlation.convert(begin, end));
+                Progress::Ended(begin, end)
+            }
+        }
+    }
+
+    /// Prints what the launch has printed, also when it did not come to its end.
+    pub(crate) fn print(&mut self, index: usize, launch: &Launch, context: &Context) {
+        let slot = self.slot.as_mut().expect("the slot is there until the batch is given back");
+        if let Some(printf) = slot.launches[index].printf.take() {
+            let executable = &launch.executable;
+            let string = |address| executable.string(address);
+            context.printf().finish(printf, &launch.kernel.name, executable.formats(), &string);
+        }
+    }
+
+    /// `OUT_OF_RESOURCES` with what is known about why `launch` did not end.
+    pub(crate) fn failure(&self, launch: &Launch) -> Error {
+        let reason = format!("kernel {}: {}", launch.kernel.name, self.hardware.failure());
+        Error::new(Code::OutOfResources, reason)
+    }
+
+    /// Takes care that further batches get another hardware context, where that is possible.
+    pub(crate) fn replace(&self, hardware: &Hardware) {
+        if let Err(error) = hardware.replace(&self.hardware) {
+            // The next batch finds the old one, and fails.
+            tracing::warn!("no new hardware context: {error}");
+        }
+    }
+
+    /// Gives the memory back for the next batch.
+    pub(crate) fn give_back(mut self, context: &Context) {
+        if let Some(slot) = self.slot.take() {
+            context.slots().give(slot);
+        }
+    }
+}
+
+impl Drop for InFlight {
+    /// One that is not given back has failed, or its thread has: the GPU may still have it.
+    fn drop(&mut self) {
+        if self.slot.is_some() {
+            self.wait();
+        }
+    }
+}

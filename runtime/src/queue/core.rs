@@ -1,0 +1,515 @@
+//! How a queue comes on.
+//!
+//! Commands are taken on step by step: hand launches to the GPU, run one on the host, wait for the oldest batch. One thread at a time does a step, the
+//! leader; which one does not matter. A thread that waits for a command leads, so that nobody has to be woken for it. The queue's own
+//! thread leads when something is wanted that nobody waits for, or when commands lie around for [`PATIENCE`].
+
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use parking_lot::{Condvar, Mutex, MutexGuard};
+
+use super::state::{Command, Flight, State, Step, Work, keep};
+use crate::event::{CommandKind, Completer, Due, Gate};
+use crate::kernel::Arguments;
+use crate::launch::{Batch, Hardware, Launch, MAX_LAUNCHES, Progress, Submitted};
+use crate::{Code, Context, Error, Event, EventStatus, Profile, Result};
+
+/// For so long commands lie in the queue until its thread takes them on, if nobody asks for them earlier.
+const PATIENCE: Duration = Duration::from_millis(1);
+
+/// So many commands are worth waking the queue's thread for.
+const ENOUGH: usize = 16;
+
+/// With so many commands in the queue, who enqueues more helps with them first.
+const MANY: usize = 4096;
+
+/// What order a command asks for where the queue keeps none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(super) struct Order {
+    /// It runs after all commands before it.
+    pub(super) after_all: bool,
+    /// It runs before all commands behind it.
+    pub(super) before_all: bool,
+}
+
+/// What a queue, its thread and its events share.
+pub(crate) struct Core {
+    context: Arc<Context>,
+    hardware: Hardware,
+    /// May a command that has to wait be overtaken?
+    out_of_order: bool,
+    profiled: bool,
+    state: Mutex<State>,
+    /// Something has changed for threads that wait.
+    changed: Condvar,
+    /// There is room for more commands.
+    room: Condvar,
+    /// There is something for the queue's thread.
+    wake: Condvar,
+}
+
+impl std::fmt::Debug for Core {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} commands", self.state.lock().outstanding().count())
+    }
+}
+
+impl Core {
+    /// Makes the parts of a queue and starts its thread, which ends when the queue is closed and all commands have ended.
+    /// `OUT_OF_RESOURCES` when the kernel driver refuses, `OUT_OF_HOST_MEMORY` when there is no thread.
+    pub(super) fn start(context: &Arc<Context>, out_of_order: bool, profiled: bool) -> Result<Arc<Self>> {
+        let hardware = Hardware::new(context.device().node())?;
+        let core = Arc::new(Self {
+            context: context.clone(),
+            hardware,
+            out_of_order,
+            profiled,
+            state: Mutex::default(),
+            changed: Condvar::new(),
+            room: Condvar::new(),
+            wake: Condvar::new(),
+        });
+        let thread = core.clone();
+        match std::thread::Builder::new().name("gencl-queue".into()).spawn(move || thread.work()) {
+            Ok(_) => Ok(core),
+            Err(error) => Err(Error::new(Code::OutOfHostMemory, format!("no thread for the queue: {error}"))),
+        }
+    }
+
+    /// Empty arguments for a launch.
+    pub(super) fn spare_arguments(&self) -> Arguments {
+        self.state.lock().spare.arguments.pop().unwrap_or_default()
+    }
+
+    /// Takes a command on; gives its event.
+    pub(super) fn enqueue(
+        self: &Arc<Self>,
+        kind: CommandKind,
+        waits: &[Arc<Event>],
+        work: Work,
+        order: Order,
+    ) -> Arc<Event> {
+        let mut state = self.state.lock();
+        self.make_room(&mut state);
+        let event = match state.spare.events.pop() {
+            Some(mut event) => {
+                if let Some(event) = Arc::get_mut(&mut event) {
+                    event.renew(kind);
+                }
+                event
+            }
+            None => Event::command(&self.context, Arc::downgrade(self), kind, self.profiled),
+        };
+        let completer = Completer::new(event.clone());
+        if self.profiled {
+            completer.stamp(Profile::Queued, self.context.device().host_time());
+        }
+        let gate = self.gate(&state, waits, order);
+        let number = state.enter(&event);
+        if order.before_all && self.out_of_order {
+            state.barrier = Some(event.clone());
+        }
+        let command = Command { completer, waits: waits.to_vec(), gate: gate.clone(), work };
+        if self.out_of_order && gate.is_some() {
+            state.blocked.insert(number, command);
+        } else {
+            state.pending.push_back(command);
+        }
+        if state.pending.len() == ENOUGH {
+            self.wake(&mut state);
+        } else if state.asleep {
+            // Its patience begins.
+            state.asleep = false;
+            self.wake.notify_one();
+        }
+        drop(state);
+        if let Some(gate) = gate {
+            for event in waits.iter().filter(|event| !event.is_of(self) && !event.ended()) {
+                event.demand();
+            }
+            gate.pass();
+        }
+        event
+    }
+
+    /// The gate of a new command, which holds one pass; `None` when there is nothing to wait for.
+    fn gate(self: &Arc<Self>, state: &State, waits: &[Arc<Event>], order: Order) -> Option<Arc<Gate>> {
+        let number = state.enqueued + 1;
+        let mut gate = None;
+        let mut hold = |event: &Arc<Event>| {
+            if !event.ended() {
+                let gate = gate.get_or_insert_with(|| {
+                    let queue = Arc::downgrade(self);
+                    Gate::new(Box::new(move || opened(&queue, number)))
+                });
+                event.hold(gate);
+            }
+        };
+        if !self.out_of_order {
+            // Those of this queue come first anyway.
+            waits.iter().filter(|event| !event.is_of(self)).for_each(hold);
+            return gate;
+        }
+        waits.iter().for_each(&mut hold);
+        match order.after_all {
+            true => state.outstanding().for_each(hold),
+            false => state.barrier.iter().for_each(hold),
+        }
+        gate
+    }
+
+    /// Helps with what is in the queue when that is much, or waits until half of it is done.
+    fn make_room(&self, state: &mut MutexGuard<'_, State>) {
+        if state.pending.len() < MANY || state.leader == Some(std::thread::current().id()) {
+            return;
+        }
+        while state.pending.len() > MANY / 2 {
+            if state.leader.is_some() {
+                state.crowded += 1;
+                self.room.wait(state);
+                state.crowded -= 1;
+            } else if state.has_step(false) {
+                self.lead(state);
+            } else {
+                // It waits for something else, perhaps for what its caller does next.
+                return;
+            }
+        }
+    }
+
+    fn wait_for_change(&self, state: &mut MutexGuard<'_, State>) {
+        state.waiting += 1;
+        self.changed.wait(state);
+        state.waiting -= 1;
+    }
+
+    /// Waits until an event of this queue has ended; errors as [`Event::wait`] has of its own.
+    pub(crate) fn wait_for(&self, event: &Event) -> Result<()> {
+        self.wait_until(|_| event.ended())
+    }
+
+    /// Waits until `done`, and until callbacks that were due have been called; leads meanwhile if nobody else does. `OUT_OF_RESOURCES`
+    /// when it is a command's own function that waits.
+    fn wait_until(&self, done: impl Fn(&mut State) -> bool) -> Result<()> {
+        let me = std::thread::current().id();
+        let mut state = self.state.lock();
+        loop {
+            let ended = done(&mut state);
+            if ended && (CALLS.get() || (state.due.is_empty() && !state.calling)) {
+                return Ok(());
+            }
+            if state.leader == Some(me) {
+                let reason = "a function that a command calls waits for its own queue";
+                return Err(Error::new(Code::OutOfResources, reason));
+            }
+            if !ended && state.leader.is_none() {
+                if state.has_step(false) {
+                    self.lead(&mut state);
+                    continue;
+                }
+                // What is next, if anything, is for the queue's thread.
+                self.wake(&mut state);
+            }
+            self.wait_for_change(&mut state);
+        }
+    }
+
+    /// Has the queue's thread work at once.
+    fn wake(&self, state: &mut State) {
+        if !state.demanded {
+            state.demanded = true;
+            self.wake.notify_one();
+        }
+    }
+
+    /// Waits until all commands that are there have ended.
+    pub(super) fn finish(&self) -> Result<()> {
+        let last = self.state.lock().enqueued;
+        self.wait_until(|state| state.ended_up_to(last))
+    }
+
+    /// Has the queue's thread work at once.
+    pub(crate) fn demand(&self) {
+        let mut state = self.state.lock();
+        if !state.is_empty() {
+            self.wake(&mut state);
+        }
+    }
+
+    /// No more commands will come.
+    pub(super) fn close(&self) {
+        let mut state = self.state.lock();
+        state.closed = true;
+        self.wake(&mut state);
+    }
+
+    /// Does a step; there is one, and no leader.
+    fn lead(&self, state: &mut MutexGuard<'_, State>) {
+        state.leader = Some(std::thread::current().id());
+        let mut due = Vec::new();
+        if let Some(step) = state.take_step(MAX_LAUNCHES) {
+            // A panic is a bug of ours. Whatever was in hand has failed, as its event's other half was dropped; the queue goes on.
+            let safe = AssertUnwindSafe(|| self.step(state, step, &mut due));
+            if catch_unwind(safe).is_err() {
+                let error = Error::new(Code::OutOfResources, "a command ended in an internal error");
+                MutexGuard::unlocked(state, || self.context.report(&error));
+            }
+        }
+        state.leader = None;
+        state.due.append(&mut due);
+        // What is left may be nobody's but the queue's thread's, also to end.
+        if !state.due.is_empty() || state.closed || (state.asleep && !state.is_empty()) {
+            self.wake(state);
+        }
+        if state.waiting > 0 {
+            self.changed.notify_all();
+        }
+        // Also when nobody leads any more: who made way may have been woken for a command before that half.
+        if state.crowded > 0 && (state.pending.len() <= MANY / 2 || !state.has_step(false)) {
+            self.room.notify_all();
+        }
+    }
+
+    fn step(&self, state: &mut MutexGuard<'_, State>, step: Step, due: &mut Vec<Due>) {
+        match step {
+            Step::Run(command) => MutexGuard::unlocked(state, || self.run(command, due)),
+            Step::Submit(mut commands) => {
+                let behind_others = !state.flights.is_empty();
+                let flight = MutexGuard::unlocked(state, || self.submit(&mut commands, behind_others, due));
+                state.retires_first = behind_others && flight.is_none();
+                state.flights.extend(flight);
+                self.put_back(state, commands);
+            }
+            Step::Retire(flight) => {
+                state.retires_first = false;
+                let mut failed = false;
+                let mut left = MutexGuard::unlocked(state, || self.retire(flight, &mut failed, due));
+                while failed && let Some(flight) = state.flights.pop_front() {
+                    // The kernel driver has given these up with it.
+                    left.extend(MutexGuard::unlocked(state, || self.retire(flight, &mut failed, due)));
+                }
+                self.put_back(state, left);
+            }
+        }
+    }
+
+    /// Puts commands back in front of the others.
+    fn put_back(&self, state: &mut State, mut commands: VecDeque<Command>) {
+        while let Some(command) = commands.pop_back() {
+            state.pending.push_front(command);
+        }
+        keep(&mut state.spare.lists, commands);
+    }
+
+    /// Runs a command on the host.
+    fn run(&self, Command { completer, waits, work, .. }: Command, due: &mut Vec<Due>) {
+        if let Some(error) = failure(&waits) {
+            return completer.finish(Err(error), due);
+        }
+        let now = || if self.profiled { self.context.device().host_time() } else { 0 };
+        completer.stamp(Profile::Submit, now());
+        completer.advance(EventStatus::Submitted, due);
+        completer.advance(EventStatus::Running, due);
+        completer.stamp(Profile::Start, now());
+        let result = match work {
+            Work::Host(work) => work(),
+            Work::Application(function) => {
+                function();
+                Ok(())
+            }
+            Work::Nothing | Work::Launch(_) => Ok(()),
+        };
+        let end = now();
+        completer.stamp(Profile::End, end);
+        completer.stamp(Profile::Complete, end);
+        completer.finish(result, due);
+    }
+
+    /// Hands launches to the GPU, as many as fit into a batch. The others stay in `commands`.
+    fn submit(
+        &self,
+        commands: &mut VecDeque<Command>,
+        behind_others: bool,
+        due: &mut Vec<Due>,
+    ) -> Option<Flight> {
+        let mut taken = self.state.lock().spare.lists.pop().unwrap_or_default();
+        let mut batch = None;
+        while let Some(command) = commands.pop_front() {
+            let added = match (&command.work, failure(&command.waits)) {
+                (_, Some(error)) => Err(error),
+                (Work::Launch(launch), None) => self.add(&mut batch, launch).inspect_err(|error| {
+                    self.context.report(error);
+                }),
+                (_, None) => Ok(true),
+            };
+            match added {
+                Ok(true) => taken.push_back(command),
+                Ok(false) => {
+                    commands.push_front(command);
+                    break;
+                }
+                Err(error) => command.completer.finish(Err(error), due),
+            }
+        }
+        let Some(batch) = batch.filter(|_| !taken.is_empty()) else {
+            keep(&mut self.state.lock().spare.lists, taken);
+            return None;
+        };
+        if self.profiled {
+            let now = self.context.device().host_time();
+            taken.iter().for_each(|command| command.completer.stamp(Profile::Submit, now));
+        }
+        for command in &taken {
+            command.completer.advance(EventStatus::Submitted, due);
+        }
+        match batch.submit(&self.hardware, self.profiled, behind_others) {
+            Ok(Submitted::Yes(batch)) => {
+                for command in &taken {
+                    command.completer.advance(EventStatus::Running, due);
+                }
+                return Some(Flight { batch, commands: taken });
+            }
+            Ok(Submitted::Later) => {
+                while let Some(command) = taken.pop_back() {
+                    commands.push_front(command);
+                }
+            }
+            Err(error) => {
+                for command in taken {
+                    self.context.report(&error);
+                    command.completer.finish(Err(error.clone()), due);
+                }
+            }
+        }
+        None
+    }
+
+    /// Adds a launch to the batch, or to a new one.
+    fn add<'a>(&'a self, batch: &mut Option<Batch<'a>>, launch: &Launch) -> Result<bool> {
+        let batch = match batch {
+            Some(batch) => batch,
+            None => batch.insert(Batch::new(&self.context, launch)?),
+        };
+        batch.add(launch, &self.hardware)
+    }
+
+    /// Waits for a batch and ends its commands. Gives back those that did not run because one before them has `failed`, in this batch or
+    /// one before it.
+    fn retire(&self, flight: Flight, failed: &mut bool, due: &mut Vec<Due>) -> VecDeque<Command> {
+        let Flight { mut batch, mut commands } = flight;
+        batch.wait();
+        let mut left = VecDeque::new();
+        for index in 0..commands.len() {
+            let Some(command) = commands.pop_front() else { break };
+            let Work::Launch(launch) = &command.work else { continue };
+            batch.print(index, launch, &self.context);
+            match batch.progress(index) {
+                Progress::Ended(start, end) => {
+                    for (what, time) in
+                        [(Profile::Start, start), (Profile::End, end), (Profile::Complete, end)]
+                    {
+                        command.completer.stamp(what, time);
+                    }
+                    self.end(command, Ok(()), due);
+                }
+                Progress::None if *failed => left.push_back(command),
+                Progress::None | Progress::Begun => {
+                    *failed = true;
+                    let error = batch.failure(launch);
+                    self.context.report(&error);
+                    batch.replace(&self.hardware);
+                    self.end(command, Err(error), due);
+                }
+            }
+        }
+        batch.give_back(&self.context);
+        keep(&mut self.state.lock().spare.lists, commands);
+        left
+    }
+
+    /// Ends a launch.
+    fn end(&self, command: Command, result: Result<()>, due: &mut Vec<Due>) {
+        let Command { completer, work, .. } = command;
+        // First the event, then what it has kept: functions of the application may be called when that goes.
+        completer.finish(result, due);
+        if let Work::Launch(launch) = work {
+            let arguments = launch.into_arguments();
+            keep(&mut self.state.lock().spare.arguments, arguments);
+        }
+    }
+
+    /// The queue's thread.
+    fn work(&self) {
+        let mut state = self.state.lock();
+        let mut seen = state.enqueued;
+        loop {
+            if !state.due.is_empty() {
+                self.call(&mut state);
+            } else if state.leader.is_none() && state.demanded && state.has_step(true) {
+                self.lead(&mut state);
+            } else if state.closed && state.is_empty() && state.leader.is_none() {
+                return;
+            } else if state.leader.is_some() && state.demanded {
+                // Who leads may leave with something left.
+                self.wait_for_change(&mut state);
+            } else {
+                state.demanded = false;
+                if !state.has_step(true) && state.enqueued == seen {
+                    state.asleep = true;
+                    self.wake.wait(&mut state);
+                    state.asleep = false;
+                } else {
+                    seen = state.enqueued;
+                    let patient = self.wake.wait_for(&mut state, PATIENCE);
+                    if patient.timed_out() && state.has_step(true) {
+                        state.demanded = true;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Calls the callbacks that are due.
+    fn call(&self, state: &mut MutexGuard<'_, State>) {
+        let due = std::mem::take(&mut state.due);
+        state.calling = true;
+        MutexGuard::unlocked(state, || {
+            CALLS.set(true);
+            for due in due {
+                if catch_unwind(AssertUnwindSafe(|| due.call())).is_err() {
+                    tracing::error!("a callback ended in an internal error");
+                }
+            }
+            CALLS.set(false);
+        });
+        state.calling = false;
+        if state.waiting > 0 {
+            self.changed.notify_all();
+        }
+    }
+}
+
+thread_local! {
+    /// Does this thread call callbacks? Then it does not wait for them.
+    static CALLS: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
+
+/// The error of a command that waits for something that has failed.
+fn failure(waits: &[Arc<Event>]) -> Option<Error> {
+    waits.iter().find_map(|event| event.outcome().err())
+}
+
+/// The gate of a command is open.
+fn opened(queue: &Weak<Core>, number: u64) {
+    let Some(queue) = queue.upgrade() else { return };
+    let mut state = queue.state.lock();
+    let command = state.blocked.remove(&number);
+    state.pending.extend(command);
+    if state.waiting > 0 {
+        queue.changed.notify_all();
+    }
+    queue.wake(&mut state);
+}
