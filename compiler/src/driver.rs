@@ -271,6 +271,7 @@ impl<'a> Driver<'a> {
             prepare::copy_arguments(context, module);
             Ok(())
         })?;
+        self.step(module, pipeline::SIMPLIFY.name, |module| pipeline::run(module, pipeline::SIMPLIFY))?;
         self.step(module, "unroll-loops", |module| {
             pipeline::unroll_loops(module);
             Ok(())
@@ -333,7 +334,7 @@ impl<'a> Driver<'a> {
             let text = format!("; after {name}\n{}", module.print_to_string().to_string_lossy());
             self.listener.print(debug::LLVM_PASSES, &text);
         }
-        if cfg!(debug_assertions) || self.debug.is_set(debug::VALIDATE) {
+        if self.validates() {
             module.verify().map_err(|e| Stop::failure(format!("error: after {name}: {e}")))?;
         }
         Ok(())
@@ -418,6 +419,11 @@ impl<'a> Driver<'a> {
         }
     }
 
+    /// Is the result of each step checked, or only what comes out of the last?
+    fn validates(&self) -> bool {
+        cfg!(debug_assertions) || self.debug.is_set(debug::VALIDATE)
+    }
+
     /// Runs a pass.
     fn run<R>(&mut self, kernel: &str, pass: &str, act: impl FnOnce(&mut Self) -> R) -> R {
         self.listener.progress(kernel, pass);
@@ -442,5 +448,9 @@ impl passes::Observer for Observer<'_, '_> {
             let text = format!("; after {pass}\n{}", text::print_function(function));
             self.driver.listener.print(debug::IR_PASSES, &text);
         }
+    }
+
+    fn validates(&self) -> bool {
+        self.driver.validates()
     }
 }

@@ -105,10 +105,13 @@ fn violations(
     instruction: &Instruction,
 ) -> Vec<Violation> {
     let subject = Subject::new(generation, instruction);
-    rules
-        .filter(|rule| rule.applies(generation))
-        .flat_map(|rule| (rule.check)(&subject).into_iter().map(move |place| Violation { rule, place }))
-        .collect()
+    let mut found = Vec::new();
+    for rule in rules.filter(|rule| rule.applies(generation)) {
+        for place in (rule.check)(&subject) {
+            found.push(Violation { rule, place });
+        }
+    }
+    found
 }
 
 /// A rule for all generations.

@@ -44,8 +44,8 @@ struct Cached {
 /// Decoded kernels that are kept.
 const CACHED_KERNELS: usize = 256;
 
-/// Bytes of code that are read at first.
-const FIRST_READ: u64 = 32 << 10;
+/// Code is read in pieces of so many bytes.
+const READ_AT_ONCE: usize = 32 << 10;
 
 /// Most bytes of code of one kernel.
 const MAX_CODE: u64 = 16 << 20;
@@ -92,22 +92,27 @@ impl Interpreter {
     /// Decodes the kernel at an address, whose code ends somewhere within `rest` bytes, and gives its code too.
     fn decode(&self, address: u64, rest: u64, memory: &AddressSpace) -> Result<(Vec<u8>, Kernel), Fault> {
         // Buffers with kernels are often much larger than the kernel: more is read when it did not suffice.
-        let mut size = rest.min(FIRST_READ);
-        loop {
-            let mut code = vec![0; size as usize];
-            memory.read_for(&mut Cursor::default(), address, &mut code, Access::Fetch)?;
-            let kernel = Kernel::decode(self.device, &code, 0, self.strict);
-            let end = match &kernel {
-                Ok(kernel) => kernel.ops().last().map_or(0, |op| op.offset as usize + FULL_INSTRUCTION),
-                Err(_) => usize::MAX,
-            };
-            if end <= code.len() || size == rest {
-                code.truncate(end);
-                code.shrink_to_fit();
-                return Ok((code, kernel?));
+        let mut code = Vec::new();
+        let mut end = 0;
+        let kernel = Kernel::explore(self.device, self.strict, |offset| {
+            let offset = offset as usize;
+            let (known, wanted) = (code.len(), (offset + FULL_INSTRUCTION).next_multiple_of(READ_AT_ONCE));
+            if known < wanted {
+                code.resize(wanted.min(rest as usize), 0);
+                memory.read_for(
+                    &mut Cursor::default(),
+                    address + known as u64,
+                    &mut code[known..],
+                    Access::Fetch,
+                )?;
             }
-            size = rest.min(size * 8);
-        }
+            let found = eu::first_instruction(self.device, code.get(offset..).unwrap_or_default());
+            end = end.max(offset + FULL_INSTRUCTION);
+            Ok(found)
+        })?;
+        code.truncate(end);
+        code.shrink_to_fit();
+        Ok((code, kernel))
     }
 
     /// How many work-groups run at once. The hardware threads of all must have scratch memory.

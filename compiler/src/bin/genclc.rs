@@ -49,12 +49,28 @@ fn main() -> ExitCode {
             Ok(arguments) => arguments,
             Err(error) => error.exit(),
         };
+    keep_memory();
     // Deeply nested sources need more stack than the main thread has.
     let thread = std::thread::Builder::new().stack_size(256 << 20);
     let worker = thread.spawn(move || if arguments.serve { serve() } else { compile(&arguments, &options) });
     match worker.map(std::thread::JoinHandle::join) {
         Ok(Ok(code)) => code,
         _ => ExitCode::FAILURE,
+    }
+}
+
+/// Asks the C library not to give memory back between passes: taking it again costs a page fault each 4 KiB, a tenth of the
+/// time of a build.
+fn keep_memory() {
+    const MEBIBYTE: libc::c_int = 1 << 20;
+    for (option, value) in [
+        (libc::M_ARENA_MAX, 1),
+        (libc::M_TOP_PAD, 4 * MEBIBYTE),
+        (libc::M_TRIM_THRESHOLD, 256 * MEBIBYTE),
+        (libc::M_MMAP_THRESHOLD, 32 * MEBIBYTE),
+    ] {
+        // SAFETY: sets a parameter of the allocator, before there is a second thread. What it does not take has no effect.
+        unsafe { libc::mallopt(option, value) };
     }
 }
 

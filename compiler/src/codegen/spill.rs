@@ -13,14 +13,14 @@ use gencl_isa::message::{Message, Operation as Access};
 use gencl_isa::{
     Destination, Extra, Generation, Instruction, Opcode, Operand, Region, Register, Source, Type,
 };
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// Registers that a scratch message can reach, counted from the thread's scratch base.
 const REACH: u32 = 1 << 12;
 
 /// The registers that one instruction computes for all lanes from constants and scalars that stay as they are, with that instruction.
-pub fn computable(program: &Program) -> HashMap<Vreg, Inst> {
-    let mut definitions: HashMap<Vreg, Definition> = HashMap::new();
+pub fn computable(program: &Program) -> FxHashMap<Vreg, Inst> {
+    let mut definitions: FxHashMap<Vreg, Definition> = FxHashMap::default();
     for block in &program.blocks {
         for inst in block.insts.iter().filter(|i| i.kind != Kind::Undefined) {
             if let Some(v) = inst.dst {
@@ -112,7 +112,7 @@ fn touched(at: VRef, span: u32) -> (u32, u32) {
 }
 
 /// The instruction with registers computed for it in place of those in `anew`.
-fn compute(program: &mut Program, mut inst: Inst, anew: &HashMap<Vreg, Inst>, out: &mut Vec<Inst>) -> Inst {
+fn compute(program: &mut Program, mut inst: Inst, anew: &FxHashMap<Vreg, Inst>, out: &mut Vec<Inst>) -> Inst {
     let mut pieces: Vec<(Vreg, Vreg)> = Vec::new();
     for index in 0..3 {
         let Some(at) = inst.srcs[index] else { continue };

@@ -46,11 +46,11 @@ pub fn promote_arrays(module: &Module) -> bool {
     unsafe { gencl_promote_arrays(module.as_mut_ptr()) }
 }
 
-/// What -O2 has, in its order, but without what makes vectors (lanes are the vectors here; the search for others took most of the time
-/// on large kernels), what is for exceptions, coroutines and recursion, and half of the runs of `instcombine`, the most
-/// expensive of the passes.
-pub const OPTIMIZE: Step = Step {
-    name: "llvm-optimize",
+/// The first half of what -O2 has, in its order, but without what makes vectors (lanes are the vectors here; the search for others took
+/// most of the time on large kernels), what is for exceptions, coroutines and recursion, and half of the runs of `instcombine`, the most
+/// expensive of the passes. Loops are still whole.
+pub const SIMPLIFY: Step = Step {
+    name: "llvm-simplify",
     passes: "always-inline,globalopt,ipsccp,function<eager-inv>(sroa,early-cse,instcombine<no-verify-fixpoint>,\
              simplifycfg<switch-range-to-icmp;no-switch-to-lookup;keep-loops;speculate-blocks>),\
              require<globals-aa>,function(invalidate<aa>),cgscc(function-attrs),\
@@ -61,7 +61,13 @@ pub const OPTIMIZE: Step = Step {
              licm<allowspeculation>,simple-loop-unswitch<no-nontrivial;trivial>),\
              simplifycfg<switch-range-to-icmp;no-switch-to-lookup;keep-loops;speculate-blocks>,\
              instcombine<no-verify-fixpoint>,\
-             loop(loop-idiom,indvars,simple-loop-unswitch<no-nontrivial;trivial>,loop-deletion,loop-unroll-full),\
+             loop(loop-idiom,indvars,simple-loop-unswitch<no-nontrivial;trivial>,loop-deletion))",
+};
+
+/// The second half, which has to do with code that may be large by unrolling.
+pub const OPTIMIZE: Step = Step {
+    name: "llvm-optimize",
+    passes: "function<eager-inv>(loop(loop-unroll-full),loop-unroll<O2>,\
              sroa,vector-combine,mldst-motion,gvn,sccp,bdce,instcombine<no-verify-fixpoint>,jump-threading,\
              correlated-propagation,adce,memcpyopt,dse,loop-mssa(licm<allowspeculation>),\
              simplifycfg<switch-range-to-icmp;keep-loops;hoist-common-insts;sink-common-insts;speculate-blocks>),\
@@ -69,7 +75,7 @@ pub const OPTIMIZE: Step = Step {
              function<eager-inv>(float2int,lower-constant-intrinsics,loop(loop-rotate,loop-deletion),infer-alignment,\
              loop-load-elim,simplifycfg<forward-switch-cond;switch-range-to-icmp;switch-to-lookup;no-keep-loops;\
              hoist-common-insts;sink-common-insts;speculate-blocks>,\
-             loop-unroll<O2>,sroa<preserve-cfg>,infer-alignment,instcombine<no-verify-fixpoint>,\
+             infer-alignment,\
              loop-mssa(licm<allowspeculation>),alignment-from-assumptions,loop-sink,instsimplify,div-rem-pairs,\
              simplifycfg<switch-range-to-icmp;speculate-blocks>),globaldce,constmerge",
 };

@@ -62,9 +62,14 @@ public:
       llvm::IRBuilder<> builder(access);
       if (auto *load = llvm::dyn_cast<llvm::LoadInst>(access)) {
         llvm::Value *all = builder.CreateLoad(vector, variable);
-        llvm::Value *one = builder.CreateExtractElement(all, index(builder, place));
-        load->replaceAllUsesWith(builder.CreateBitCast(one, load->getType()));
+        llvm::Value *read = is_all(load->getType(), place) ? all : builder.CreateExtractElement(all, index(builder, place));
+        load->replaceAllUsesWith(builder.CreateBitCast(read, load->getType()));
       } else if (auto *store = llvm::dyn_cast<llvm::StoreInst>(access)) {
+        if (is_all(store->getValueOperand()->getType(), place)) {
+          builder.CreateStore(builder.CreateBitCast(store->getValueOperand(), vector), variable);
+          access->eraseFromParent();
+          continue;
+        }
         llvm::Value *all = builder.CreateLoad(vector, variable);
         llvm::Value *one = builder.CreateBitCast(store->getValueOperand(), element);
         builder.CreateStore(builder.CreateInsertElement(all, one, index(builder, place)), variable);
@@ -126,8 +131,17 @@ private:
     return true;
   }
 
-  // Is an access of this type one of an element?
+  // Is an access of this type one of the whole array? Fills and copies of a few bytes become these.
+  bool is_all(llvm::Type *type, const Place &place) const {
+    return (type->isIntOrIntVectorTy() || type->isFPOrFPVectorTy()) && layout.getTypeSizeInBits(type) == 8 * bytes &&
+           place.constant.isZero() && place.variables.empty();
+  }
+
+  // Is an access of this type one of an element, or of all?
   bool holds(llvm::Type *type, const Place &place) {
+    if (is_all(type, place)) {
+      return true;
+    }
     if (!type->isIntegerTy() && !type->isFloatingPointTy()) {
       return false;
     }

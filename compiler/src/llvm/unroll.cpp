@@ -13,11 +13,16 @@
 #include <llvm/Analysis/ScalarEvolution.h>
 #include <llvm/Analysis/ScalarEvolutionExpressions.h>
 #include <llvm/Analysis/ValueTracking.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/Module.h>
 #include <llvm/IR/PatternMatch.h>
 #include <llvm/Support/Error.h>
+#include <llvm/Transforms/Scalar/LoopBoundSplit.h>
+#include <llvm/Transforms/Scalar/LoopPassManager.h>
 #include <llvm/Transforms/Scalar/LoopUnrollPass.h>
+#include <llvm/Transforms/Utils/Local.h>
 #include <llvm/Transforms/Utils/LoopUtils.h>
 #include <llvm/Transforms/Utils/UnrollLoop.h>
 
@@ -108,6 +113,53 @@ bool has_hint(const llvm::Loop &loop) {
   return false;
 }
 
+// What hides values from scalar evolution while a loop is unrolled. After unrolling a part, LLVM looks for values that progress evenly. For a loop that
+// mixes its values, as hashes do, it would write down how the values of a round depend on those of the round before, for all rounds together and for
+// each value anew, and forget all that are behind a value that it simplifies.
+constexpr char curtain[] = "gencl.curtain";
+
+// Hides the integers that a loop hands from round to round, but for what progresses evenly: they pass through a vector, which has no evolution, and
+// through `freeze`, so that nobody sees that it is there and back.
+void hide(llvm::Loop &loop, llvm::ScalarEvolution &evolution) {
+  llvm::BasicBlock *latch = loop.getLoopLatch();
+  if (!latch) {
+    return;
+  }
+  llvm::IRBuilder<> builder(latch->getTerminator());
+  for (llvm::PHINode &phi : loop.getHeader()->phis()) {
+    llvm::Type *type = phi.getType();
+    auto *next = llvm::dyn_cast<llvm::Instruction>(phi.getIncomingValueForBlock(latch));
+    if (!next || !type->isIntegerTy() || llvm::isa<llvm::SCEVAddRecExpr>(evolution.getSCEV(&phi))) {
+      continue;
+    }
+    llvm::Value *value = builder.CreateFreeze(builder.CreateBitCast(next, llvm::FixedVectorType::get(type, 1)));
+    value = builder.CreateBitCast(value, type);
+    phi.setIncomingValueForBlock(latch, value);
+    for (; value != next; value = llvm::cast<llvm::Instruction>(value)->getOperand(0)) {
+      llvm::cast<llvm::Instruction>(value)->setMetadata(curtain, llvm::MDNode::get(phi.getContext(), {}));
+    }
+  }
+}
+
+// What is behind a curtain, or the value itself.
+llvm::Value *shown(llvm::Value *value) {
+  auto *instruction = llvm::dyn_cast<llvm::Instruction>(value);
+  return instruction && instruction->hasMetadata(curtain) ? shown(instruction->getOperand(0)) : value;
+}
+
+// Undoes `hide`, also in copies that were made since.
+void show(llvm::Function &function) {
+  llvm::SmallVector<llvm::WeakTrackingVH> unused;
+  for (llvm::Instruction &instruction : llvm::instructions(function)) {
+    llvm::Value *value = shown(&instruction);
+    if (value != &instruction && value->getType() == instruction.getType()) {
+      instruction.replaceAllUsesWith(value);
+      unused.push_back(&instruction);
+    }
+  }
+  llvm::RecursivelyDeleteTriviallyDeadInstructionsPermissive(unused);
+}
+
 // Marks a loop and those within. Returns its instructions after unrolling.
 uint64_t mark(llvm::Loop &loop, llvm::ScalarEvolution &evolution, const llvm::DataLayout &layout) {
   uint64_t instructions = 0;
@@ -133,6 +185,7 @@ uint64_t mark(llvm::Loop &loop, llvm::ScalarEvolution &evolution, const llvm::Da
     const uint64_t rounds = period(accesses, loop, evolution);
     if (rounds > 1 && count > rounds && count % rounds == 0 && instructions * rounds <= largest_loop) {
       llvm::addStringMetadataToLoop(&loop, "llvm.loop.unroll.count", rounds);
+      hide(loop, evolution);
       return instructions * rounds;
     }
   }
@@ -142,6 +195,16 @@ uint64_t mark(llvm::Loop &loop, llvm::ScalarEvolution &evolution, const llvm::Da
   }
   return instructions;
 }
+
+// Cuts loops in two of which a condition tells the beginning from the rest. Only those that run a known number of rounds: of others that end by a
+// comparison for equality, LLVM's pass makes loops that never end when there is but one round.
+struct SplitKnownLoops : llvm::PassInfoMixin<SplitKnownLoops> {
+  llvm::PreservedAnalyses run(llvm::Loop &loop, llvm::LoopAnalysisManager &analyses, llvm::LoopStandardAnalysisResults &results,
+                              llvm::LPMUpdater &updater) {
+    return results.SE.getSmallConstantTripCount(&loop) < 2 ? llvm::PreservedAnalyses::all()
+                                                           : llvm::LoopBoundSplitPass().run(loop, analyses, results, updater);
+  }
+};
 
 // Does a loop of the function access a small private array by its progress?
 bool has_candidates(llvm::Function &function, llvm::FunctionAnalysisManager &analyses) {
@@ -155,13 +218,12 @@ bool has_candidates(llvm::Function &function, llvm::FunctionAnalysisManager &ana
 
 extern "C" {
 
-// Unrolls loops over small private arrays, unless the source says something about their unrolling. Before, loops over a range of which a
-// condition in it tells the beginning from the rest are cut in two.
+// Unrolls loops over small private arrays, unless the source says something about their unrolling.
 void gencl_unroll_loops(LLVMModuleRef module) {
   Analyses analyses;
   llvm::FunctionPassManager before, unroll;
-  llvm::cantFail(analyses.builder.parsePassPipeline(before, "loop-simplify,lcssa,loop(loop-rotate,indvars,loop-bound-split),"
-                                                              "instcombine<no-verify-fixpoint>,simplifycfg,loop-simplify"));
+  before.addPass(llvm::createFunctionToLoopPassAdaptor(SplitKnownLoops()));
+  llvm::cantFail(analyses.builder.parsePassPipeline(before, "instcombine<no-verify-fixpoint>,simplifycfg,loop-simplify"));
   unroll.addPass(llvm::LoopUnrollPass(llvm::LoopUnrollOptions(2, /*OnlyWhenForced=*/true)));
   for (llvm::Function &function : *llvm::unwrap(module)) {
     if (function.isDeclaration() || !has_candidates(function, analyses.functions)) {
@@ -176,6 +238,7 @@ void gencl_unroll_loops(LLVMModuleRef module) {
       mark(*loop, evolution, function.getDataLayout());
     }
     run(unroll);
+    show(function);
   }
 }
 

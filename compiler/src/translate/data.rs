@@ -1,6 +1,6 @@
 //! Program-scope variables: images that all kernels share.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use gencl_program::{Data, Image, Relocation};
 
@@ -12,7 +12,7 @@ use crate::llvm::view::{Module, Opcode, Type, TypeKind, Value, ValueKind};
 /// The images as they grow: each variable is placed when it is first used.
 #[derive(Default)]
 pub struct Variables<'m> {
-    places: HashMap<Value<'m>, (Image, u32)>,
+    places: FxHashMap<Value<'m>, (Image, u32)>,
     data: Data,
 }
 

@@ -1,7 +1,7 @@
 //! One kernel: values, blocks and phis.
 
 use super::wide::{PIECE, pieces};
-use std::collections::HashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use smallvec::SmallVec;
 
@@ -29,25 +29,25 @@ pub struct Translator<'a, 'm> {
     /// Where instructions go.
     pub block: BlockId,
     /// What the launch gives, read once at the kernel's beginning.
-    inputs: HashMap<Input, Reg>,
+    inputs: FxHashMap<Input, Reg>,
     pub prologue: Vec<Instruction>,
-    values: HashMap<Value<'m>, Regs>,
-    blocks: HashMap<Block<'m>, BlockId>,
+    values: FxHashMap<Value<'m>, Regs>,
+    blocks: FxHashMap<Block<'m>, BlockId>,
     /// Each phi's registers into which predecessors write. The phi's own are written at the beginning of its
     /// block, so that no predecessor can overwrite a phi that another path still needs.
-    phi_places: HashMap<Value<'m>, Regs>,
+    phi_places: FxHashMap<Value<'m>, Regs>,
     /// Constants made in this block.
-    immediates: HashMap<(Type, u64), Reg>,
+    immediates: FxHashMap<(Type, u64), Reg>,
     /// Places of allocas in private memory.
-    pub private: HashMap<Value<'m>, u32>,
+    pub private: FxHashMap<Value<'m>, u32>,
     /// Places of `__local` variables.
-    pub local: HashMap<Value<'m>, u32>,
+    pub local: FxHashMap<Value<'m>, u32>,
     /// Where the memory of work-group functions is in local memory, once one needs it.
     pub group_memory: Option<u32>,
     /// Where the lock is in local memory, once something needs it.
     pub local_lock: Option<u32>,
     /// `getelementptr`s whose objects are known.
-    pub places: HashMap<Value<'m>, Place>,
+    pub places: FxHashMap<Value<'m>, Place>,
 }
 
 /// Bytes at the beginning of local and private memory where nothing is, in kernels with generic pointers and in those that look
@@ -99,17 +99,17 @@ pub fn translate<'m>(
         variables,
         function,
         block,
-        inputs: HashMap::new(),
+        inputs: FxHashMap::default(),
         prologue: Vec::new(),
-        values: HashMap::new(),
-        blocks: HashMap::new(),
-        phi_places: HashMap::new(),
-        immediates: HashMap::new(),
-        private: HashMap::new(),
-        local: HashMap::new(),
+        values: FxHashMap::default(),
+        blocks: FxHashMap::default(),
+        phi_places: FxHashMap::default(),
+        immediates: FxHashMap::default(),
+        private: FxHashMap::default(),
+        local: FxHashMap::default(),
         group_memory: None,
         local_lock: None,
-        places: HashMap::new(),
+        places: FxHashMap::default(),
     };
     arguments::describe(&mut translator)?;
     if kernel.blocks().any(|block| block.instructions().any(|i| mentions_generic(i) || asks_for_null(i))) {
@@ -381,7 +381,7 @@ fn unsupported(value: Value) -> Failure {
 /// Reachable blocks, each before those it dominates.
 fn reverse_post_order<'m>(function: Value<'m>) -> Vec<Block<'m>> {
     let Some(entry) = function.blocks().next() else { return Vec::new() };
-    let mut seen = std::collections::HashSet::from([entry]);
+    let mut seen = FxHashSet::from_iter([entry]);
     let mut order = Vec::new();
     let mut stack = vec![(entry, entry.successors())];
     while let Some((block, successors)) = stack.last_mut() {

@@ -1,6 +1,6 @@
 //! "Register Region Restrictions".
 
-use super::subject::{GRF, Subject, destination_elements, registers, source_elements};
+use super::subject::{GRF, Subject, destination_elements, registers, source_rows};
 use super::{Place, Rule, all, at_destination, some, whole};
 use crate::opcode::Format;
 use crate::{Opcode, Operand, Region, Source, Type};
@@ -78,13 +78,7 @@ fn direct(source: &Source) -> bool {
 
 fn crossing(s: &Subject<'_>) -> Vec<Place> {
     s.broken_regions(|source| {
-        let width = usize::from(source.region.width.max(1));
-        let elements: Vec<(u32, u32)> = source_elements(source, s.lanes()).collect();
-        direct(source)
-            && elements.chunks(width).any(|row| {
-                let first = row.first().map_or(0, |e| e.0 / GRF);
-                row.iter().any(|&(_, end)| (end - 1) / GRF != first)
-            })
+        direct(source) && source_rows(source, s.lanes()).any(|(first, end)| first / GRF != (end - 1) / GRF)
     })
 }
 
@@ -102,13 +96,15 @@ fn alignment(s: &Subject<'_>) -> Vec<Place> {
 }
 
 fn source_span(s: &Subject<'_>) -> Vec<Place> {
-    s.broken_regions(|source| direct(source) && registers(source_elements(source, s.lanes())) > 2)
+    s.broken_regions(|source| direct(source) && registers(source_rows(source, s.lanes())) > 2)
 }
 
 /// Registers that the destination spans; 0 where there is none or it is indirect.
 fn destination_registers(s: &Subject<'_>) -> u32 {
     match s.destination() {
-        Some(d) if d.indirect.is_none() && s.has_regions() => registers(destination_elements(d, s.lanes())),
+        Some(d) if d.indirect.is_none() && s.has_regions() => {
+            registers(destination_elements(d, s.lanes()).last().into_iter())
+        }
         _ => 0,
     }
 }
@@ -124,7 +120,7 @@ fn destination_stride(s: &Subject<'_>) -> Vec<Place> {
 fn file_end(s: &Subject<'_>) -> Vec<Place> {
     let mut places = s.broken_regions(|source| match source.register {
         crate::Register::Grf(number) if direct(source) => {
-            u32::from(number) + registers(source_elements(source, s.lanes())) > 128
+            u32::from(number) + registers(source_rows(source, s.lanes())) > 128
         }
         _ => false,
     });
@@ -136,7 +132,7 @@ fn file_end(s: &Subject<'_>) -> Vec<Place> {
 
 /// Does a source lie in two registers?
 fn wide_source(s: &Subject<'_>) -> bool {
-    s.sources().any(|(_, source)| direct(source) && registers(source_elements(source, s.lanes())) == 2)
+    s.sources().any(|(_, source)| direct(source) && registers(source_rows(source, s.lanes())) == 2)
 }
 
 /// Elements of the destination below and from a byte on.
@@ -174,7 +170,7 @@ fn pairs(s: &Subject<'_>) -> Vec<Place> {
             && r.hstride == 1
             && r.vstride == r.width.saturating_mul(r.hstride);
         direct(source)
-            && registers(source_elements(source, s.lanes())) == 1
+            && registers(source_rows(source, s.lanes())) == 1
             && r != Region::SCALAR
             && !(packed_dwords && packed_words)
     })

@@ -147,16 +147,15 @@ pub(super) fn is_null(register: Register) -> bool {
     register == Register::Arf(Arf::Null)
 }
 
-/// First byte and end of each element of a source region, from the start of its register.
-pub(super) fn source_elements(s: &Source, lanes: u32) -> impl Iterator<Item = (u32, u32)> {
+/// The rows of a source region: first byte and end of each, from the start of its register.
+pub(super) fn source_rows(s: &Source, lanes: u32) -> impl Iterator<Item = (u32, u32)> {
     let size = s.ty.size();
     let Region { vstride, width, hstride } = s.region;
-    let start = u32::from(s.subregister);
-    let width = u32::from(width.max(1));
-    (0..lanes).map(move |lane| {
-        let element = lane / width * u32::from(vstride) + lane % width * u32::from(hstride);
-        let first = start + element * size;
-        (first, first + size)
+    let width = u32::from(width).clamp(1, lanes.max(1));
+    let length = (width - 1) * u32::from(hstride) * size + size;
+    (0..lanes.div_ceil(width)).map(move |row| {
+        let first = u32::from(s.subregister) + row * u32::from(vstride) * size;
+        (first, first + length)
     })
 }
 
@@ -171,7 +170,7 @@ pub(super) fn destination_elements(d: &Destination, lanes: u32) -> impl Iterator
     })
 }
 
-/// How many registers elements lie in, counted from the first byte's.
-pub(super) fn registers(elements: impl Iterator<Item = (u32, u32)>) -> u32 {
-    elements.map(|(_, end)| end.div_ceil(GRF)).max().unwrap_or(0)
+/// How many registers rows or elements lie in, counted from the first byte's.
+pub(super) fn registers(parts: impl Iterator<Item = (u32, u32)>) -> u32 {
+    parts.map(|(_, end)| end.div_ceil(GRF)).max().unwrap_or(0)
 }

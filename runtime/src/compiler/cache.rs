@@ -23,7 +23,8 @@ const MAGIC: &[u8; 8] = b"gencl 1\n";
 /// Bytes that entries may take when `GENCL_CACHE_SIZE` (MiB) does not say otherwise.
 const DEFAULT_LIMIT: u64 = 256 << 20;
 
-/// How many entries a process writes until it looks again how large the cache is.
+/// One in so many entries, by chance, is followed by a look how large the cache is. Most processes write few, and the look
+/// takes longer than a small build when there are thousands.
 const WRITES_BETWEEN_LOOKS: u32 = 16;
 
 /// A file that was not renamed for so long belongs to a process that died.
@@ -34,9 +35,6 @@ const HARMLESS: &[&str] = &[debug::LOG, debug::BATCH, debug::PROFILE];
 
 /// Text that makes a source mean something else each time.
 const CHANGING: &[&[u8]] = &[b"__DATE__", b"__TIME__", b"__TIMESTAMP__", b"__has_include"];
-
-/// Entries written by this process.
-static WRITES: AtomicU32 = AtomicU32::new(0);
 
 type Hash = [u8; 32];
 
@@ -152,7 +150,8 @@ impl Cache {
             tracing::debug!("kernel cache in {}: {error}", self.folder.display());
             return;
         }
-        if WRITES.fetch_add(1, Ordering::Relaxed).is_multiple_of(WRITES_BETWEEN_LOOKS) {
+        let chance = u32::from_str_radix(&key.name[..4], 16).unwrap_or(0);
+        if chance.is_multiple_of(WRITES_BETWEEN_LOOKS) {
             self.evict();
         }
     }

@@ -1,8 +1,9 @@
 //! A decoded kernel, and finding the instructions that belong to it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use gencl_isa::{Extra, Generation, Instruction, Opcode, decode_first};
+use rustc_hash::FxHashMap;
 
 use super::lower::Lowering;
 use super::op::{Action, Branch, Op};
@@ -15,7 +16,7 @@ pub struct Kernel {
     /// In the order of their addresses, from the kernel's first on.
     ops: Vec<Op>,
     /// Index of the instruction at a byte offset.
-    indices: HashMap<u32, usize>,
+    indices: FxHashMap<u32, usize>,
     /// The instructions as decoded; the same indices.
     instructions: Vec<Option<Instruction>>,
     /// Refuse what the hardware leaves undefined.
@@ -41,9 +42,7 @@ impl Kernel {
         }
         let code = &code[start..];
         Kernel::explore(device, strict, |offset| {
-            let bytes = code.get(offset as usize..).filter(|bytes| !bytes.is_empty()).ok_or(END_OF_CODE)?;
-            let (size, instruction) = decode_first(device.generation, bytes).map_err(|e| e.to_string())?;
-            Ok((size as u8, instruction))
+            Ok(first_instruction(device, code.get(offset as usize..).unwrap_or_default()))
         })
     }
 
@@ -54,12 +53,19 @@ impl Kernel {
     pub fn assemble(device: &Device, instructions: &[Instruction], strict: bool) -> Result<Kernel, Fault> {
         Kernel::explore(device, strict, |offset| {
             let instruction = instructions.get(offset as usize / 16).filter(|_| offset % 16 == 0);
-            instruction.map(|i| (16, *i)).ok_or_else(|| END_OF_CODE.into())
+            Ok(instruction.map(|i| (16, *i)).ok_or_else(|| END_OF_CODE.into()))
         })
     }
 
-    /// Follows the control flow from offset 0.
-    fn explore(device: &Device, strict: bool, fetch: impl Fn(u32) -> Found) -> Result<Kernel, Fault> {
+    /// Follows the control flow from offset 0; `fetch` gives the instruction at an offset.
+    ///
+    /// # Errors
+    /// Those of `fetch`; in strict mode, an instruction that the hardware does not define.
+    pub fn explore(
+        device: &Device,
+        strict: bool,
+        mut fetch: impl FnMut(u32) -> Result<Found, Fault>,
+    ) -> Result<Kernel, Fault> {
         let mut found = BTreeMap::new();
         let mut open = vec![0];
         while let Some(offset) = open.pop() {
@@ -69,7 +75,7 @@ impl Kernel {
             if found.len() == MAX_INSTRUCTIONS {
                 return Err(Fault::illegal("the kernel has too many instructions"));
             }
-            let instruction = fetch(offset);
+            let instruction = fetch(offset)?;
             if let Ok((size, instruction)) = &instruction {
                 open.extend(successors(instruction, offset, *size));
             }
@@ -80,7 +86,7 @@ impl Kernel {
 
     fn lower(device: &Device, strict: bool, found: &BTreeMap<u32, Found>) -> Result<Kernel, Fault> {
         let generation = device.generation;
-        let indices: HashMap<u32, usize> = found.keys().enumerate().map(|(n, o)| (*o, n)).collect();
+        let indices: FxHashMap<u32, usize> = found.keys().enumerate().map(|(n, o)| (*o, n)).collect();
         let lowering = Lowering { generation, atom: device.atom, strict, found, indices: &indices };
         let mut ops = Vec::with_capacity(found.len());
         for (&offset, instruction) in found {
@@ -138,6 +144,15 @@ impl Kernel {
         }
         fault
     }
+}
+
+/// The first instruction of some bytes.
+pub fn first_instruction(device: &Device, bytes: &[u8]) -> Found {
+    if bytes.is_empty() {
+        return Err(END_OF_CODE.into());
+    }
+    let (size, instruction) = decode_first(device.generation, bytes).map_err(|e| e.to_string())?;
+    Ok((size as u8, instruction))
 }
 
 const END_OF_CODE: &str = "the thread runs beyond the end of the code without an end of thread";

@@ -1,10 +1,11 @@
 //! From an instruction to the form in which it is executed.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use gencl_isa::{
     AccessMode, Descriptor, Extra, Format, Generation, Instruction, Opcode, Operand, Register, Type,
 };
+use rustc_hash::FxHashMap;
 
 use super::kernel::{Found, targets};
 use super::message::{self, Message, Shape};
@@ -44,7 +45,7 @@ pub struct Lowering<'a> {
     /// All instructions by their offsets.
     pub found: &'a BTreeMap<u32, Found>,
     /// Their indices.
-    pub indices: &'a HashMap<u32, usize>,
+    pub indices: &'a FxHashMap<u32, usize>,
 }
 
 impl Lowering<'_> {

@@ -30,5 +30,5 @@ mod wide;
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub use kernel::Kernel;
+pub use kernel::{Kernel, first_instruction};
 pub use run::{Worker, run_group, run_group_with};

@@ -4,8 +4,8 @@ use crate::codegen::allocate::{Locations, is_nothing};
 use crate::codegen::lir::{GRF, Inst, Kind, VRef, Vreg, VregInfo};
 use gencl_isa::message::{Message, Operation, surface};
 use gencl_isa::{Arf, Descriptor, Extra, Generation, Opcode, Operand, Register};
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use std::collections::HashMap;
 
 /// Clocks from the end of an instruction's issue until its result can be read: Skylake, from Mesa's
 /// `brw_ir_performance.cpp`. The order hardly depends on them.
@@ -167,9 +167,9 @@ struct Cell {
 /// The instructions so far that later ones may have to wait for.
 #[derive(Default)]
 struct Known {
-    cells: HashMap<(Room, u32), Cell>,
+    cells: FxHashMap<(Room, u32), Cell>,
     /// The last write of each virtual register.
-    last: HashMap<Vreg, usize>,
+    last: FxHashMap<Vreg, usize>,
     /// By flag of 16 bits.
     flag_writes: [Option<usize>; 4],
     flag_reads: [Vec<usize>; 4],

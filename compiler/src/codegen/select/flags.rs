@@ -10,7 +10,7 @@ use super::{Failure, Selector};
 use crate::codegen::build::{Operation, Val};
 use crate::ir::Reg;
 use gencl_isa::{Arf, Condition, Flag, Opcode, Type};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// Number of flags of 16 bits. With 32 lanes each pair is one.
 const FLAGS: usize = 4;
@@ -23,9 +23,9 @@ pub struct Flags {
     /// Flags that must stay where they are for now.
     locked: [bool; FLAGS],
     /// Truth values that are (also) in a scalar.
-    homes: HashMap<Reg, Val>,
+    homes: FxHashMap<Reg, Val>,
     /// Positions in the block where a truth value is read, ascending.
-    reads: HashMap<Reg, Vec<usize>>,
+    reads: FxHashMap<Reg, Vec<usize>>,
     /// The position of the instruction being selected.
     position: usize,
 }

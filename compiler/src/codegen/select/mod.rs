@@ -19,7 +19,7 @@ use super::target::Target;
 use crate::ir::{BinaryOp, BlockId, Family, Function, Instruction, Op, Reg, Type as IrType, UnaryOp};
 use flags::Flags;
 use gencl_isa::Type;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// Why selection cannot go on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,7 +57,7 @@ pub struct Selected {
 }
 
 /// Constants that have been put in registers, in the block at hand.
-type Materialized = HashMap<(u64, u32), Val>;
+type Materialized = FxHashMap<(u64, u32), Val>;
 
 /// The state of selection.
 struct Selector<'a> {
@@ -84,7 +84,7 @@ struct Selector<'a> {
     written: Vec<bool>,
     /// A register whose result goes elsewhere while its instruction is selected.
     redirected: Option<(Reg, Dest)>,
-    order: HashMap<BlockId, usize>,
+    order: FxHashMap<BlockId, usize>,
     barrier: bool,
 }
 
@@ -111,7 +111,7 @@ pub fn select(function: &Function, target: &Target, simd: u32) -> Result<Selecte
         extended: facts.extended,
         flags: Flags::default(),
         temporaries: Vec::new(),
-        materialized: Materialized::new(),
+        materialized: Materialized::default(),
         payload,
         written: vec![false; function.registers.len()],
         redirected: None,
@@ -207,7 +207,7 @@ impl Selector<'_> {
             .ok_or_else(|| (0, Failure::internal("the layout names a block that does not exist")))?;
         let code = &block.instructions;
         self.flags = Flags::default();
-        self.materialized = Materialized::new();
+        self.materialized = Materialized::default();
         for (position, i) in code.iter().enumerate() {
             let bools = i.srcs.iter().copied().chain(i.predicate.map(|p| p.reg));
             for reg in bools {

@@ -3,8 +3,8 @@
 use crate::ir::analysis::values::Values;
 use crate::ir::fold::{fold, is_exact};
 use crate::ir::{BinaryOp, Function, Instruction, Op, Reg, Type, UnaryOp};
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use std::collections::HashMap;
 
 /// Local value numbering with constant folding and the simplest identities. What LLVM could see it has done; this is for what
 /// the translation to Gen IR makes: addresses, work-item functions, conversions. Per-lane form.
@@ -34,23 +34,23 @@ struct Numbering<'c> {
     /// Constants in registers that are written once.
     constants: &'c mut Vec<Option<u64>>,
     /// Constants in others, until they are written again.
-    local_constants: HashMap<Reg, u64>,
+    local_constants: FxHashMap<Reg, u64>,
     /// How often a register has been written in the block.
-    versions: HashMap<Reg, u32>,
+    versions: FxHashMap<Reg, u32>,
     /// Copies: what a register of a version holds is in another of another version.
-    copies: HashMap<Version, Version>,
+    copies: FxHashMap<Version, Version>,
     /// Where the result of an operation on registers of these versions is.
-    known: HashMap<(Op, SmallVec<[Version; 4]>), Version>,
+    known: FxHashMap<(Op, SmallVec<[Version; 4]>), Version>,
 }
 
 impl<'c> Numbering<'c> {
     fn new(constants: &'c mut Vec<Option<u64>>) -> Self {
         Numbering {
             constants,
-            local_constants: HashMap::new(),
-            versions: HashMap::new(),
-            copies: HashMap::new(),
-            known: HashMap::new(),
+            local_constants: FxHashMap::default(),
+            versions: FxHashMap::default(),
+            copies: FxHashMap::default(),
+            known: FxHashMap::default(),
         }
     }
 

@@ -9,7 +9,7 @@ use crate::ir::analysis::uniformity::uniform_by_data;
 use crate::ir::analysis::values::Values;
 use crate::ir::{BinaryOp, BlockId, Function, Instruction, Op, Reg, Space, Type};
 use fixedbitset::FixedBitSet;
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Most elements of one access.
 const ELEMENTS: usize = 4;
@@ -51,12 +51,12 @@ struct Place {
 }
 
 /// The address of each access of a block, by index.
-struct Places(HashMap<usize, Place>);
+struct Places(FxHashMap<usize, Place>);
 
 impl Places {
     fn new(function: &Function, values: &Values, block: BlockId) -> Places {
-        let mut writes: HashMap<Reg, u32> = HashMap::new();
-        let mut places = HashMap::new();
+        let mut writes: FxHashMap<Reg, u32> = FxHashMap::default();
+        let mut places = FxHashMap::default();
         for (index, instruction) in function.block(block).instructions.iter().enumerate() {
             if let Op::Load { space, .. } | Op::Store { space, .. } = instruction.op {
                 let find = Find { function, values, writes: &writes };
@@ -73,7 +73,7 @@ impl Places {
 struct Find<'a> {
     function: &'a Function,
     values: &'a Values,
-    writes: &'a HashMap<Reg, u32>,
+    writes: &'a FxHashMap<Reg, u32>,
 }
 
 impl Find<'_> {
@@ -274,8 +274,8 @@ fn runs(mut group: Group) -> Vec<Group> {
 /// Puts one access in place of each group.
 fn rewrite(function: &mut Function, block: BlockId, groups: Vec<Group>) {
     let old = std::mem::take(&mut function.block_mut(block).instructions);
-    let mut merged: HashMap<usize, Vec<Instruction>> = HashMap::new();
-    let mut gone = HashSet::new();
+    let mut merged: FxHashMap<usize, Vec<Instruction>> = FxHashMap::default();
+    let mut gone = FxHashSet::default();
     for group in groups {
         let indices = group.members.iter().map(|m| m.0);
         let at = if group.is_load { indices.clone().min() } else { indices.clone().max() };

@@ -1,6 +1,6 @@
 //! The fast paths give what the general path gives, bit for bit (of NaNs, any).
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use gencl_isa::{
     AccessMode, Condition, Destination, Extra, Generation, Instruction, MathFunction, Opcode, Operand,
@@ -185,7 +185,7 @@ fn instruction(random: &mut Random) -> Instruction {
 
 fn lower(instruction: &Instruction) -> Option<Op> {
     let found = BTreeMap::from([(0, Ok((16, *instruction)))]);
-    let indices = HashMap::from([(0, 0)]);
+    let indices = rustc_hash::FxHashMap::from_iter([(0, 0)]);
     let lowering = Lowering {
         generation: Generation::Gen9,
         atom: false,
