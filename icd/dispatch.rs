@@ -51,11 +51,21 @@ dispatch! {
     memory::info: clGetMemObjectInfo;
     memory::shared: clSVMAlloc clSVMFree;
 
+    image::create: clCreateImage clCreateImageWithProperties clCreateImage2D clCreateImage3D;
+    image::formats: clGetSupportedImageFormats;
+    image::info: clGetImageInfo;
+
+    sampler::create: clCreateSampler clCreateSamplerWithProperties;
+    sampler::references: clRetainSampler clReleaseSampler;
+    sampler::info: clGetSamplerInfo;
+
     enqueue::read_write: clEnqueueReadBuffer clEnqueueWriteBuffer;
     enqueue::read_write_rect: clEnqueueReadBufferRect clEnqueueWriteBufferRect;
     enqueue::copy: clEnqueueCopyBuffer clEnqueueCopyBufferRect;
     enqueue::fill: clEnqueueFillBuffer;
-    enqueue::map: clEnqueueMapBuffer clEnqueueUnmapMemObject;
+    enqueue::map: clEnqueueMapBuffer clEnqueueMapImage clEnqueueUnmapMemObject;
+    enqueue::image_read_write: clEnqueueReadImage clEnqueueWriteImage clEnqueueFillImage;
+    enqueue::image_copy: clEnqueueCopyImage clEnqueueCopyImageToBuffer clEnqueueCopyBufferToImage;
     enqueue::migrate: clEnqueueMigrateMemObjects;
     enqueue::shared: clEnqueueSVMFree clEnqueueSVMMemcpy clEnqueueSVMMemFill clEnqueueSVMMap clEnqueueSVMUnmap
         clEnqueueSVMMigrateMem;
@@ -88,11 +98,6 @@ dispatch! {
     kernel::work_group_info: clGetKernelWorkGroupInfo clGetKernelSuggestedLocalWorkSize;
     kernel::sub_group_info: clGetKernelSubGroupInfo clGetKernelSubGroupInfoKHR;
 
-    unsupported::image: clCreateImage clCreateImageWithProperties clCreateImage2D clCreateImage3D
-        clGetSupportedImageFormats clGetImageInfo clEnqueueReadImage clEnqueueWriteImage clEnqueueFillImage
-        clEnqueueCopyImage clEnqueueCopyImageToBuffer clEnqueueCopyBufferToImage clEnqueueMapImage;
-    unsupported::sampler: clCreateSampler clCreateSamplerWithProperties clRetainSampler clReleaseSampler
-        clGetSamplerInfo;
     unsupported::pipe: clCreatePipe clGetPipeInfo;
     unsupported::gl: clCreateFromGLBuffer clCreateFromGLTexture clCreateFromGLTexture2D clCreateFromGLTexture3D
         clCreateFromGLRenderbuffer clGetGLObjectInfo clGetGLTextureInfo clEnqueueAcquireGLObjects

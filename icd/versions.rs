@@ -29,7 +29,8 @@ pub fn extensions() -> Vec<Named> {
 /// Extensions of a device: all of [`extensions`], and what it has beyond.
 pub fn device_extensions(facts: &DeviceFacts) -> Vec<Named> {
     let on_a_bus = facts.pci_address.map(|_| ("cl_khr_pci_bus_info", V1));
-    extensions().into_iter().chain(on_a_bus).collect()
+    let with_images = facts.images.map(|_| ("cl_khr_image2d_from_buffer", V1));
+    extensions().into_iter().chain(on_a_bus).chain(with_images).collect()
 }
 
 /// `CL_DEVICE_OPENCL_C_ALL_VERSIONS`

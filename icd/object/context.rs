@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use gencl_runtime::Code;
+use gencl_runtime::{Code, Error, ImageLimits};
 use opencl_sys::{cl_context_properties, cl_device_id};
 
 use super::Device;
@@ -25,6 +25,12 @@ impl Object for Context {
 }
 
 impl Context {
+    /// CL_INVALID_OPERATION if there are no devices in context that support images (that is, CL_DEVICE_IMAGE_SUPPORT is CL_FALSE).
+    pub fn check_images(&self) -> CLResult<&ImageLimits> {
+        let limits = self.device.facts().images.as_ref();
+        limits.ok_or_else(|| Error::new(Code::InvalidOperation, "the device has no images"))
+    }
+
     /// CL_INVALID_DEVICE if device is not a valid device or is not associated with context.
     pub fn check_device(&self, device: cl_device_id) -> CLResult<&Arc<Handle<Device>>> {
         let device = Handle::<Device>::get(device)?;

@@ -2,24 +2,26 @@
 
 use std::sync::Arc;
 
-use gencl_runtime::{Buffer, Code};
+use gencl_runtime::{Buffer, Code, Error, Image};
 use opencl_sys::{cl_mem, cl_mem_flags, cl_mem_properties};
 
 use super::Context;
 use crate::handle::{Handle, Object};
 use crate::{CLResult, refuse_if};
 
-/// A memory object; all of them are buffers.
+/// A memory object: a buffer or an image.
 pub struct Memory {
-    /// The runtime's.
+    /// The runtime's buffer; of an image the one that has its texels.
     pub runtime: Arc<Buffer>,
+    /// The runtime's image, if it is one.
+    pub image: Option<Arc<Image>>,
     /// Its context.
     pub context: Arc<Handle<Context>>,
-    /// What it is a sub-buffer of.
+    /// What it is a sub-buffer of, or what its texels are taken from.
     pub parent: Option<Arc<Handle<Memory>>>,
     /// `CL_MEM_FLAGS`
     pub flags: cl_mem_flags,
-    /// As given to clCreateBufferWithProperties, with its end; empty for null and for clCreateBuffer.
+    /// As given to clCreateBufferWithProperties or clCreateImageWithProperties, with its end; empty for null and for the functions without.
     pub properties: Vec<cl_mem_properties>,
 }
 
@@ -29,6 +31,32 @@ impl Object for Memory {
 
 impl Memory {
     /// CL_INVALID_MEM_OBJECT if memobj is not a valid buffer object.
+    pub fn buffer(memory: cl_mem) -> CLResult<Arc<Handle<Self>>> {
+        let memory = Handle::<Self>::get(memory)?;
+        refuse_if(memory.image.is_some(), Code::InvalidMemObject, "an image, not a buffer")?;
+        Ok(memory)
+    }
+
+    /// CL_INVALID_MEM_OBJECT if image is not a valid image object.
+    pub fn image(memory: cl_mem) -> CLResult<Arc<Image>> {
+        let image = Handle::<Self>::get(memory)?.image.clone();
+        image.ok_or_else(|| Error::new(Code::InvalidMemObject, "a buffer, not an image"))
+    }
+
+    /// A buffer of a context: as [`Memory::buffer`], and as [`Memory::of_context`].
+    pub fn buffer_of_context(memory: cl_mem, context: &Arc<Handle<Context>>) -> CLResult<Arc<Handle<Self>>> {
+        Self::buffer(memory)?;
+        Self::of_context(memory, context)
+    }
+
+    /// An image of a context: as [`Memory::image`], and as [`Memory::of_context`].
+    pub fn image_of_context(memory: cl_mem, context: &Arc<Handle<Context>>) -> CLResult<Arc<Image>> {
+        let image = Self::image(memory)?;
+        Self::of_context(memory, context)?;
+        Ok(image)
+    }
+
+    /// CL_INVALID_MEM_OBJECT if memobj is not a valid memory object.
     /// CL_INVALID_CONTEXT if it is of another context than the command-queue.
     pub fn of_context(memory: cl_mem, context: &Arc<Handle<Context>>) -> CLResult<Arc<Handle<Self>>> {
         let memory = Handle::<Self>::get(memory)?;

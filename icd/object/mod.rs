@@ -8,6 +8,7 @@ mod memory;
 mod platform;
 mod program;
 mod queue;
+mod sampler;
 
 pub use context::Context;
 pub use device::Device;
@@ -17,3 +18,4 @@ pub use memory::Memory;
 pub use platform::Platform;
 pub use program::Program;
 pub use queue::Queue;
+pub use sampler::Sampler;

@@ -3,11 +3,11 @@
 use std::ops::Range;
 use std::sync::{Arc, Weak};
 
-use gencl_program::{Argument, ArgumentKind};
+use gencl_program::{Access, Argument, ArgumentKind};
 use parking_lot::Mutex;
 
 use crate::program::Executable;
-use crate::{Buffer, Code, Error, NdRange, Program, Result, SharedMemory};
+use crate::{Buffer, Code, Error, Image, MemoryFlags, NdRange, Program, Result, Sampler, SharedMemory};
 
 /// What an argument is set to.
 #[derive(Clone, Debug)]
@@ -20,6 +20,10 @@ pub enum ArgumentValue<'a> {
     Shared(usize),
     /// Bytes of local memory.
     Local(u64),
+    /// An image.
+    Image(Arc<Image>),
+    /// A sampler.
+    Sampler(Arc<Sampler>),
 }
 
 /// What a kernel remembers of an argument that is set. It does not keep a memory object alive: a kernel may hold no
@@ -31,6 +35,8 @@ enum Setting {
     Buffer(Weak<Buffer>),
     Shared(usize, Weak<SharedMemory>),
     Local(u32),
+    Image(Weak<Image>),
+    Sampler(Weak<Sampler>),
 }
 
 /// An argument of a launch, which does keep them.
@@ -41,6 +47,9 @@ pub(crate) enum Bound {
     Buffer(Option<Arc<Buffer>>),
     Shared(usize, Arc<SharedMemory>),
     Local(u32),
+    Image(Arc<Image>),
+    /// Nothing of it is to be in memory.
+    Sampler,
 }
 
 /// The arguments of a launch.
@@ -205,12 +214,46 @@ impl Kernel {
                 Ok(size) if size > 0 => Setting::Local(size),
                 _ => return Err(self.wrong_size(argument, size)),
             },
+            (ArgumentKind::Image, ArgumentValue::Image(image)) => {
+                self.check_image(argument, &image)?;
+                Setting::Image(Arc::downgrade(&image))
+            }
+            (ArgumentKind::Sampler, ArgumentValue::Sampler(sampler)) => {
+                if !Arc::ptr_eq(sampler.context(), self.program.context()) {
+                    return Err(Error::new(Code::InvalidSampler, "the sampler is of another context"));
+                }
+                Setting::Sampler(Arc::downgrade(&sampler))
+            }
             (kind, value) => {
                 let reason = format!("argument {} is a {kind:?}, not {value:?}", argument.name);
                 return Err(Error::new(Code::InvalidArgValue, reason));
             }
         };
         self.arguments.lock()[index as usize] = Some(bound);
+        Ok(())
+    }
+
+    /// `INVALID_MEM_OBJECT` for an image of another context, `INVALID_ARG_VALUE` for one of another kind than the argument's type has, or that kernels may not use as
+    /// the argument's qualifier says.
+    fn check_image(&self, argument: &Argument, image: &Image) -> Result<()> {
+        if !Arc::ptr_eq(image.data().context(), self.program.context()) {
+            return Err(Error::new(Code::InvalidMemObject, "the image is of another context"));
+        }
+        let kind = image.layout().kind;
+        if !kind.type_names().contains(&argument.type_name.as_str()) {
+            let reason = format!("argument {} is an {}, not a {kind:?}", argument.name, argument.type_name);
+            return Err(Error::new(Code::InvalidArgValue, reason));
+        }
+        let forbidden = match argument.access {
+            Access::ReadOnly => MemoryFlags::WRITE_ONLY,
+            Access::WriteOnly => MemoryFlags::READ_ONLY,
+            Access::ReadWrite => MemoryFlags::WRITE_ONLY | MemoryFlags::READ_ONLY,
+            Access::None => MemoryFlags::empty(),
+        };
+        if image.data().flags().intersects(forbidden) {
+            let reason = format!("argument {} is {:?}, and the image is not", argument.name, argument.access);
+            return Err(Error::new(Code::InvalidArgValue, reason));
+        }
         Ok(())
     }
 
@@ -292,6 +335,14 @@ impl Kernel {
                 Some(Setting::Shared(address, memory)) => match memory.upgrade() {
                     Some(memory) => to.push(Bound::Shared(*address, memory)),
                     None => return Err(refuse(argument, "is shared virtual memory that was freed")),
+                },
+                Some(Setting::Image(image)) => match image.upgrade() {
+                    Some(image) => to.push(Bound::Image(image)),
+                    None => return Err(refuse(argument, "is an image that was released")),
+                },
+                Some(Setting::Sampler(sampler)) => match sampler.upgrade() {
+                    Some(_) => to.push(Bound::Sampler),
+                    None => return Err(refuse(argument, "is a sampler that was released")),
                 },
             }
         }

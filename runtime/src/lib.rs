@@ -18,7 +18,9 @@ mod platform;
 mod printf;
 mod program;
 mod queue;
+mod sampler;
 mod sync;
+mod values;
 
 pub use compiler::set_library_path;
 pub use context::{Context, ContextNotify};
@@ -30,9 +32,13 @@ pub use gencl_i915::kernel::PciAddress;
 pub use gencl_program::{Access, Argument, ArgumentKind};
 pub use gencl_simulator::Settings as SimulatorSettings;
 pub use kernel::{ArgumentValue, Kernel};
-pub use memory::{Buffer, BufferRect, MAX_ALIGNMENT, MapFlags, MemoryFlags, SharedMemory};
+pub use memory::{
+    Buffer, BufferRect, ChannelOrder, ChannelType, Color, Image, ImageDescriptor, ImageFormat, ImageKind,
+    ImageLayout, ImageLimits, MAX_ALIGNMENT, MapFlags, MemoryFlags, SharedMemory,
+};
 pub use nd_range::NdRange;
 pub use platform::Platform;
 pub use printf::PRINTF_BUFFER_SIZE;
 pub use program::{BinaryKind, BuildStatus, Program};
 pub use queue::{Queue, QueueFlags};
+pub use sampler::{AddressingMode, FilterMode, Sampler};

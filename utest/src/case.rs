@@ -1,6 +1,6 @@
 //! Test cases and the runner.
 
-use gencl_program::debug::{CONTROL_FLOW, OPTIONS};
+use gencl_program::debug::{CONTROL_FLOW, IMAGES, OPTIONS};
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -56,19 +56,45 @@ pub fn all_control_flows(cases: Vec<Case>) -> Vec<Case> {
             cases.iter().map(move |case| {
                 let name = case.name.clone();
                 let case = format!("{name}/{strategy}");
-                Case::of_gencl("its compiler's strategies", case, move || run_with(&name, strategy))
+                Case::of_gencl("its compiler's strategies", case, move || {
+                    run_with(&name, &format!("{CONTROL_FLOW}={strategy}"))
+                })
             })
         })
         .collect();
     cases.into_iter().chain(again).collect()
 }
 
-fn run_with(name: &str, strategy: &str) -> Outcome {
+/// Cases that need images. gencl has them only when it is asked to (its kernels cannot use them yet), so these run this program anew, for the one case and with
+/// `GENCL_DEBUG=images`; on other drivers without images they do nothing.
+pub fn all_with_images(cases: Vec<Case>) -> Vec<Case> {
+    let again = |Case { name, run, own }: Case| {
+        let this = name.clone();
+        let run = move || {
+            let gpu = Gpu::get()?;
+            if gpu.device.image_support().map_err(|error| error.to_string())? {
+                run()
+            } else if gpu.foreign_platform().is_none() {
+                run_with(&this, IMAGES)
+            } else {
+                Ok(())
+            }
+        };
+        Case { name, run: Box::new(run), own }
+    };
+    cases.into_iter().map(again).collect()
+}
+
+/// Runs one case with a debug option that is not set now.
+fn run_with(name: &str, option: &str) -> Outcome {
     let set = std::env::var("GENCL_DEBUG").unwrap_or_default();
+    if set.split(',').any(|word| word == option) {
+        return Err(format!("GENCL_DEBUG={option} changes nothing"));
+    }
     let program = std::env::current_exe().map_err(|e| e.to_string())?;
     let output = Command::new(program)
         .args(["--exact", name])
-        .env("GENCL_DEBUG", format!("{set},{CONTROL_FLOW}={strategy}"))
+        .env("GENCL_DEBUG", format!("{set},{option}"))
         .output()
         .map_err(|e| e.to_string())?;
     let text = String::from_utf8_lossy(&output.stdout);

@@ -11,7 +11,7 @@ pub mod random_kernel;
 pub mod raw;
 mod witness;
 
-pub use case::{Case, Outcome, all_control_flows, all_widths, main_with};
+pub use case::{Case, Outcome, all_control_flows, all_widths, all_with_images, main_with};
 pub use device::{Arg, Buffer, Gpu, Launch, Program};
 
 /// A pseudo random sequence, the same in every run (xorshift64*).

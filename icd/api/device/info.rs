@@ -95,6 +95,7 @@ fn get_device_info(
     let device = Handle::<Device>::get(device)?;
     let info = InfoWriter::new(room, value, size_ret);
     let facts = device.facts();
+    let images = facts.images.as_ref();
     match name {
         // What it is.
         CL_DEVICE_TYPE => info.value(device.device_type()),
@@ -211,25 +212,35 @@ fn get_device_info(
         | CL_DEVICE_MAX_ON_DEVICE_QUEUES
         | CL_DEVICE_MAX_ON_DEVICE_EVENTS => info.value(0u32),
 
-        // Images and pipes: none.
-        CL_DEVICE_IMAGE_SUPPORT | CL_DEVICE_PIPE_SUPPORT => info.boolean(false),
+        // Images.
+        CL_DEVICE_IMAGE_SUPPORT => info.boolean(facts.images.is_some()),
+        CL_DEVICE_MAX_READ_IMAGE_ARGS | CL_DEVICE_MAX_WRITE_IMAGE_ARGS => {
+            info.value(images.map_or(0, |images| images.arguments))
+        }
+        CL_DEVICE_MAX_SAMPLERS => info.value(images.map_or(0, |images| images.samplers)),
+        CL_DEVICE_IMAGE_PITCH_ALIGNMENT => {
+            info.value(images.map_or(0, |images| images.pitch_alignment as u32))
+        }
+        CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT => {
+            info.value(images.map_or(0, |images| images.address_alignment as u32))
+        }
+        CL_DEVICE_IMAGE2D_MAX_WIDTH | CL_DEVICE_IMAGE2D_MAX_HEIGHT => {
+            info.value(images.map_or(0, |images| images.size_2d))
+        }
+        CL_DEVICE_IMAGE3D_MAX_WIDTH | CL_DEVICE_IMAGE3D_MAX_HEIGHT | CL_DEVICE_IMAGE3D_MAX_DEPTH => {
+            info.value(images.map_or(0, |images| images.size_3d))
+        }
+        CL_DEVICE_IMAGE_MAX_BUFFER_SIZE => info.value(images.map_or(0, |images| images.buffer)),
+        CL_DEVICE_IMAGE_MAX_ARRAY_SIZE => info.value(images.map_or(0, |images| images.array)),
+        // No kernel may both read and write an image.
+        CL_DEVICE_MAX_READ_WRITE_IMAGE_ARGS => info.value(0u32),
         CL_DEVICE_PREFERRED_INTEROP_USER_SYNC => info.boolean(true),
-        CL_DEVICE_MAX_READ_IMAGE_ARGS
-        | CL_DEVICE_MAX_WRITE_IMAGE_ARGS
-        | CL_DEVICE_MAX_READ_WRITE_IMAGE_ARGS
-        | CL_DEVICE_MAX_SAMPLERS
-        | CL_DEVICE_IMAGE_PITCH_ALIGNMENT
-        | CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT
-        | CL_DEVICE_MAX_PIPE_ARGS
-        | CL_DEVICE_PIPE_MAX_ACTIVE_RESERVATIONS
-        | CL_DEVICE_PIPE_MAX_PACKET_SIZE => info.value(0u32),
-        CL_DEVICE_IMAGE2D_MAX_WIDTH
-        | CL_DEVICE_IMAGE2D_MAX_HEIGHT
-        | CL_DEVICE_IMAGE3D_MAX_WIDTH
-        | CL_DEVICE_IMAGE3D_MAX_HEIGHT
-        | CL_DEVICE_IMAGE3D_MAX_DEPTH
-        | CL_DEVICE_IMAGE_MAX_BUFFER_SIZE
-        | CL_DEVICE_IMAGE_MAX_ARRAY_SIZE => info.value(0usize),
+
+        // Pipes: none.
+        CL_DEVICE_PIPE_SUPPORT => info.boolean(false),
+        CL_DEVICE_MAX_PIPE_ARGS | CL_DEVICE_PIPE_MAX_ACTIVE_RESERVATIONS | CL_DEVICE_PIPE_MAX_PACKET_SIZE => {
+            info.value(0u32)
+        }
 
         // Sub-devices: none.
         CL_DEVICE_PARENT_DEVICE => info.value(null_mut::<c_void>()),

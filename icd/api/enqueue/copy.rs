@@ -21,8 +21,8 @@ fn enqueue_copy_buffer(
     event: Out<cl_event>,
 ) -> CLResult<()> {
     let enqueue = Enqueue::new(queue, num_events, wait_events, event)?;
-    let from = Memory::of_context(src_buffer, &enqueue.queue.context)?;
-    let to = Memory::of_context(dst_buffer, &enqueue.queue.context)?;
+    let from = Memory::buffer_of_context(src_buffer, &enqueue.queue.context)?;
+    let to = Memory::buffer_of_context(dst_buffer, &enqueue.queue.context)?;
     // CL_INVALID_VALUE if src_offset, dst_offset, size, src_offset + size or dst_offset + size require accessing
     // elements outside of the buffers.
     // CL_MEM_COPY_OVERLAP if the regions overlap in one buffer, or in sub-buffers of one buffer.
@@ -48,8 +48,8 @@ fn enqueue_copy_buffer_rect(
     event: Out<cl_event>,
 ) -> CLResult<()> {
     let enqueue = Enqueue::new(queue, num_events, wait_events, event)?;
-    let from = Memory::of_context(src_buffer, &enqueue.queue.context)?;
-    let to = Memory::of_context(dst_buffer, &enqueue.queue.context)?;
+    let from = Memory::buffer_of_context(src_buffer, &enqueue.queue.context)?;
+    let to = Memory::buffer_of_context(dst_buffer, &enqueue.queue.context)?;
     // CL_INVALID_VALUE for NULL pointers, empty regions, pitches that are too small, or differ within one buffer, and
     // regions out of bounds.
     // CL_MEM_COPY_OVERLAP if the regions overlap in one buffer, or in sub-buffers of one buffer.

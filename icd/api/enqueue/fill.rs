@@ -27,7 +27,7 @@ fn enqueue_fill_buffer(
     event: Out<cl_event>,
 ) -> CLResult<()> {
     let enqueue = Enqueue::new(queue, num_events, wait_events, event)?;
-    let buffer = Memory::of_context(buffer, &enqueue.queue.context)?;
+    let buffer = Memory::buffer_of_context(buffer, &enqueue.queue.context)?;
     // CL_INVALID_VALUE if pattern is NULL or if pattern_size is 0 or if pattern_size is not one of
     // { 1, 2, 4, 8, 16, 32, 64, 128 }.
     let valid = pattern_size.is_power_of_two() && pattern_size <= MAX_PATTERN;

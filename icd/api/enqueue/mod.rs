@@ -2,6 +2,8 @@
 
 pub mod copy;
 pub mod fill;
+pub mod image_copy;
+pub mod image_read_write;
 pub mod kernel;
 pub mod map;
 pub mod migrate;
@@ -42,6 +44,20 @@ impl Enqueue {
         let queue = Handle::<Queue>::get(queue)?;
         let waits = wait_list(&queue.context, num_events, wait_events)?;
         Ok(Self { queue, waits, event })
+    }
+
+    /// As [`Enqueue::new`], for commands on images.
+    ///
+    /// CL_INVALID_OPERATION if the device associated with command_queue does not support images (that is, CL_DEVICE_IMAGE_SUPPORT is CL_FALSE).
+    fn with_images(
+        queue: cl_command_queue,
+        num_events: cl_uint,
+        wait_events: List<cl_event>,
+        event: Out<cl_event>,
+    ) -> CLResult<Self> {
+        let enqueue = Self::new(queue, num_events, wait_events, event)?;
+        enqueue.queue.context.check_images()?;
+        Ok(enqueue)
     }
 
     /// The command is in the queue: gives its event to the application.

@@ -29,7 +29,7 @@ fn enqueue_read_buffer_rect(
     event: Out<cl_event>,
 ) -> CLResult<()> {
     let enqueue = Enqueue::new(queue, num_events, wait_events, event)?;
-    let buffer = Memory::of_context(buffer, &enqueue.queue.context)?;
+    let buffer = Memory::buffer_of_context(buffer, &enqueue.queue.context)?;
     // CL_INVALID_VALUE for NULL pointers, empty regions, pitches that are too small and regions out of bounds.
     // CL_INVALID_OPERATION if the buffer was created with CL_MEM_HOST_WRITE_ONLY or CL_MEM_HOST_NO_ACCESS.
     let region = triple(region)?;
@@ -59,7 +59,7 @@ fn enqueue_write_buffer_rect(
     event: Out<cl_event>,
 ) -> CLResult<()> {
     let enqueue = Enqueue::new(queue, num_events, wait_events, event)?;
-    let buffer = Memory::of_context(buffer, &enqueue.queue.context)?;
+    let buffer = Memory::buffer_of_context(buffer, &enqueue.queue.context)?;
     // CL_INVALID_VALUE for NULL pointers, empty regions, pitches that are too small and regions out of bounds.
     // CL_INVALID_OPERATION if the buffer was created with CL_MEM_HOST_READ_ONLY or CL_MEM_HOST_NO_ACCESS.
     let region = triple(region)?;
@@ -72,7 +72,7 @@ fn enqueue_write_buffer_rect(
 }
 
 /// The application's side of the copy: all bytes up to the last one of the region.
-fn host_memory<P>(ptr: &HostPointer<P>, rect: BufferRect, region: [usize; 3]) -> CLResult<HostMemory> {
+pub fn host_memory<P>(ptr: &HostPointer<P>, rect: BufferRect, region: [usize; 3]) -> CLResult<HostMemory> {
     refuse_if(ptr.is_null(), Code::InvalidValue, "no host memory")?;
     let length = rect.end(region).filter(|&length| isize::try_from(length).is_ok());
     let length = length.ok_or_else(|| Error::new(Code::InvalidValue, "the region exceeds all memory"))?;

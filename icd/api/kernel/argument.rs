@@ -6,12 +6,12 @@ use gencl_icd_macros::cl_entrypoint;
 use gencl_runtime::{Argument, ArgumentKind, ArgumentValue, Code, Error};
 use opencl_sys::{
     CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM, CL_KERNEL_EXEC_INFO_SVM_PTRS, cl_bool, cl_kernel,
-    cl_kernel_exec_info, cl_mem, cl_uint,
+    cl_kernel_exec_info, cl_mem, cl_sampler, cl_uint,
 };
 
 use crate::abi::HostPointer;
 use crate::handle::Handle;
-use crate::object::{Kernel, Memory};
+use crate::object::{Kernel, Memory, Sampler};
 use crate::{CLResult, refuse_if};
 
 #[cl_entrypoint(clSetKernelArg)]
@@ -44,7 +44,7 @@ fn set_kernel_arg(
             let handle = unsafe { value.to_words::<1>() }.map_or(0, |[handle]| handle);
             let buffer = match handle {
                 0 => None,
-                handle => Some(Handle::<Memory>::get(handle as cl_mem)?.runtime.clone()),
+                handle => Some(Memory::buffer(handle as cl_mem)?.runtime.clone()),
             };
             kernel.runtime.set_argument(index, ArgumentValue::Buffer(buffer))
         }
@@ -56,11 +56,30 @@ fn set_kernel_arg(
             // CL_INVALID_ARG_SIZE if arg_size is zero and the argument is declared with the local qualifier.
             kernel.runtime.set_argument(index, ArgumentValue::Local(size as u64))
         }
-        ArgumentKind::Image => Err(Error::new(Code::InvalidMemObject, "the device has no images")),
-        // CL_INVALID_SAMPLER for an argument declared to be of type sampler_t when the specified arg_value is not a
-        // valid sampler object.
-        ArgumentKind::Sampler => Err(Error::new(Code::InvalidSampler, "the device has no samplers")),
+        ArgumentKind::Image => {
+            check_size(argument, size, size_of::<cl_mem>())?;
+            // CL_INVALID_ARG_VALUE if arg_value specified is not a valid value: only buffers may be NULL. And if the argument is an image declared with the read_only
+            // qualifier and arg_value refers to an image object created with CL_MEM_WRITE_ONLY, or the other way round.
+            // CL_INVALID_MEM_OBJECT for an argument declared to be a memory object when the specified arg_value is not a valid memory object.
+            let image = Memory::image(handle(argument, &value)? as cl_mem)?;
+            kernel.runtime.set_argument(index, ArgumentValue::Image(image))
+        }
+        ArgumentKind::Sampler => {
+            // CL_INVALID_ARG_SIZE if the argument is a sampler and arg_size != sizeof(cl_sampler).
+            check_size(argument, size, size_of::<cl_sampler>())?;
+            // CL_INVALID_SAMPLER for an argument declared to be of type sampler_t when the specified arg_value is not a
+            // valid sampler object.
+            let sampler = Handle::<Sampler>::get(handle(argument, &value)? as cl_sampler)?;
+            kernel.runtime.set_argument(index, ArgumentValue::Sampler(sampler.runtime.clone()))
+        }
     }
+}
+
+/// The handle that a value points to. CL_INVALID_ARG_VALUE if there is no value.
+fn handle(argument: &Argument, value: &HostPointer<*const c_void>) -> CLResult<usize> {
+    // SAFETY: the application has a handle there, as the size says.
+    let words = unsafe { value.to_words::<1>() };
+    words.map(|[handle]| handle).ok_or_else(|| invalid(argument, "needs a value"))
 }
 
 fn check_size(argument: &Argument, size: usize, expected: usize) -> CLResult<()> {

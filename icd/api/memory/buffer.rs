@@ -52,5 +52,5 @@ fn create(
     // host_ptr is not NULL but they are not set.
     // CL_MEM_OBJECT_ALLOCATION_FAILURE if there is a failure to allocate memory for buffer object.
     let runtime = Buffer::new(&context.runtime, MemoryFlags::from_bits_retain(flags), size as u64, host)?;
-    Ok(Handle::create(Memory { runtime, context, parent: None, flags, properties }))
+    Ok(Handle::create(Memory { runtime, image: None, context, parent: None, flags, properties }))
 }

@@ -27,11 +27,16 @@ fn get_mem_object_info(
     let memory = Handle::<Memory>::get(memory)?;
     let info = InfoWriter::new(room, value, size_ret);
     match name {
-        CL_MEM_TYPE => info.value(CL_MEM_OBJECT_BUFFER),
+        CL_MEM_TYPE => {
+            let image = memory.image.as_ref().map(|image| image.layout().kind as u32);
+            info.value(image.unwrap_or(CL_MEM_OBJECT_BUFFER))
+        }
         CL_MEM_FLAGS => info.value(memory.flags),
         CL_MEM_SIZE => info.value(memory.runtime.size() as usize),
         CL_MEM_HOST_PTR => {
-            let host = memory.runtime.host_memory();
+            // An image has none of its own when its texels are another object's.
+            let own = memory.image.is_none() || memory.parent.is_none();
+            let host = memory.runtime.host_memory().filter(|_| own);
             info.value(host.map_or(null_mut(), |host| host.address().cast::<c_void>()))
         }
         CL_MEM_MAP_COUNT => info.value(memory.runtime.map_count()),

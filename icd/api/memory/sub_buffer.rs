@@ -18,7 +18,8 @@ fn create_sub_buffer(
     create_type: cl_buffer_create_type,
     create_info: HostPointer<*const c_void>,
 ) -> CLResult<cl_mem> {
-    let parent = Handle::<Memory>::get(buffer)?;
+    // CL_INVALID_MEM_OBJECT if buffer is not a valid buffer object.
+    let parent = Memory::buffer(buffer)?;
     // CL_INVALID_VALUE if value specified in buffer_create_type is not valid.
     let region = create_type == CL_BUFFER_CREATE_TYPE_REGION;
     refuse_if(!region, Code::InvalidValue, "unknown way to create a sub-buffer")?;
@@ -35,5 +36,12 @@ fn create_sub_buffer(
     let runtime = parent.runtime.sub_buffer(flags, origin as u64, size as u64)?;
     let flags = runtime.flags().bits();
     let context = parent.context.clone();
-    Ok(Handle::create(Memory { runtime, context, parent: Some(parent), flags, properties: Vec::new() }))
+    Ok(Handle::create(Memory {
+        runtime,
+        image: None,
+        context,
+        parent: Some(parent),
+        flags,
+        properties: Vec::new(),
+    }))
 }

@@ -2,9 +2,7 @@
 
 pub mod egl;
 pub mod gl;
-pub mod image;
 pub mod pipe;
-pub mod sampler;
 
 use gencl_runtime::{Code, Error};
 use opencl_sys::{cl_command_queue, cl_context};

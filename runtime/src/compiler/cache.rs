@@ -31,7 +31,7 @@ const WRITES_BETWEEN_LOOKS: u32 = 16;
 const STALE: Duration = Duration::from_secs(3600);
 
 /// Debug options that change nothing of what is compiled.
-const HARMLESS: &[&str] = &[debug::LOG, debug::BATCH, debug::PROFILE];
+const HARMLESS: &[&str] = &[debug::LOG, debug::BATCH, debug::PROFILE, debug::IMAGES];
 
 /// Text that makes a source mean something else each time.
 const CHANGING: &[&[u8]] = &[b"__DATE__", b"__TIME__", b"__TIMESTAMP__", b"__has_include"];

@@ -10,7 +10,8 @@ use gencl_program::debug::{self, Debug};
 use gencl_simulator::{Settings, Simulator, statistics};
 
 use super::Device;
-use super::table::{self, DeviceKind};
+use super::table::{self, DeviceFacts, DeviceKind};
+use crate::ImageLimits;
 
 /// The target that is simulated when nothing else is asked for.
 const DEFAULT_TARGET: &str = "skl";
@@ -52,6 +53,7 @@ fn real(node: KernelNode, kind: Option<DeviceKind>) -> Result<Device, String> {
     let mut facts = model.facts(kind.unwrap_or(DeviceKind::Gpu), false, usable_memory());
     facts.revision = node.get_param(gencl_i915::uapi::param::REVISION).unwrap_or_default() as u16;
     facts.pci_address = node.pci_address();
+    facts.images = images();
     Ok(Device::new(Arc::new(node), facts, model))
 }
 
@@ -72,8 +74,14 @@ fn simulated(target: &str, kind: Option<DeviceKind>) -> Result<Device, String> {
 pub(super) fn simulate(target: &str, kind: DeviceKind, settings: Settings) -> Result<Device, String> {
     let model = table::by_target(target).ok_or_else(|| format!("there is no device {target} to simulate"))?;
     let simulator = Simulator::with_settings(target, settings).map_err(|error| error.to_string())?;
-    let facts = model.facts(kind, true, usable_memory());
+    let facts = DeviceFacts { images: images(), ..model.facts(kind, true, usable_memory()) };
     Ok(Device::new(Arc::new(simulator), facts, model))
+}
+
+/// Whether images are to be there.
+fn images() -> Option<ImageLimits> {
+    let (debug, _) = Debug::from_environment();
+    debug.is_set(debug::IMAGES).then_some(table::IMAGES)
 }
 
 /// How much of the host's memory buffers may take: half of it, as the GPU has none of its own.

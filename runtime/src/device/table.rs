@@ -2,6 +2,7 @@
 
 use gencl_i915::kernel::PciAddress;
 
+use crate::ImageLimits;
 use crate::launch::{CommandSet, gen9::GEN9};
 
 /// What a device says it is.
@@ -70,6 +71,8 @@ pub struct DeviceFacts {
     pub timestamp_hz: u64,
     /// `CL_DEVICE_PROFILING_TIMER_RESOLUTION` in nanoseconds, rounded up.
     pub timer_resolution_ns: u64,
+    /// The largest images, if there are images: as kernels cannot use them yet, only for tests of the objects (`GENCL_DEBUG=images`).
+    pub images: Option<ImageLimits>,
     /// `CL_DRIVER_VERSION`
     pub driver_version: &'static str,
 }
@@ -120,6 +123,19 @@ pub(crate) fn by_target(target: &str) -> Option<&'static Model> {
 /// which ask for the limit, and then fill it, get done.
 const MAX_CONSTANT_BUFFER: u64 = 64 << 20;
 
+/// Images of all devices: the sides that surface states of Gen9 can have (Skylake manual, volume 2d, RENDER_SURFACE_STATE: Width, Height, Depth), of which
+/// OpenCL asks for no less than these; buffers have 2^27 texels. Alignments are those of a cache line, for texels of the largest size.
+pub(super) const IMAGES: ImageLimits = ImageLimits {
+    size_2d: 16384,
+    size_3d: 2048,
+    array: 2048,
+    buffer: 1 << 27,
+    pitch_alignment: 4,
+    address_alignment: 4,
+    arguments: 128,
+    samplers: 16,
+};
+
 impl Model {
     /// Hardware threads of the whole device.
     pub(crate) fn threads(&self) -> u32 {
@@ -161,6 +177,7 @@ impl Model {
             address_bits: 64,
             timestamp_hz: self.timestamp_hz,
             timer_resolution_ns: 1_000_000_000u64.div_ceil(self.timestamp_hz),
+            images: None,
             driver_version: env!("CARGO_PKG_VERSION"),
         }
     }

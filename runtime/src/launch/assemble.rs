@@ -287,7 +287,8 @@ fn add_objects(slot: &mut Slot, launch: &Launch, printf: Option<&PrintfBuffer>) 
         match bound {
             Bound::Buffer(Some(buffer)) => add(slot, buffer.storage(), ObjectFlags::WRITE),
             Bound::Shared(_, memory) => add(slot, memory.storage(), ObjectFlags::WRITE),
-            Bound::Buffer(None) | Bound::Bytes(_) | Bound::Local(_) => {}
+            Bound::Image(image) => add(slot, image.data().storage(), ObjectFlags::WRITE),
+            Bound::Buffer(None) | Bound::Bytes(_) | Bound::Local(_) | Bound::Sampler => {}
         }
     }
     for memory in launch.arguments.reaches() {

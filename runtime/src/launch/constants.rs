@@ -34,6 +34,8 @@ pub(crate) fn pointers(kernel: &Kernel, arguments: &Arguments) -> Pointers {
         Bound::Buffer(buffer) => Some(buffer.as_ref().map_or(0, |buffer| buffer.gpu_address())),
         Bound::Shared(address, _) => Some(*address as u64),
         Bound::Local(size) => Some(layout.place(argument.alignment, *size)),
+        Bound::Image(image) => Some(image.data().gpu_address()),
+        Bound::Sampler => Some(0),
     };
     kernel.arguments.iter().zip(arguments.bound()).map(number).collect()
 }

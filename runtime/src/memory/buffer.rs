@@ -6,6 +6,7 @@ use gencl_i915::HostMemory;
 use parking_lot::Mutex;
 
 use super::storage::Storage;
+use super::{BufferRect, Placed};
 use crate::{Code, Context, Error, Result};
 
 bitflags::bitflags! {
@@ -45,6 +46,11 @@ bitflags::bitflags! {
 }
 
 impl MapFlags {
+    /// May the application write?
+    pub(crate) fn writes(self) -> bool {
+        self.intersects(Self::WRITE | Self::WRITE_INVALIDATE_REGION)
+    }
+
     /// `INVALID_VALUE` for flags that exclude each other or that there are not.
     pub fn check(self) -> Result<()> {
         let invalidates = self.contains(Self::WRITE_INVALIDATE_REGION);
@@ -68,8 +74,10 @@ const HOST_POINTER: MemoryFlags =
 #[derive(Clone, Debug)]
 pub(crate) struct Mapped {
     pub(crate) address: usize,
-    pub(crate) offset: usize,
-    pub(crate) size: usize,
+    /// Where it is in the buffer.
+    pub(crate) rect: BufferRect,
+    /// Bytes, rows, slices.
+    pub(crate) region: [usize; 3],
     pub(crate) flags: MapFlags,
 }
 
@@ -161,26 +169,7 @@ impl Buffer {
         if self.parent.is_some() {
             return Err(Error::new(Code::InvalidMemObject, "a sub-buffer of a sub-buffer"));
         }
-        checked(flags)?;
-        if flags.intersects(HOST_POINTER) {
-            return Err(Error::new(Code::InvalidValue, "a sub-buffer takes no host pointer flags"));
-        }
-        let widens = (self.flags.contains(MemoryFlags::WRITE_ONLY)
-            && flags.intersects(MemoryFlags::READ_WRITE | MemoryFlags::READ_ONLY))
-            || (self.flags.contains(MemoryFlags::READ_ONLY)
-                && flags.intersects(MemoryFlags::READ_WRITE | MemoryFlags::WRITE_ONLY))
-            || (self.flags.contains(MemoryFlags::HOST_WRITE_ONLY)
-                && flags.contains(MemoryFlags::HOST_READ_ONLY))
-            || (self.flags.contains(MemoryFlags::HOST_READ_ONLY)
-                && flags.contains(MemoryFlags::HOST_WRITE_ONLY))
-            || (self.flags.contains(MemoryFlags::HOST_NO_ACCESS)
-                && flags.intersects(MemoryFlags::HOST_READ_ONLY | MemoryFlags::HOST_WRITE_ONLY));
-        if widens {
-            return Err(Error::new(
-                Code::InvalidValue,
-                "the sub-buffer would allow what the buffer does not",
-            ));
-        }
+        let flags = self.inherited(flags)?;
         if size == 0 {
             return Err(Error::new(Code::InvalidBufferSize, "a sub-buffer of 0 bytes"));
         }
@@ -190,10 +179,38 @@ impl Buffer {
         if !origin.is_multiple_of(u64::from(self.context.device().facts().base_address_alignment)) {
             return Err(Error::new(Code::MisalignedSubBufferOffset, format!("origin {origin}")));
         }
+        Ok(self.part(flags, origin, size))
+    }
+
+    /// The first `size` bytes, for an image that is made of this buffer. `INVALID_VALUE` when `flags` allow what the buffer does not.
+    pub(crate) fn view(self: &Arc<Self>, flags: MemoryFlags, size: u64) -> Result<Arc<Self>> {
+        Ok(self.part(self.inherited(flags)?, 0, size))
+    }
+
+    /// Flags of an object that is made of this one's bytes: what it does not say it inherits. `INVALID_VALUE` for flags that allow what this does not.
+    fn inherited(&self, flags: MemoryFlags) -> Result<MemoryFlags> {
+        checked(flags)?;
+        if flags.intersects(HOST_POINTER) {
+            return Err(Error::new(Code::InvalidValue, "a part takes no host pointer flags"));
+        }
+        // What each flag of the whole forbids its parts.
+        let forbidden = [
+            (MemoryFlags::WRITE_ONLY, MemoryFlags::READ_WRITE | MemoryFlags::READ_ONLY),
+            (MemoryFlags::READ_ONLY, MemoryFlags::READ_WRITE | MemoryFlags::WRITE_ONLY),
+            (MemoryFlags::HOST_WRITE_ONLY, MemoryFlags::HOST_READ_ONLY),
+            (MemoryFlags::HOST_READ_ONLY, MemoryFlags::HOST_WRITE_ONLY),
+            (MemoryFlags::HOST_NO_ACCESS, MemoryFlags::HOST_READ_ONLY | MemoryFlags::HOST_WRITE_ONLY),
+        ];
+        if forbidden.iter().any(|(whole, part)| self.flags.contains(*whole) && flags.intersects(*part)) {
+            return Err(Error::new(Code::InvalidValue, "the part would allow what the whole does not"));
+        }
         let inherit =
             |group: MemoryFlags| if flags.intersects(group) { flags & group } else { self.flags & group };
-        let flags = inherit(ACCESS) | inherit(HOST_ACCESS) | (self.flags & HOST_POINTER);
-        Ok(Arc::new(Self {
+        Ok(inherit(ACCESS) | inherit(HOST_ACCESS) | (self.flags & HOST_POINTER))
+    }
+
+    fn part(self: &Arc<Self>, flags: MemoryFlags, origin: u64, size: u64) -> Arc<Self> {
+        Arc::new(Self {
             context: self.context.clone(),
             flags,
             size,
@@ -203,7 +220,7 @@ impl Buffer {
             host: self.host.as_ref().map(|host| host.slice(origin as usize, size as usize)),
             mapped: Mutex::default(),
             destructors: Mutex::default(),
-        }))
+        })
     }
 
     /// Its context.
@@ -293,12 +310,23 @@ impl Buffer {
         Ok(())
     }
 
-    /// Notes a mapping and gives the memory for the application.
-    pub(crate) fn map(&self, flags: MapFlags, offset: usize, size: usize) -> HostMemory {
-        let memory = self.shadow().cloned().unwrap_or_else(|| self.memory()).slice(offset, size);
+    /// Notes a mapping and gives the memory for the application, from the region's first byte to its last. `INVALID_OPERATION` when a region would be mapped
+    /// for writing twice.
+    pub(crate) fn map(&self, flags: MapFlags, rect: BufferRect, region: [usize; 3]) -> Result<HostMemory> {
+        let begin = rect.row(0, 0);
+        let length = rect.end(region).ok_or(Code::InvalidValue)? - begin;
+        let memory = self.shadow().cloned().unwrap_or_else(|| self.memory()).slice(begin, length);
         let address = memory.address() as usize;
-        self.mapped.lock().push(Mapped { address, offset, size, flags });
-        memory
+        let mut mapped = self.mapped.lock();
+        let placed = |rect, region| Placed { begin: 0, rect, region };
+        let overlaps = |other: &Mapped| {
+            other.flags.writes() && placed(rect, region).overlaps(placed(other.rect, other.region))
+        };
+        if flags.writes() && mapped.iter().any(overlaps) {
+            return Err(Error::new(Code::InvalidOperation, "the region is mapped for writing already"));
+        }
+        mapped.push(Mapped { address, rect, region, flags });
+        Ok(memory)
     }
 
     /// Forgets the mapping at `address` without bringing back what was written. `INVALID_VALUE` when there is none.
@@ -321,6 +349,13 @@ impl Drop for Buffer {
         for function in self.destructors.get_mut().drain(..).rev() {
             function();
         }
+    }
+}
+
+impl MemoryFlags {
+    /// `INVALID_VALUE` for flags that exclude each other or that there are not.
+    pub fn check(self) -> Result<()> {
+        checked(self).map(drop)
     }
 }
 

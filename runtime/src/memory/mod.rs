@@ -1,13 +1,19 @@
 //! Memory objects.
 
 mod buffer;
+mod image;
 mod rect;
 mod shared;
 mod storage;
 mod va;
 
 pub use buffer::{Buffer, MapFlags, MemoryFlags};
+pub use image::{
+    ChannelOrder, ChannelType, Color, Image, ImageDescriptor, ImageFormat, ImageKind, ImageLimits,
+    Layout as ImageLayout,
+};
 pub use rect::BufferRect;
+pub(crate) use rect::{Placed, copy_rect};
 pub(crate) use shared::SharedMemories;
 pub use shared::{MAX_ALIGNMENT, SharedMemory};
 pub(crate) use storage::{AddressSpace, Storage, Zone};

@@ -1,6 +1,7 @@
 //! Queues: what the application may enqueue.
 
 mod core;
+mod image;
 mod state;
 mod transfer;
 

@@ -7,6 +7,7 @@ use gencl_i915::HostMemory;
 use super::Queue;
 use super::state::Work;
 use crate::event::CommandKind;
+use crate::memory::{Placed, copy_rect};
 use crate::{Buffer, BufferRect, Code, Error, Event, MAX_ALIGNMENT, MapFlags, Result};
 
 impl Queue {
@@ -99,8 +100,8 @@ impl Queue {
     ) -> Result<Arc<Event>> {
         self.same_context(buffer.context())?;
         let (from, to_rect) = (from.resolve(region)?, to_rect.resolve(region)?);
-        check_rect(from, region, buffer.size() as usize)?;
-        check_rect(to_rect, region, to.len())?;
+        from.check_within(region, buffer.size() as usize)?;
+        to_rect.check_within(region, to.len())?;
         buffer.check_host_read()?;
         let (buffer, to) = (buffer.clone(), to.clone());
         self.push_copy(CommandKind::ReadBufferRect, waits, move || {
@@ -120,8 +121,8 @@ impl Queue {
     ) -> Result<Arc<Event>> {
         self.same_context(buffer.context())?;
         let (to, from_rect) = (to.resolve(region)?, from_rect.resolve(region)?);
-        check_rect(to, region, buffer.size() as usize)?;
-        check_rect(from_rect, region, from.len())?;
+        to.check_within(region, buffer.size() as usize)?;
+        from_rect.check_within(region, from.len())?;
         buffer.check_host_write()?;
         let (buffer, from) = (buffer.clone(), from.clone());
         self.push_copy(CommandKind::WriteBufferRect, waits, move || {
@@ -141,7 +142,7 @@ impl Queue {
         let (from_rect, to_rect) = (from.1.resolve(region)?, to.1.resolve(region)?);
         for (buffer, rect) in [(from.0, from_rect), (to.0, to_rect)] {
             self.same_context(buffer.context())?;
-            check_rect(rect, region, buffer.size() as usize)?;
+            rect.check_within(region, buffer.size() as usize)?;
         }
         if Arc::ptr_eq(from.0, to.0) {
             let pitches = |rect: BufferRect| (rect.row_pitch, rect.slice_pitch);
@@ -150,8 +151,9 @@ impl Queue {
             }
         }
         if Arc::ptr_eq(from.0.storage(), to.0.storage()) {
-            let begins = (from.0.gpu_address() as usize, to.0.gpu_address() as usize);
-            if rects_overlap((begins.0, from_rect), (begins.1, to_rect), region) {
+            let placed =
+                |buffer: &Buffer, rect| Placed { begin: buffer.gpu_address() as usize, rect, region };
+            if placed(from.0, from_rect).overlaps(placed(to.0, to_rect)) {
                 return Err(Code::MemCopyOverlap.into());
             }
         }
@@ -162,7 +164,8 @@ impl Queue {
     }
 
     /// Maps a region: the memory is the application's once the event is complete, until [`Queue::unmap_buffer`].
-    /// `INVALID_VALUE` out of bounds or for flags that exclude each other, `INVALID_OPERATION` when the host may not.
+    /// `INVALID_VALUE` out of bounds or for flags that exclude each other, `INVALID_OPERATION` when the host may not, or the region is mapped
+    /// and both are for writing.
     pub fn map_buffer(
         &self,
         buffer: &Arc<Buffer>,
@@ -173,21 +176,41 @@ impl Queue {
     ) -> Result<(HostMemory, Arc<Event>)> {
         self.same_context(buffer.context())?;
         buffer.check_range(offset, size)?;
+        let (rect, region) = (BufferRect { origin: [offset, 0, 0], ..BufferRect::default() }, [size, 1, 1]);
+        self.map_rect(CommandKind::MapBuffer, buffer, flags, rect.resolve(region)?, region, waits)
+    }
+
+    /// Maps a rectangle that is within the buffer. Errors as [`Queue::map_buffer`].
+    pub(super) fn map_rect(
+        &self,
+        kind: CommandKind,
+        buffer: &Arc<Buffer>,
+        flags: MapFlags,
+        rect: BufferRect,
+        region: [usize; 3],
+        waits: &[Arc<Event>],
+    ) -> Result<(HostMemory, Arc<Event>)> {
         flags.check()?;
-        let invalidate = flags.contains(MapFlags::WRITE_INVALIDATE_REGION);
         if flags.contains(MapFlags::READ) {
             buffer.check_host_read()?;
         }
-        if flags.intersects(MapFlags::WRITE | MapFlags::WRITE_INVALIDATE_REGION) {
+        if flags.writes() {
             buffer.check_host_write()?;
         }
-        let target = buffer.clone();
-        let event = self.push_copy(CommandKind::MapBuffer, waits, move || {
+        let memory = buffer.map(flags, rect, region)?;
+        let (target, invalidate) = (buffer.clone(), flags.contains(MapFlags::WRITE_INVALIDATE_REGION));
+        let event = self.push_copy(kind, waits, move || {
             if let (Some(shadow), false) = (target.shadow(), invalidate) {
-                shadow.copy_from(offset, &target.memory(), offset, size);
+                copy_rect(&target.memory(), rect, shadow, rect, region);
             }
-        })?;
-        Ok((buffer.map(flags, offset, size), event))
+        });
+        match event {
+            Ok(event) => Ok((memory, event)),
+            Err(error) => {
+                buffer.forget_mapping(memory.address())?;
+                Err(error)
+            }
+        }
     }
 
     /// Gives a mapped region back; `address` is where [`Queue::map_buffer`]'s memory begins. `INVALID_VALUE`
@@ -199,12 +222,11 @@ impl Queue {
         waits: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
         self.same_context(buffer.context())?;
-        let region = buffer.unmap(address as usize)?;
-        let wrote = region.flags.intersects(MapFlags::WRITE | MapFlags::WRITE_INVALIDATE_REGION);
+        let mapped = buffer.unmap(address as usize)?;
         let buffer = buffer.clone();
         self.push_copy(CommandKind::UnmapMemObject, waits, move || {
-            if let (Some(shadow), true) = (buffer.shadow(), wrote) {
-                buffer.memory().copy_from(region.offset, shadow, region.offset, region.size);
+            if let (Some(shadow), true) = (buffer.shadow(), mapped.flags.writes()) {
+                copy_rect(shadow, mapped.rect, &buffer.memory(), mapped.rect, mapped.region);
             }
         })
     }
@@ -244,7 +266,7 @@ impl Queue {
         self.push(CommandKind::SvmFree, waits, Work::Application(free))
     }
 
-    fn push_copy(
+    pub(super) fn push_copy(
         &self,
         kind: CommandKind,
         waits: &[Arc<Event>],
@@ -270,7 +292,7 @@ fn check_pattern(pattern: &[u8], begin: usize, size: usize) -> Result<()> {
 }
 
 /// Writes a pattern again and again, doubling what is copied.
-fn fill(memory: &HostMemory, pattern: &[u8], offset: usize, size: usize) {
+pub(super) fn fill(memory: &HostMemory, pattern: &[u8], offset: usize, size: usize) {
     if let [byte] = pattern {
         return memory.fill(offset, size, *byte);
     }
@@ -286,65 +308,9 @@ fn fill(memory: &HostMemory, pattern: &[u8], offset: usize, size: usize) {
     }
 }
 
-fn check_rect(rect: BufferRect, region: [usize; 3], size: usize) -> Result<()> {
-    if rect.end(region).is_none_or(|end| end > size) {
-        return Err(Error::new(Code::InvalidValue, format!("the region exceeds {size} bytes")));
-    }
-    Ok(())
-}
-
-fn copy_rect(
-    from: &HostMemory,
-    from_rect: BufferRect,
-    to: &HostMemory,
-    to_rect: BufferRect,
-    region: [usize; 3],
-) {
-    for z in 0..region[2] {
-        for y in 0..region[1] {
-            to.copy_from(to_rect.row(y, z), from, from_rect.row(y, z), region[0]);
-        }
-    }
-}
-
-/// Do two rectangles of one storage share a byte? Begins are those of the buffers in it.
-fn rects_overlap(a: (usize, BufferRect), b: (usize, BufferRect), region: [usize; 3]) -> bool {
-    // A slice is no shorter than its rows, so rows come in the order of their addresses.
-    let rows = |(begin, rect): (usize, BufferRect)| {
-        (0..region[2]).flat_map(move |z| (0..region[1]).map(move |y| begin + rect.row(y, z)))
-    };
-    let (a_end, b_end) = (a.1.end(region), b.1.end(region));
-    let (Some(a_end), Some(b_end)) = (a_end, b_end) else { return true };
-    if a.0 + a_end <= b.0 + b.1.row(0, 0) || b.0 + b_end <= a.0 + a.1.row(0, 0) {
-        return false;
-    }
-    let mut others = rows(b).peekable();
-    rows(a).any(|row| {
-        while others.next_if(|other| other + region[0] <= row).is_some() {}
-        others.peek().is_some_and(|&other| other < row + region[0])
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn rect(origin: [usize; 3]) -> BufferRect {
-        BufferRect { origin, row_pitch: 16, slice_pitch: 64 }
-    }
-
-    #[test]
-    fn rectangles_side_by_side_do_not_overlap() {
-        let region = [4, 4, 2];
-        assert!(!rects_overlap((0, rect([0, 0, 0])), (0, rect([4, 0, 0])), region));
-        assert!(rects_overlap((0, rect([0, 0, 0])), (0, rect([3, 3, 1])), region));
-        assert!(!rects_overlap((0, rect([0, 0, 0])), (128, rect([0, 0, 0])), region));
-        assert!(rects_overlap((0, rect([0, 0, 0])), (16, rect([0, 0, 0])), region));
-        // Rows of different lengths, through two sub-buffers of one buffer: only the last ones meet.
-        let other = (8, BufferRect { origin: [0; 3], row_pitch: 24, slice_pitch: 96 });
-        assert!(!rects_overlap((0, rect([0, 0, 0])), other, [4, 2, 1]));
-        assert!(rects_overlap((0, rect([0, 0, 0])), other, [4, 3, 1]));
-    }
 
     #[test]
     fn patterns_repeat() {
@@ -353,18 +319,5 @@ mod tests {
         let mut out = [0; 16];
         memory.read(0, &mut out);
         assert_eq!(out, [0, 0, 0, 0, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 0, 0]);
-    }
-
-    #[test]
-    fn rectangles_are_copied_by_rows() {
-        let memory = || HostMemory::zeros(4096).unwrap();
-        let (from, to) = (memory(), memory());
-        from.write(0, &(0..64).collect::<Vec<u8>>());
-        let source = BufferRect { origin: [1, 1, 0], row_pitch: 8, slice_pitch: 32 };
-        let target = BufferRect { origin: [0; 3], row_pitch: 2, slice_pitch: 4 };
-        copy_rect(&from, source, &to, target, [2, 2, 2]);
-        let mut out = [0; 8];
-        to.read(0, &mut out);
-        assert_eq!(out, [9, 10, 17, 18, 41, 42, 49, 50]);
     }
 }

@@ -8,6 +8,7 @@ mod builds;
 mod control_flow;
 mod faults;
 mod floating_point;
+mod images;
 mod information;
 mod integers;
 mod math;
@@ -35,6 +36,7 @@ fn main() {
         api::cases(),
         information::cases(),
         objects::cases(),
+        images::cases(),
         shared_memory::cases(),
         faults::cases(),
     ];

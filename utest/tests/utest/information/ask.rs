@@ -40,7 +40,7 @@ pub struct Query {
 /// `NAME: shape` for each query.
 macro_rules! queries {
     ($($name:ident: $shape:expr,)*) => {
-        &[$($crate::information::ask::Query {
+        &[$($crate::information::Query {
             name: stringify!($name),
             value: opencl_sys::$name as u32,
             shape: $shape,

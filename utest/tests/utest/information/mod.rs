@@ -2,9 +2,10 @@
 
 mod ask;
 mod limits;
-mod objects;
+pub mod objects;
 
-pub use ask::{Ask, answer, expect, number};
+pub(crate) use ask::queries;
+pub use ask::{Ask, HANDLE, Query, SIZE, Shape, UINT, answer, check_all, expect, number};
 pub(crate) use objects::ask;
 
 use gencl_utest::Case;

@@ -176,7 +176,7 @@ const QUEUE: &[Query] = queries! {
     CL_QUEUE_DEVICE_DEFAULT: HANDLE,
 };
 
-const MEMORY: &[Query] = queries! {
+pub const MEMORY: &[Query] = queries! {
     CL_MEM_TYPE: UINT,
     CL_MEM_FLAGS: ULONG,
     CL_MEM_SIZE: SIZE,

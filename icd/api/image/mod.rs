@@ -1,0 +1,6 @@
+//! Images.
+
+pub mod create;
+mod descriptor;
+pub mod formats;
+pub mod info;

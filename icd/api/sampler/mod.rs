@@ -1,0 +1,5 @@
+//! Samplers.
+
+pub mod create;
+pub mod info;
+pub mod references;

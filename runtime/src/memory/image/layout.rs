@@ -1,0 +1,241 @@
+//! How the texels of an image lie in memory.
+
+use super::format::ImageFormat;
+use crate::values::values;
+use crate::{Code, Error, Result};
+
+values! {
+    /// Kinds of images by their `CL_MEM_OBJECT_IMAGE*` values.
+    ImageKind {
+        Image2D = 0x10F1,
+        Image3D = 0x10F2,
+        Image2DArray = 0x10F3,
+        Image1D = 0x10F4,
+        Image1DArray = 0x10F5,
+        Image1DBuffer = 0x10F6,
+    }
+}
+
+impl ImageKind {
+    /// Types of OpenCL C that take images of this kind.
+    pub(crate) fn type_names(self) -> &'static [&'static str] {
+        match self {
+            Self::Image1D => &["image1d_t"],
+            Self::Image1DArray => &["image1d_array_t"],
+            Self::Image1DBuffer => &["image1d_buffer_t"],
+            Self::Image2D => &["image2d_t"],
+            Self::Image2DArray => &["image2d_array_t"],
+            Self::Image3D => &["image3d_t"],
+        }
+    }
+
+    /// Is there a slice pitch?
+    pub fn has_slices(self) -> bool {
+        matches!(self, Self::Image3D | Self::Image2DArray | Self::Image1DArray)
+    }
+}
+
+/// The largest images of a device, in texels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ImageLimits {
+    /// Width and height of images of one and two dimensions.
+    pub size_2d: usize,
+    /// Each side of images of three dimensions.
+    pub size_3d: usize,
+    /// Images of an array.
+    pub array: usize,
+    /// Images of one dimension that are made of buffers.
+    pub buffer: usize,
+    /// What the row pitch of an image of two dimensions that is made of a buffer is a multiple of.
+    pub pitch_alignment: usize,
+    /// What the address of such a buffer is a multiple of.
+    pub address_alignment: usize,
+    /// Images that a kernel may read, and write.
+    pub arguments: u32,
+    /// Samplers that a kernel may use.
+    pub samplers: u32,
+}
+
+/// `cl_image_desc`, as far as it is about sizes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ImageDescriptor {
+    /// Kind.
+    pub kind: ImageKind,
+    /// Texels of a row.
+    pub width: usize,
+    /// Rows.
+    pub height: usize,
+    /// Slices of an image of three dimensions.
+    pub depth: usize,
+    /// Images of an array.
+    pub layers: usize,
+    /// Bytes from row to row; 0: no gap.
+    pub row_pitch: usize,
+    /// Bytes from slice to slice, or from image to image of an array; 0: no gap.
+    pub slice_pitch: usize,
+}
+
+/// A descriptor that was checked and completed. What a kind does not have is 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// Kind.
+    pub kind: ImageKind,
+    /// Format.
+    pub format: ImageFormat,
+    /// Texels of a row.
+    pub width: usize,
+    /// Rows.
+    pub height: usize,
+    /// Slices of an image of three dimensions.
+    pub depth: usize,
+    /// Images of an array.
+    pub layers: usize,
+    /// Bytes from row to row.
+    pub row_pitch: usize,
+    /// Bytes from slice to slice, or from image to image of an array.
+    pub slice_pitch: usize,
+}
+
+impl Layout {
+    /// Checks a descriptor and completes it. `INVALID_IMAGE_SIZE` for sides of 0 or above the device's limits, `INVALID_IMAGE_DESCRIPTOR` for pitches that
+    /// are too small or no multiples.
+    pub fn new(limits: &ImageLimits, format: ImageFormat, descriptor: &ImageDescriptor) -> Result<Self> {
+        let ImageDescriptor { kind, width, height, depth, layers, row_pitch, slice_pitch } = *descriptor;
+        // What the kind does not have is not looked at.
+        let (height, depth, layers) = match kind {
+            ImageKind::Image1D | ImageKind::Image1DBuffer => (0, 0, 0),
+            ImageKind::Image1DArray => (0, 0, layers),
+            ImageKind::Image2D => (height, 0, 0),
+            ImageKind::Image2DArray => (height, 0, layers),
+            ImageKind::Image3D => (height, depth, 0),
+        };
+        let (plane, length) = match kind {
+            ImageKind::Image3D => (limits.size_3d, limits.size_3d),
+            ImageKind::Image1DBuffer => (limits.buffer, 1),
+            _ => (limits.size_2d, 1),
+        };
+        let mut layout = Self { kind, format, width, height, depth, layers, row_pitch, slice_pitch };
+        let sides = layout.extent();
+        let most = match kind {
+            ImageKind::Image1DArray => [plane, limits.array, 1],
+            ImageKind::Image2DArray => [plane, plane, limits.array],
+            _ => [plane, plane, length],
+        };
+        if (0..3).any(|axis| sides[axis] == 0 || sides[axis] > most[axis]) {
+            let reason = format!("{sides:?} texels, at most {most:?}");
+            return Err(Error::new(Code::InvalidImageSize, reason));
+        }
+        layout.complete_pitches()?;
+        Ok(layout)
+    }
+
+    fn complete_pitches(&mut self) -> Result<()> {
+        let bad = |reason: String| Err(Error::new(Code::InvalidImageDescriptor, reason));
+        let texel = self.format.texel();
+        // Sides are small numbers by now, but pitches are any.
+        let row = self.width * texel;
+        if self.row_pitch == 0 {
+            self.row_pitch = row;
+        } else if self.row_pitch < row || !self.row_pitch.is_multiple_of(texel) {
+            return bad(format!("row pitch {} of {row} bytes in texels of {texel}", self.row_pitch));
+        }
+        let slice = self.row_pitch.checked_mul(self.height.max(1));
+        let slice = slice.ok_or_else(|| Error::from(Code::InvalidImageDescriptor))?;
+        if !self.kind.has_slices() {
+            self.slice_pitch = 0;
+        } else if self.slice_pitch == 0 {
+            self.slice_pitch = slice;
+        } else if self.slice_pitch < slice || !self.slice_pitch.is_multiple_of(self.row_pitch) {
+            return bad(format!("slice pitch {} of {slice} bytes", self.slice_pitch));
+        }
+        let size = match self.kind {
+            ImageKind::Image1DArray | ImageKind::Image2DArray => self.slice_pitch.checked_mul(self.layers),
+            ImageKind::Image3D => self.slice_pitch.checked_mul(self.depth),
+            ImageKind::Image1D | ImageKind::Image1DBuffer | ImageKind::Image2D => Some(slice),
+        };
+        match size {
+            Some(size) if isize::try_from(size).is_ok() => Ok(()),
+            _ => bad("the image exceeds all memory".to_owned()),
+        }
+    }
+
+    /// Texels, rows and slices as commands count them: the images of an array are its last side.
+    pub fn extent(&self) -> [usize; 3] {
+        match self.kind {
+            ImageKind::Image1D | ImageKind::Image1DBuffer => [self.width, 1, 1],
+            ImageKind::Image1DArray => [self.width, self.layers, 1],
+            ImageKind::Image2D => [self.width, self.height, 1],
+            ImageKind::Image2DArray => [self.width, self.height, self.layers],
+            ImageKind::Image3D => [self.width, self.height, self.depth],
+        }
+    }
+
+    /// Bytes from one to the next on the second and third side of [`Layout::extent`].
+    pub(crate) fn steps(&self) -> [usize; 2] {
+        match self.kind {
+            ImageKind::Image1DArray => [self.slice_pitch, self.slice_pitch * self.layers],
+            ImageKind::Image3D | ImageKind::Image2DArray => [self.row_pitch, self.slice_pitch],
+            ImageKind::Image2D | ImageKind::Image1D | ImageKind::Image1DBuffer => {
+                [self.row_pitch, self.row_pitch * self.height.max(1)]
+            }
+        }
+    }
+
+    /// Bytes of all rows and slices.
+    pub fn size(&self) -> usize {
+        self.steps()[1] * self.extent()[2]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::format::{ChannelOrder, ChannelType};
+    use super::*;
+
+    const LIMITS: ImageLimits = ImageLimits {
+        size_2d: 16384,
+        size_3d: 2048,
+        array: 2048,
+        buffer: 1 << 27,
+        pitch_alignment: 4,
+        address_alignment: 4,
+        arguments: 128,
+        samplers: 16,
+    };
+    const FORMAT: ImageFormat = ImageFormat { order: ChannelOrder::Rgba, ty: ChannelType::UnormInt8 };
+
+    fn descriptor(kind: ImageKind) -> ImageDescriptor {
+        ImageDescriptor { kind, width: 10, height: 5, depth: 3, layers: 7, row_pitch: 0, slice_pitch: 0 }
+    }
+
+    fn sizes(kind: ImageKind) -> (usize, usize, usize, [usize; 3]) {
+        let layout = Layout::new(&LIMITS, FORMAT, &descriptor(kind)).unwrap();
+        (layout.row_pitch, layout.slice_pitch, layout.size(), layout.extent())
+    }
+
+    #[test]
+    fn pitches_without_gaps() {
+        assert_eq!(sizes(ImageKind::Image1D), (40, 0, 40, [10, 1, 1]));
+        assert_eq!(sizes(ImageKind::Image1DArray), (40, 40, 280, [10, 7, 1]));
+        assert_eq!(sizes(ImageKind::Image2D), (40, 0, 200, [10, 5, 1]));
+        assert_eq!(sizes(ImageKind::Image2DArray), (40, 200, 1400, [10, 5, 7]));
+        assert_eq!(sizes(ImageKind::Image3D), (40, 200, 600, [10, 5, 3]));
+    }
+
+    #[test]
+    fn sides_have_limits() {
+        let code =
+            |descriptor: ImageDescriptor| Layout::new(&LIMITS, FORMAT, &descriptor).map_err(|e| e.code);
+        let flat = descriptor(ImageKind::Image2D);
+        assert_eq!(code(ImageDescriptor { width: 0, ..flat }), Err(Code::InvalidImageSize));
+        assert_eq!(code(ImageDescriptor { height: 16385, ..flat }), Err(Code::InvalidImageSize));
+        assert!(code(ImageDescriptor { depth: 0, layers: 0, ..flat }).is_ok());
+        let deep = descriptor(ImageKind::Image3D);
+        assert_eq!(code(ImageDescriptor { depth: 2049, ..deep }), Err(Code::InvalidImageSize));
+        assert_eq!(code(ImageDescriptor { row_pitch: 36, ..flat }), Err(Code::InvalidImageDescriptor));
+        assert_eq!(code(ImageDescriptor { row_pitch: 42, ..flat }), Err(Code::InvalidImageDescriptor));
+        assert_eq!(code(ImageDescriptor { slice_pitch: 210, ..deep }), Err(Code::InvalidImageDescriptor));
+        let large = ImageDescriptor { row_pitch: usize::MAX & !3, ..deep };
+        assert_eq!(code(large), Err(Code::InvalidImageDescriptor));
+    }
+}
