@@ -13,6 +13,7 @@ mod information;
 mod integers;
 mod math;
 mod memory;
+mod misuse;
 mod nd_range;
 mod objects;
 mod printf;
@@ -20,6 +21,7 @@ mod programs;
 mod shared_memory;
 
 fn main() {
+    misuse::run_as_child();
     let cases = [
         control_flow::cases(),
         arguments::cases(),
@@ -39,6 +41,7 @@ fn main() {
         images::cases(),
         shared_memory::cases(),
         faults::cases(),
+        misuse::cases(),
     ];
     gencl_utest::main_with(cases.into_iter().flatten().collect())
 }
