@@ -23,7 +23,7 @@ pub fn describe(translator: &mut Translator) -> Result<(), Failure> {
 
     let mut block_size = 0u32;
     for (index, parameter) in kernel.parameters().into_iter().enumerate() {
-        let mut argument = shape(translator, index as u32, parameter)
+        let mut argument = shape(translator, index as u32, parameter, &at(&types, index))
             .map_err(|failure| Failure::new(format!("argument {}: {}", index + 1, failure.message)))?;
         // Without them, messages call an argument as LLVM does.
         argument.name = names.get(index).cloned().unwrap_or_else(|| parameter.name());
@@ -45,8 +45,13 @@ pub fn describe(translator: &mut Translator) -> Result<(), Failure> {
     attributes(translator)
 }
 
-/// Kind, size and alignment.
-fn shape<'m>(translator: &Translator<'_, 'm>, index: u32, parameter: Value<'m>) -> Result<Argument, Failure> {
+/// Kind, size and alignment of an argument whose type the source calls `type_name`.
+fn shape<'m>(
+    translator: &Translator<'_, 'm>,
+    index: u32,
+    parameter: Value<'m>,
+    type_name: &str,
+) -> Result<Argument, Failure> {
     let module = translator.module;
     let by_value = translator.kernel.by_value_type(index);
     let (kind, size, alignment) = match (by_value, parameter.ty().kind()) {
@@ -57,7 +62,10 @@ fn shape<'m>(translator: &Translator<'_, 'm>, index: u32, parameter: Value<'m>) 
             Space::Local => (ArgumentKind::LocalPointer, 8, pointee_alignment(translator, index)),
             Space::Private => return Err(Failure::new("a private pointer cannot be an argument")),
         },
-        (None, TypeKind::Target) => return Err(Failure::new("images, samplers and pipes are not supported")),
+        // What is done with them is in functions that there are not; a kernel that leaves them alone may have them.
+        (None, TypeKind::Target) if type_name == "sampler_t" => (ArgumentKind::Sampler, 8, 8),
+        (None, TypeKind::Target) if type_name.starts_with("image") => (ArgumentKind::Image, 8, 8),
+        (None, TypeKind::Target) => return Err(Failure::new("pipes are not supported")),
         (None, _) => {
             layout(module, parameter.ty())?;
             let ty = parameter.ty();

@@ -6,7 +6,7 @@ use super::Failure;
 use super::function::{Regs, Translator};
 use crate::conversion::Conversion;
 use crate::ir::{BinaryOp, Family, Input, Op, Type, UnaryOp};
-use crate::llvm::view::{Value, ValueKind};
+use crate::llvm::view::{TypeKind, Value, ValueKind};
 
 /// `CLK_LOCAL_MEM_FENCE` and `CLK_GLOBAL_MEM_FENCE`.
 const LOCAL_FENCE: u64 = 1;
@@ -55,8 +55,11 @@ impl<'m> Translator<'_, 'm> {
         if let Some(conversion) = Conversion::parse(&name).filter(|_| callee.is_declaration()) {
             return self.each(instruction, |this, _, operands| Ok(this.converted(conversion, operands[0])));
         }
+        let opaque = |value: Value<'m>| matches!(value.ty().kind(), TypeKind::Target);
         Err(Failure::new(if !callee.is_declaration() {
             format!("{name} calls itself; recursion is not supported")
+        } else if opaque(instruction) || instruction.call_arguments().into_iter().any(opaque) {
+            format!("{} is not defined: kernels cannot use images and samplers", plain(&name))
         } else {
             format!("{} is not defined", plain(&name))
         }))

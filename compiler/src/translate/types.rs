@@ -125,7 +125,7 @@ pub fn address_space(number: u32) -> Result<Space, Failure> {
 
 fn append<'m>(module: Module<'m>, ty: Type<'m>, at: u64, result: &mut Layout) -> Result<(), Failure> {
     match ty.kind() {
-        // Events have no value: what they stand for has happened. Images are refused as arguments.
+        // Events have no value: what they stand for has happened. Images and samplers have none, as no function takes them.
         TypeKind::Void | TypeKind::Target => {}
         TypeKind::Integer(65..) => {
             let count = wide::pieces(ty)

@@ -1,5 +1,6 @@
 //! Images and samplers as objects, and the commands on images.
 
+mod arguments;
 mod commands;
 mod create;
 mod image;
@@ -33,6 +34,8 @@ pub fn cases() -> Vec<Case> {
         Case::of_gencl(OTHERS, "image_fill_refused", commands::fill),
         Case::of_gencl(OTHERS, "image_map_refused", commands::map),
         Case::new("image_host_access_refused", commands::host_access),
+        Case::new("image_arguments", arguments::set_and_launch),
+        Case::of_gencl(OTHERS, "image_arguments_refused", arguments::refused),
         Case::new("sampler_information", samplers::information),
         Case::of_gencl(OTHERS, "sampler_refused", samplers::refused),
         Case::new("sampler_references", samplers::references),
