@@ -6,6 +6,7 @@
 # make compare-code KERNELS=FOLDER BASE=GENCLC OPTIONS='...': the code that Intel's compiler, another build and this one make
 # make fuzz-ioctl MINUTES=30   random requests to the simulated render node; SEED=N to see a fault again
 # make fuzz-kernels COUNT=1000   random kernels, compared with pocl; SEED=N for the first
+# make fuzz-api MINUTES=30   random calls of the API from several threads; SEED=N to see a fault again
 # make install  PREFIX=/usr/local DESTDIR=
 
 PREFIX ?= /usr/local
@@ -19,7 +20,7 @@ COUNT ?= 1000
 SEED ?=
 DEVICE ?= skl
 
-.PHONY: all demo test test-all lint bench compare compare-code fuzz-ioctl fuzz-kernels install clean dependencies test-dependencies build
+.PHONY: all demo test test-all lint bench compare compare-code fuzz-api fuzz-ioctl fuzz-kernels install clean dependencies test-dependencies build
 
 all: build
 
@@ -65,6 +66,10 @@ fuzz-ioctl:
 fuzz-kernels: build
 	$(CARGO) build --release -p gencl-utest
 	$(DRIVER) GENCL_DEBUG=validate $(RELEASE)/gencl-fuzz-kernels --count $(COUNT) $(if $(SEED),--seed $(SEED))
+
+fuzz-api: build
+	$(CARGO) build --release -p gencl-utest
+	$(DRIVER) $(RELEASE)/gencl-fuzz-api --seconds $$(($(MINUTES) * 60)) $(if $(SEED),--seed $(SEED))
 
 install: build
 	install -d '$(DESTDIR)$(PREFIX)/lib/gencl' '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)/etc/OpenCL/vendors'

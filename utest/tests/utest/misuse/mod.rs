@@ -56,5 +56,6 @@ pub fn cases() -> Vec<Case> {
         undefined("misuse_fork_while_in_use", || processes::child("fork_while_in_use")),
         undefined("misuse_dlclose", || processes::child("dlclose")),
         undefined("misuse_thread_that_ends", || processes::child("thread_that_ends")),
+        undefined("misuse_random_calls", processes::random_calls),
     ]
 }
