@@ -301,7 +301,8 @@ impl Kernel {
 
     /// `CL_KERNEL_WORK_GROUP_SIZE`: most work-items of a group of this kernel.
     pub fn work_group_size(&self) -> u32 {
-        self.program.context().device().facts().max_work_group_size
+        let facts = self.program.context().device().facts();
+        facts.max_work_group_size.min(facts.threads_per_group * self.info.simd_width)
     }
 
     /// The work-group size that a launch over `range` has, where the application leaves it to us

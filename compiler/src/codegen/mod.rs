@@ -104,8 +104,8 @@ pub fn compile(function: &Function, target: &Target, options: &Options) -> Resul
                 format!("threads of {other} lanes (sub-group size) are not supported; {SIMD_WIDTHS:?} are");
             return Err(error(what, "options".into()));
         }
-        None if width::wide_pays(function) => &[32, 16, 8],
-        None => &[16, 8],
+        None if width::wide_pays(function) => width::fitting(function, &[32, 16, 8]),
+        None => width::fitting(function, &[16, 8]),
     };
     for (index, simd) in widths.iter().enumerate() {
         let last = index + 1 == widths.len();

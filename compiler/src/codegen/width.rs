@@ -22,6 +22,18 @@ pub fn wide_pays(function: &Function) -> bool {
     })
 }
 
+/// Work-items of a group of threads with 8 lanes that any device has room for: a subslice has 36 threads or more.
+const LARGEST_GROUP_OF_8_LANES: u32 = 256;
+
+/// Those of some widths, the narrowest last, with which a group of the required size fits into a subslice.
+pub fn fitting<'w>(function: &Function, widths: &'w [u32]) -> &'w [u32] {
+    let group = function.kernel.required_work_group_size.map_or(0, |size| size.iter().product());
+    match widths {
+        [wider @ .., 8] if group > LARGEST_GROUP_OF_8_LANES => wider,
+        all => all,
+    }
+}
+
 /// Does it decide which lanes go round a loop once more?
 fn leaves_loop(instruction: &Instruction) -> bool {
     match instruction.op {

@@ -147,7 +147,7 @@ fn get_device_info(
         CL_DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT => info.boolean(true),
         CL_DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT => info.boolean(true),
         // A sub-group is a thread.
-        CL_DEVICE_MAX_NUM_SUB_GROUPS => info.value(facts.max_work_group_size / SIMD_WIDTHS[0]),
+        CL_DEVICE_MAX_NUM_SUB_GROUPS => info.value(facts.threads_per_group),
         CL_DEVICE_SUB_GROUP_SIZES_INTEL => info.values(&SIMD_WIDTHS.map(|width| width as usize)),
         // Threads of a group get their turns whether others wait or not.
         CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS => info.boolean(true),

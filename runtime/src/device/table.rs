@@ -43,7 +43,9 @@ pub struct DeviceFacts {
     pub threads_per_eu: u32,
     /// `CL_DEVICE_MAX_CLOCK_FREQUENCY` in MHz.
     pub clock_mhz: u32,
-    /// Most work-items of a work-group.
+    /// Hardware threads that a work-group may have.
+    pub threads_per_group: u32,
+    /// Most work-items of a work-group; a kernel with 8 lanes in a thread may have less.
     pub max_work_group_size: u32,
     /// The same per dimension.
     pub max_work_item_sizes: [u32; 3],
@@ -142,6 +144,18 @@ impl Model {
         self.slices * self.subslices * self.eus_per_subslice * self.threads_per_eu
     }
 
+    /// Hardware threads that a work-group may have: it runs within one subslice, where its local memory and barrier are, and the walker counts
+    /// to 64 (Skylake, Volume 2a, `GPGPU_WALKER`, Thread Width Counter Maximum).
+    fn threads_per_group(&self) -> u32 {
+        (self.eus_per_subslice * self.threads_per_eu).min(64)
+    }
+
+    /// Most work-items of a group: a power of two that fits with 16 lanes, as programs like it. With 8 lanes less may fit.
+    fn max_work_group_size(&self) -> u32 {
+        let fits = self.threads_per_group() * 16;
+        1 << fits.ilog2()
+    }
+
     /// Threads that scratch memory has to be there for.
     pub(crate) fn scratch_threads(&self) -> u32 {
         self.slices * self.scratch_subslices * self.eus_per_subslice * self.threads_per_eu
@@ -163,8 +177,9 @@ impl Model {
             compute_units: self.slices * self.subslices * self.eus_per_subslice,
             threads_per_eu: self.threads_per_eu,
             clock_mhz: self.clock_mhz,
-            max_work_group_size: 256,
-            max_work_item_sizes: [256; 3],
+            threads_per_group: self.threads_per_group(),
+            max_work_group_size: self.max_work_group_size(),
+            max_work_item_sizes: [self.max_work_group_size(); 3],
             global_memory: memory,
             max_allocation: (memory / 2).min(gencl_program::LARGEST_OBJECT),
             max_constant_buffer: (memory / 2).min(MAX_CONSTANT_BUFFER),

@@ -54,7 +54,7 @@ impl Launch {
         let uneven = executable.uneven_groups();
         let local = match range.local {
             None => kernel.chosen_local_size(range.global, || work_group_size(kernel, range))?,
-            Some(_) => local_size(info, range, facts.max_work_group_size, uneven)?,
+            Some(_) => local_size(info, range, limits(kernel), uneven)?,
         };
         let space = Space::new(range, local, uneven)?;
         let mut layout = LocalLayout::new(info);
@@ -105,14 +105,32 @@ fn check_range(range: &NdRange) -> Result<()> {
 /// The work-group size that a launch of `kernel` has; errors as [`crate::Queue::launch`].
 pub(crate) fn work_group_size(kernel: &Kernel, range: &NdRange) -> Result<[u32; 3]> {
     check_range(range)?;
-    let limit = kernel.program().context().device().facts().max_work_group_size;
-    local_size(kernel.shared_info(), range, limit, kernel.executable().uneven_groups())
+    local_size(kernel.shared_info(), range, limits(kernel), kernel.executable().uneven_groups())
+}
+
+/// Most work-items of a group.
+#[derive(Clone, Copy)]
+struct Limits {
+    /// In each dimension, on the device.
+    dimension: u32,
+    /// Altogether, of the kernel.
+    group: u32,
+}
+
+fn limits(kernel: &Kernel) -> Limits {
+    let [dimension, ..] = kernel.program().context().device().facts().max_work_item_sizes;
+    Limits { dimension, group: kernel.work_group_size() }
 }
 
 /// The work-group size: the application's, checked, or one that we choose.
-fn local_size(kernel: &gencl_program::Kernel, range: &NdRange, limit: u32, uneven: bool) -> Result<[u32; 3]> {
+fn local_size(
+    kernel: &gencl_program::Kernel,
+    range: &NdRange,
+    limits: Limits,
+    uneven: bool,
+) -> Result<[u32; 3]> {
     let local = match (range.local, kernel.required_work_group_size) {
-        (None, None) => return Ok(local_size::choose(range.global, kernel.simd_width, limit, uneven)),
+        (None, None) => return Ok(local_size::choose(range.global, kernel.simd_width, limits.group, uneven)),
         (Some(local), Some(required)) if local != required => {
             let reason = format!("{} requires work-groups of {required:?}, not {local:?}", kernel.name);
             return Err(Error::new(Code::InvalidWorkGroupSize, reason));
@@ -123,12 +141,13 @@ fn local_size(kernel: &gencl_program::Kernel, range: &NdRange, limit: u32, uneve
     if local.contains(&0) {
         return Err(Error::new(Code::InvalidWorkGroupSize, format!("{local:?}")));
     }
-    if local.iter().any(|&size| size > limit) {
-        let reason = format!("{local:?}: at most {limit} work-items in each dimension");
+    if local.iter().any(|&size| size > limits.dimension) {
+        let reason = format!("{local:?}: at most {} work-items in each dimension", limits.dimension);
         return Err(Error::new(Code::InvalidWorkItemSize, reason));
     }
-    if local.iter().product::<u32>() > limit {
-        let reason = format!("{local:?}: at most {limit} work-items in a work-group");
+    if local.iter().product::<u32>() > limits.group {
+        let reason =
+            format!("{local:?}: at most {} work-items in a work-group of {}", limits.group, kernel.name);
         return Err(Error::new(Code::InvalidWorkGroupSize, reason));
     }
     Ok(local)
@@ -141,17 +160,22 @@ mod tests {
     #[test]
     fn local_sizes_are_checked() {
         let kernel = gencl_program::Kernel { simd_width: 16, ..Default::default() };
+        let limits = Limits { dimension: 256, group: 256 };
         let range = |local| NdRange { dimensions: 1, offset: [0; 3], global: [256, 1, 1], local };
-        let code = |kernel, local| local_size(kernel, &range(Some(local)), 256, false).unwrap_err().code;
-        assert_eq!(local_size(&kernel, &range(None), 256, false).unwrap(), [64, 1, 1]);
+        let code = |kernel, local| local_size(kernel, &range(Some(local)), limits, false).unwrap_err().code;
+        assert_eq!(local_size(&kernel, &range(None), limits, false).unwrap(), [64, 1, 1]);
         assert_eq!(code(&kernel, [0, 1, 1]), Code::InvalidWorkGroupSize);
         assert_eq!(code(&kernel, [257, 1, 1]), Code::InvalidWorkItemSize);
         assert_eq!(code(&kernel, [32, 16, 1]), Code::InvalidWorkGroupSize);
         let required = gencl_program::Kernel { required_work_group_size: Some([8, 1, 1]), ..kernel.clone() };
         assert_eq!(code(&required, [16, 1, 1]), Code::InvalidWorkGroupSize);
-        assert_eq!(local_size(&required, &range(None), 256, false).unwrap(), [8, 1, 1]);
-        let large = gencl_program::Kernel { required_work_group_size: Some([16, 32, 1]), ..kernel };
-        let refused = local_size(&large, &range(None), 256, false).unwrap_err();
+        assert_eq!(local_size(&required, &range(None), limits, false).unwrap(), [8, 1, 1]);
+        let large = gencl_program::Kernel { required_work_group_size: Some([16, 32, 1]), ..kernel.clone() };
+        let few = Limits { dimension: 512, group: 448 };
+        let range_of_512 = NdRange { local: Some([512, 1, 1]), global: [512, 1, 1], ..range(None) };
+        let refused = local_size(&kernel, &range_of_512, few, false).unwrap_err();
+        assert_eq!(refused.code, Code::InvalidWorkGroupSize, "more than the kernel's threads have");
+        let refused = local_size(&large, &range(None), limits, false).unwrap_err();
         assert_eq!(refused.code, Code::InvalidWorkGroupSize, "more than the device has");
     }
 

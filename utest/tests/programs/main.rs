@@ -14,7 +14,7 @@ const INTEL: &str = "/etc/OpenCL/vendors/intel.icd";
 const INTEL_ON_ANY: &[(&str, &str)] = &[
     ("CL_DEVICE_VENDOR_ID", "0x8086"),
     ("CL_DEVICE_TYPE", "CL_DEVICE_TYPE_GPU"),
-    ("CL_DEVICE_MAX_WORK_GROUP_SIZE", "256"),
+    ("CL_DEVICE_MAX_WORK_GROUP_SIZE", "512"),
     ("CL_DEVICE_LOCAL_MEM_SIZE", "65536"),
     ("CL_DEVICE_SUB_GROUP_SIZES_INTEL", "8 16 32"),
 ];

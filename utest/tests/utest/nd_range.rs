@@ -1,6 +1,6 @@
 //! Work-item functions in one, two and three dimensions, with offsets and uneven last groups.
 
-use gencl_utest::{Case, Gpu, Launch, Outcome, all_widths};
+use gencl_utest::{Arg, Case, Gpu, Launch, Outcome, all_widths};
 
 use crate::memory::same;
 
@@ -11,14 +11,16 @@ const RECORD: usize = 3 * ANSWERS + 1;
 
 pub fn cases() -> Vec<Case> {
     let beyond = Case::of_gencl("Intel's compiler leaves the answers undefined", "nd_range_beyond", beyond);
+    let required = Case::of_gencl("Intel's largest group has 256", "nd_range_required_512", required);
     [
-        vec![beyond],
+        vec![beyond, required],
         all_widths("nd_range_1d", |width| records(width, &[1000], &[250], &[])),
         all_widths("nd_range_1d_offset", |width| records(width, &[64], &[16], &[1_000_003])),
         all_widths("nd_range_2d", |width| records(width, &[24, 10], &[8, 5], &[])),
         all_widths("nd_range_3d_offset", |width| records(width, &[6, 4, 10], &[3, 4, 5], &[7, 0, 9])),
         all_widths("nd_range_driver_chooses", |width| chosen(width, &[30, 7, 2])),
         all_widths("nd_range_prime", |width| chosen(width, &[1009])),
+        all_widths("nd_range_largest", largest),
         all_widths("nd_range_uneven_1d", |width| records(width, &[101], &[16], &[5])),
         all_widths("nd_range_uneven_3d", |width| records(width, &[13, 9, 5], &[4, 4, 2], &[1, 2, 3])),
     ]
@@ -69,6 +71,60 @@ fn records(width: u32, global: &[usize], local: &[usize], offset: &[usize]) -> O
         }
     }
     same(&result, &expected.iter().map(|x| *x as u32).collect::<Vec<_>>())
+}
+
+/// Groups as large as the kernel's can be, all of whose work-items wait for each other, and one work-item more.
+fn largest(width: u32) -> Outcome {
+    let gpu = Gpu::get()?;
+    let program = gpu.build_source(
+        &format!(
+            "kernel __attribute__((intel_reqd_sub_group_size({width}))) void turn(global uint *out, local uint *turned) {{
+                 turned[get_local_size(0) - 1 - get_local_id(0)] = get_local_id(0);
+                 barrier(CLK_LOCAL_MEM_FENCE);
+                 out[get_global_id(0)] = turned[get_local_id(0)]; }}"
+        ),
+        "",
+    )?;
+    let kernel = program.kernel("turn")?;
+    let size = kernel.get_work_group_size(gpu.device.id()).map_err(|e| e.to_string())?;
+    let of_device = gpu.device.max_work_group_size().map_err(|e| e.to_string())?;
+    if size < 256 || size > of_device {
+        return Err(format!("groups of {size} of the kernel, of {of_device} of the device"));
+    }
+    let output = gpu.buffer(&vec![u32::MAX; 3 * size])?;
+    let arguments = |size: usize| [output.arg(), Arg::Local(4 * size)];
+    program.run("turn", &arguments(size), &Launch::linear(3 * size, size))?;
+    let expected: Vec<u32> = (0..size as u32).rev().collect();
+    same(&output.read()?, &expected.repeat(3))?;
+    match program.run("turn", &arguments(size + 1), &Launch::linear(size + 1, size + 1)) {
+        Ok(()) => Err(format!("a group of {} ran", size + 1)),
+        Err(_) => Ok(()),
+    }
+}
+
+/// A required group that fits with 16 lanes only, in a kernel with more values alive than there are registers for.
+fn required() -> Outcome {
+    const VALUES: usize = 140;
+    let gpu = Gpu::get()?;
+    let load = |i| format!("uint v{i} = in[get_global_id(0) + {i}];\n");
+    let store = |i| format!("out[{i} * 512 + get_local_id(0)] = v{i} + turned[{i}];\n");
+    let source = format!(
+        "kernel __attribute__((reqd_work_group_size(512, 1, 1))) void k(global uint *out, global const uint *in) {{
+             local uint turned[512];
+             {}
+             turned[511 - get_local_id(0)] = v0;
+             barrier(CLK_LOCAL_MEM_FENCE);
+             {} }}",
+        (0..VALUES).map(load).collect::<String>(),
+        (0..VALUES).map(store).collect::<String>(),
+    );
+    let program = gpu.build_source(&source, "")?;
+    let numbers: Vec<u32> = (0..512 + VALUES as u32).map(|x| x * x).collect();
+    let input = gpu.buffer(&numbers)?;
+    let output = gpu.buffer(&vec![0; 512 * VALUES])?;
+    program.run("k", &[output.arg(), input.arg()], &Launch::linear(512, 512))?;
+    let expected = |at: usize| numbers[at % 512 + at / 512] + numbers[511 - at / 512];
+    same(&output.read()?, &(0..512 * VALUES).map(expected).collect::<Vec<_>>())
 }
 
 /// With the driver's own local size: ids are consistent with whatever it is.
