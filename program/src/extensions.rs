@@ -28,6 +28,7 @@ pub const EXTENSIONS: &[&str] = &[
     "cl_khr_subgroup_clustered_reduce",
     "cl_khr_subgroup_rotate",
     "cl_intel_required_subgroup_size",
+    "cl_intel_unified_shared_memory",
     "cl_intel_subgroups",
     "cl_intel_subgroups_char",
     "cl_intel_subgroups_short",

@@ -7,7 +7,9 @@ use gencl_program::{Access, Argument, ArgumentKind};
 use parking_lot::Mutex;
 
 use crate::program::Executable;
-use crate::{Buffer, Code, Error, Image, MemoryFlags, NdRange, Program, Result, Sampler, SharedMemory};
+use crate::{
+    Buffer, Code, Error, Image, MemoryFlags, NdRange, Program, Result, Sampler, SharedKind, SharedMemory,
+};
 
 /// What an argument is set to.
 #[derive(Clone, Debug)]
@@ -97,6 +99,44 @@ impl Arguments {
     }
 }
 
+/// Lists of what launches may reach through pointers in memory: each replaces only itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReachedList {
+    /// `CL_KERNEL_EXEC_INFO_SVM_PTRS`
+    Svm,
+    /// `CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL`
+    Unified,
+}
+
+/// Kinds of allocations of which launches may reach all (`CL_KERNEL_EXEC_INFO_INDIRECT_*_ACCESS_INTEL`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "named as in cl_ext.h")]
+pub enum ReachedKind {
+    Host,
+    Device,
+    Shared,
+}
+
+impl ReachedKind {
+    fn of(kind: SharedKind) -> Option<Self> {
+        match kind {
+            SharedKind::Svm => None,
+            SharedKind::Host => Some(Self::Host),
+            SharedKind::Device => Some(Self::Device),
+            SharedKind::Shared { .. } => Some(Self::Shared),
+        }
+    }
+}
+
+/// What launches may reach through pointers in memory.
+#[derive(Clone, Debug, Default)]
+struct Reaches {
+    /// By [`ReachedList`].
+    lists: [Vec<Weak<SharedMemory>>; 2],
+    /// By [`ReachedKind`].
+    all: [bool; 3],
+}
+
 /// A kernel of a program, with arguments. Several threads may use one at a time, but the arguments that a launch sees
 /// are those set when it is enqueued.
 pub struct Kernel {
@@ -105,7 +145,7 @@ pub struct Kernel {
     info: Arc<gencl_program::Kernel>,
     arguments: Mutex<Vec<Option<Setting>>>,
     /// What launches may reach through pointers in memory.
-    reaches: Mutex<Vec<Weak<SharedMemory>>>,
+    reaches: Mutex<Reaches>,
     /// The work-group size that was chosen last, and for which global size: choosing takes longer than launching.
     chosen: Mutex<Option<([u64; 3], [u32; 3])>>,
 }
@@ -259,7 +299,7 @@ impl Kernel {
 
     /// Says which shared virtual memory launches may reach through pointers in memory, in place of what was said before. `INVALID_VALUE`
     /// for an address that is in none.
-    pub fn set_reaches(&self, addresses: &[usize]) -> Result<()> {
+    pub fn set_reaches(&self, which: ReachedList, addresses: &[usize]) -> Result<()> {
         let find = |address: &usize| {
             let memory = self.program.context().shared_at(*address).map(|memory| Arc::downgrade(&memory));
             memory.ok_or_else(|| {
@@ -270,8 +310,13 @@ impl Kernel {
             })
         };
         let found = addresses.iter().map(find).collect::<Result<_>>()?;
-        *self.reaches.lock() = found;
+        self.reaches.lock().lists[which as usize] = found;
         Ok(())
+    }
+
+    /// Says whether launches may reach all allocations of a kind through pointers in memory.
+    pub fn set_reaches_all(&self, which: ReachedKind, may: bool) {
+        self.reaches.lock().all[which as usize] = may;
     }
 
     fn wrong_size(&self, argument: &Argument, size: u64) -> Error {
@@ -347,7 +392,12 @@ impl Kernel {
                 },
             }
         }
-        to.reaches.extend(self.reaches.lock().iter().filter_map(Weak::upgrade));
+        let reaches = self.reaches.lock();
+        to.reaches.extend(reaches.lists.iter().flatten().filter_map(Weak::upgrade));
+        if reaches.all.contains(&true) {
+            let may = |kind| ReachedKind::of(kind).is_some_and(|kind| reaches.all[kind as usize]);
+            to.reaches.extend(self.program.context().shared_where(may));
+        }
         Ok(())
     }
 

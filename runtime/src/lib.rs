@@ -31,10 +31,10 @@ pub use gencl_i915::HostMemory;
 pub use gencl_i915::kernel::PciAddress;
 pub use gencl_program::{Access, Argument, ArgumentKind};
 pub use gencl_simulator::Settings as SimulatorSettings;
-pub use kernel::{ArgumentValue, Kernel};
+pub use kernel::{ArgumentValue, Kernel, ReachedKind, ReachedList};
 pub use memory::{
     Buffer, BufferRect, ChannelOrder, ChannelType, Color, Image, ImageDescriptor, ImageFormat, ImageKind,
-    ImageLayout, ImageLimits, MAX_ALIGNMENT, MapFlags, MemoryFlags, SharedMemory,
+    ImageLayout, ImageLimits, MAX_ALIGNMENT, MapFlags, MemoryFlags, SharedKind, SharedMemory,
 };
 pub use nd_range::NdRange;
 pub use platform::Platform;

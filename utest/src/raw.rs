@@ -1,10 +1,13 @@
 //! The functions of the loader's library with C's types, for calls that `opencl3` would not make: too small a buffer, a handle of the
 //! wrong kind, a null pointer.
 
+use std::ffi::{CString, c_void};
 use std::sync::OnceLock;
 
 use dlopen2::raw::Library;
 use opencl_sys::cl_function_types as types;
+
+use crate::Gpu;
 
 /// The function in a nullable function pointer.
 pub trait Nullable {
@@ -17,21 +20,22 @@ impl<F: Copy> Nullable for Option<F> {
 }
 
 macro_rules! functions {
-    ($($name:ident: $ty:ident,)*) => {
-        /// Functions of OpenCL by their names.
-        #[allow(non_snake_case, missing_docs, reason = "named as in cl.h")]
-        pub struct Api {
-            $(pub $name: <types::$ty as Nullable>::Function,)*
+    ($(#[$doc:meta])* $table:ident { $($name:ident: $ty:ty,)* }) => {
+        $(#[$doc])*
+        #[allow(non_snake_case, missing_docs, reason = "named as in C")]
+        pub struct $table {
+            $(pub $name: <$ty as Nullable>::Function,)*
         }
 
-        impl Api {
-            fn load(library: &Library) -> Result<Self, String> {
+        impl $table {
+            /// Looks for all of them.
+            fn load(find: impl Fn(&str) -> Result<*mut c_void, String>) -> Result<Self, String> {
                 Ok(Self {
-                    $(
-                        // SAFETY: the library is OpenCL's, and the type is that of its function with this name.
-                        $name: unsafe { library.symbol(stringify!($name)) }
-                            .map_err(|error| format!("{}: {error}", stringify!($name)))?,
-                    )*
+                    $($name: {
+                        let address = find(stringify!($name))?;
+                        // SAFETY: the address is that of OpenCL's function of this name, and a function pointer has its size.
+                        unsafe { std::mem::transmute_copy(&address) }
+                    },)*
                 })
             }
         }
@@ -39,92 +43,114 @@ macro_rules! functions {
 }
 
 functions! {
-    clGetPlatformIDs: clGetPlatformIDs_t,
-    clGetPlatformInfo: clGetPlatformInfo_t,
-    clGetDeviceIDs: clGetDeviceIDs_t,
-    clGetDeviceInfo: clGetDeviceInfo_t,
-    clCreateSubDevices: clCreateSubDevices_t,
-    clCreateContext: clCreateContext_t,
-    clRetainContext: clRetainContext_t,
-    clReleaseContext: clReleaseContext_t,
-    clSetContextDestructorCallback: clSetContextDestructorCallback_t,
-    clGetContextInfo: clGetContextInfo_t,
-    clCreateCommandQueueWithProperties: clCreateCommandQueueWithProperties_t,
-    clRetainCommandQueue: clRetainCommandQueue_t,
-    clReleaseCommandQueue: clReleaseCommandQueue_t,
-    clGetCommandQueueInfo: clGetCommandQueueInfo_t,
-    clFlush: clFlush_t,
-    clFinish: clFinish_t,
-    clCreateBuffer: clCreateBuffer_t,
-    clCreateImage: clCreateImage_t,
-    clCreateImage2D: clCreateImage2D_t,
-    clCreateImage3D: clCreateImage3D_t,
-    clCreateImageWithProperties: clCreateImageWithProperties_t,
-    clGetSupportedImageFormats: clGetSupportedImageFormats_t,
-    clGetImageInfo: clGetImageInfo_t,
-    clReleaseMemObject: clReleaseMemObject_t,
-    clSetMemObjectDestructorCallback: clSetMemObjectDestructorCallback_t,
-    clGetMemObjectInfo: clGetMemObjectInfo_t,
-    clCreateSampler: clCreateSampler_t,
-    clCreateSamplerWithProperties: clCreateSamplerWithProperties_t,
-    clRetainSampler: clRetainSampler_t,
-    clReleaseSampler: clReleaseSampler_t,
-    clGetSamplerInfo: clGetSamplerInfo_t,
-    clSetKernelArg: clSetKernelArg_t,
-    clEnqueueReadBuffer: clEnqueueReadBuffer_t,
-    clEnqueueReadImage: clEnqueueReadImage_t,
-    clEnqueueWriteImage: clEnqueueWriteImage_t,
-    clEnqueueFillImage: clEnqueueFillImage_t,
-    clEnqueueCopyImage: clEnqueueCopyImage_t,
-    clEnqueueCopyImageToBuffer: clEnqueueCopyImageToBuffer_t,
-    clEnqueueCopyBufferToImage: clEnqueueCopyBufferToImage_t,
-    clEnqueueMapImage: clEnqueueMapImage_t,
-    clEnqueueUnmapMemObject: clEnqueueUnmapMemObject_t,
-    clCreateSubBuffer: clCreateSubBuffer_t,
-    clRetainMemObject: clRetainMemObject_t,
-    clCreateProgramWithSource: clCreateProgramWithSource_t,
-    clBuildProgram: clBuildProgram_t,
-    clRetainProgram: clRetainProgram_t,
-    clReleaseProgram: clReleaseProgram_t,
-    clSetProgramReleaseCallback: clSetProgramReleaseCallback_t,
-    clGetProgramInfo: clGetProgramInfo_t,
-    clGetProgramBuildInfo: clGetProgramBuildInfo_t,
-    clCreateKernel: clCreateKernel_t,
-    clCloneKernel: clCloneKernel_t,
-    clRetainKernel: clRetainKernel_t,
-    clReleaseKernel: clReleaseKernel_t,
-    clGetKernelInfo: clGetKernelInfo_t,
-    clGetKernelArgInfo: clGetKernelArgInfo_t,
-    clGetKernelWorkGroupInfo: clGetKernelWorkGroupInfo_t,
-    clGetKernelSubGroupInfo: clGetKernelSubGroupInfo_t,
-    clCreateUserEvent: clCreateUserEvent_t,
-    clSetUserEventStatus: clSetUserEventStatus_t,
-    clSetEventCallback: clSetEventCallback_t,
-    clWaitForEvents: clWaitForEvents_t,
-    clRetainEvent: clRetainEvent_t,
-    clReleaseEvent: clReleaseEvent_t,
-    clGetEventInfo: clGetEventInfo_t,
-    clGetEventProfilingInfo: clGetEventProfilingInfo_t,
-    clEnqueueWriteBuffer: clEnqueueWriteBuffer_t,
-    clEnqueueCopyBuffer: clEnqueueCopyBuffer_t,
-    clEnqueueFillBuffer: clEnqueueFillBuffer_t,
-    clEnqueueReadBufferRect: clEnqueueReadBufferRect_t,
-    clEnqueueWriteBufferRect: clEnqueueWriteBufferRect_t,
-    clEnqueueCopyBufferRect: clEnqueueCopyBufferRect_t,
-    clEnqueueMapBuffer: clEnqueueMapBuffer_t,
-    clEnqueueMigrateMemObjects: clEnqueueMigrateMemObjects_t,
-    clEnqueueNDRangeKernel: clEnqueueNDRangeKernel_t,
-    clEnqueueTask: clEnqueueTask_t,
-    clEnqueueMarkerWithWaitList: clEnqueueMarkerWithWaitList_t,
-    clEnqueueBarrierWithWaitList: clEnqueueBarrierWithWaitList_t,
-    clSVMAlloc: clSVMAlloc_t,
-    clSVMFree: clSVMFree_t,
-    clEnqueueSVMFree: clEnqueueSVMFree_t,
-    clEnqueueSVMMemcpy: clEnqueueSVMMemcpy_t,
-    clEnqueueSVMMemFill: clEnqueueSVMMemFill_t,
-    clEnqueueSVMMap: clEnqueueSVMMap_t,
-    clEnqueueSVMUnmap: clEnqueueSVMUnmap_t,
-    clSetKernelArgSVMPointer: clSetKernelArgSVMPointer_t,
+    /// Functions of the loader by their names.
+    Api {
+        clGetExtensionFunctionAddressForPlatform: types::clGetExtensionFunctionAddressForPlatform_t,
+        clGetPlatformIDs: types::clGetPlatformIDs_t,
+        clGetPlatformInfo: types::clGetPlatformInfo_t,
+        clGetDeviceIDs: types::clGetDeviceIDs_t,
+        clGetDeviceInfo: types::clGetDeviceInfo_t,
+        clCreateSubDevices: types::clCreateSubDevices_t,
+        clCreateContext: types::clCreateContext_t,
+        clRetainContext: types::clRetainContext_t,
+        clReleaseContext: types::clReleaseContext_t,
+        clSetContextDestructorCallback: types::clSetContextDestructorCallback_t,
+        clGetContextInfo: types::clGetContextInfo_t,
+        clCreateCommandQueueWithProperties: types::clCreateCommandQueueWithProperties_t,
+        clRetainCommandQueue: types::clRetainCommandQueue_t,
+        clReleaseCommandQueue: types::clReleaseCommandQueue_t,
+        clGetCommandQueueInfo: types::clGetCommandQueueInfo_t,
+        clFlush: types::clFlush_t,
+        clFinish: types::clFinish_t,
+        clCreateBuffer: types::clCreateBuffer_t,
+        clCreateImage: types::clCreateImage_t,
+        clCreateImage2D: types::clCreateImage2D_t,
+        clCreateImage3D: types::clCreateImage3D_t,
+        clCreateImageWithProperties: types::clCreateImageWithProperties_t,
+        clGetSupportedImageFormats: types::clGetSupportedImageFormats_t,
+        clGetImageInfo: types::clGetImageInfo_t,
+        clReleaseMemObject: types::clReleaseMemObject_t,
+        clSetMemObjectDestructorCallback: types::clSetMemObjectDestructorCallback_t,
+        clGetMemObjectInfo: types::clGetMemObjectInfo_t,
+        clCreateSampler: types::clCreateSampler_t,
+        clCreateSamplerWithProperties: types::clCreateSamplerWithProperties_t,
+        clRetainSampler: types::clRetainSampler_t,
+        clReleaseSampler: types::clReleaseSampler_t,
+        clGetSamplerInfo: types::clGetSamplerInfo_t,
+        clSetKernelArg: types::clSetKernelArg_t,
+        clEnqueueReadBuffer: types::clEnqueueReadBuffer_t,
+        clEnqueueReadImage: types::clEnqueueReadImage_t,
+        clEnqueueWriteImage: types::clEnqueueWriteImage_t,
+        clEnqueueFillImage: types::clEnqueueFillImage_t,
+        clEnqueueCopyImage: types::clEnqueueCopyImage_t,
+        clEnqueueCopyImageToBuffer: types::clEnqueueCopyImageToBuffer_t,
+        clEnqueueCopyBufferToImage: types::clEnqueueCopyBufferToImage_t,
+        clEnqueueMapImage: types::clEnqueueMapImage_t,
+        clEnqueueUnmapMemObject: types::clEnqueueUnmapMemObject_t,
+        clCreateSubBuffer: types::clCreateSubBuffer_t,
+        clRetainMemObject: types::clRetainMemObject_t,
+        clCreateProgramWithSource: types::clCreateProgramWithSource_t,
+        clBuildProgram: types::clBuildProgram_t,
+        clRetainProgram: types::clRetainProgram_t,
+        clReleaseProgram: types::clReleaseProgram_t,
+        clSetProgramReleaseCallback: types::clSetProgramReleaseCallback_t,
+        clGetProgramInfo: types::clGetProgramInfo_t,
+        clGetProgramBuildInfo: types::clGetProgramBuildInfo_t,
+        clCreateKernel: types::clCreateKernel_t,
+        clCloneKernel: types::clCloneKernel_t,
+        clRetainKernel: types::clRetainKernel_t,
+        clReleaseKernel: types::clReleaseKernel_t,
+        clGetKernelInfo: types::clGetKernelInfo_t,
+        clGetKernelArgInfo: types::clGetKernelArgInfo_t,
+        clGetKernelWorkGroupInfo: types::clGetKernelWorkGroupInfo_t,
+        clGetKernelSubGroupInfo: types::clGetKernelSubGroupInfo_t,
+        clCreateUserEvent: types::clCreateUserEvent_t,
+        clSetUserEventStatus: types::clSetUserEventStatus_t,
+        clSetEventCallback: types::clSetEventCallback_t,
+        clWaitForEvents: types::clWaitForEvents_t,
+        clRetainEvent: types::clRetainEvent_t,
+        clReleaseEvent: types::clReleaseEvent_t,
+        clGetEventInfo: types::clGetEventInfo_t,
+        clGetEventProfilingInfo: types::clGetEventProfilingInfo_t,
+        clEnqueueWriteBuffer: types::clEnqueueWriteBuffer_t,
+        clEnqueueCopyBuffer: types::clEnqueueCopyBuffer_t,
+        clEnqueueFillBuffer: types::clEnqueueFillBuffer_t,
+        clEnqueueReadBufferRect: types::clEnqueueReadBufferRect_t,
+        clEnqueueWriteBufferRect: types::clEnqueueWriteBufferRect_t,
+        clEnqueueCopyBufferRect: types::clEnqueueCopyBufferRect_t,
+        clEnqueueMapBuffer: types::clEnqueueMapBuffer_t,
+        clEnqueueMigrateMemObjects: types::clEnqueueMigrateMemObjects_t,
+        clEnqueueNDRangeKernel: types::clEnqueueNDRangeKernel_t,
+        clEnqueueTask: types::clEnqueueTask_t,
+        clEnqueueMarkerWithWaitList: types::clEnqueueMarkerWithWaitList_t,
+        clEnqueueBarrierWithWaitList: types::clEnqueueBarrierWithWaitList_t,
+        clSVMAlloc: types::clSVMAlloc_t,
+        clSVMFree: types::clSVMFree_t,
+        clEnqueueSVMFree: types::clEnqueueSVMFree_t,
+        clEnqueueSVMMemcpy: types::clEnqueueSVMMemcpy_t,
+        clEnqueueSVMMemFill: types::clEnqueueSVMMemFill_t,
+        clEnqueueSVMMap: types::clEnqueueSVMMap_t,
+        clEnqueueSVMUnmap: types::clEnqueueSVMUnmap_t,
+        clSetKernelArgSVMPointer: types::clSetKernelArgSVMPointer_t,
+        clSetKernelExecInfo: types::clSetKernelExecInfo_t,
+    }
+}
+
+functions! {
+    /// Functions of `cl_intel_unified_shared_memory`, which only drivers have.
+    Unified {
+        clHostMemAllocINTEL: opencl_sys::clHostMemAllocINTEL_t,
+        clDeviceMemAllocINTEL: opencl_sys::clDeviceMemAllocINTEL_t,
+        clSharedMemAllocINTEL: opencl_sys::clSharedMemAllocINTEL_t,
+        clMemFreeINTEL: opencl_sys::clMemFreeINTEL_t,
+        clMemBlockingFreeINTEL: opencl_sys::clMemBlockingFreeINTEL_t,
+        clGetMemAllocInfoINTEL: opencl_sys::clGetMemAllocInfoINTEL_t,
+        clSetKernelArgMemPointerINTEL: opencl_sys::clSetKernelArgMemPointerINTEL_t,
+        clEnqueueMemFillINTEL: opencl_sys::clEnqueueMemFillINTEL_t,
+        clEnqueueMemcpyINTEL: opencl_sys::clEnqueueMemcpyINTEL_t,
+        clEnqueueMemAdviseINTEL: opencl_sys::clEnqueueMemAdviseINTEL_t,
+        clEnqueueMigrateMemINTEL: opencl_sys::clEnqueueMigrateMemINTEL_t,
+    }
 }
 
 /// The loader's functions, loaded once.
@@ -135,8 +161,34 @@ pub fn api() -> Result<&'static Api, String> {
     static API: OnceLock<Result<(Library, Api), String>> = OnceLock::new();
     let load = || {
         let library = Library::open("libOpenCL.so.1").map_err(|error| error.to_string())?;
-        let api = Api::load(&library)?;
+        // SAFETY: only the address is taken.
+        let find = |name: &str| unsafe { library.symbol(name) }.map_err(|error| format!("{name}: {error}"));
+        let api = Api::load(find)?;
         Ok((library, api))
     };
     API.get_or_init(load).as_ref().map(|(_, api)| api).map_err(Clone::clone)
+}
+
+/// The functions of `cl_intel_unified_shared_memory`, loaded once; `None` for drivers without.
+///
+/// # Errors
+/// The driver says that it has the extension, and lacks a function.
+pub fn unified() -> Result<Option<&'static Unified>, String> {
+    static UNIFIED: OnceLock<Result<Option<Unified>, String>> = OnceLock::new();
+    let load = || {
+        let (api, device) = (api()?, &Gpu::get()?.device);
+        let extensions = device.extensions().map_err(|error| error.to_string())?;
+        if !extensions.contains("cl_intel_unified_shared_memory") {
+            return Ok(None);
+        }
+        let platform = device.platform().map_err(|error| error.to_string())?;
+        let find = |name: &str| {
+            let text = CString::new(name).map_err(|error| error.to_string())?;
+            // SAFETY: the platform is alive, and the text has its end.
+            let address = unsafe { (api.clGetExtensionFunctionAddressForPlatform)(platform, text.as_ptr()) };
+            if address.is_null() { Err(format!("there is no {name}")) } else { Ok(address) }
+        };
+        Unified::load(find).map(Some)
+    };
+    UNIFIED.get_or_init(load).as_ref().map(Option::as_ref).map_err(Clone::clone)
 }

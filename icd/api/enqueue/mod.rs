@@ -11,6 +11,7 @@ pub mod read_write;
 pub mod read_write_rect;
 pub mod shared;
 pub mod synchronize;
+pub mod unified;
 
 use std::sync::Arc;
 

@@ -58,7 +58,7 @@ fn enqueue_svm_memcpy(
     // CL_MEM_COPY_OVERLAP if the values specified for dst_ptr, src_ptr and size result in an overlapping copy.
     // SAFETY: the application has size bytes at both until the command has ended.
     let (to, from) = unsafe { (to.memory(size), from.memory(size)) };
-    let command = enqueue.queue.runtime.copy_shared(&to, &from, &enqueue.waits)?;
+    let command = enqueue.queue.runtime.copy_shared(CommandKind::SvmMemcpy, &to, &from, &enqueue.waits)?;
     enqueue.done_blocking(command, blocking != 0)
 }
 
@@ -84,7 +84,8 @@ fn enqueue_svm_mem_fill(
     // CL_INVALID_VALUE if svm_ptr is not aligned to pattern_size bytes or if size is not a multiple of it.
     // SAFETY: the application has size bytes there until the command has ended.
     let to = unsafe { to.memory(size) };
-    let command = enqueue.queue.runtime.fill_shared(&to, &pattern, &enqueue.waits)?;
+    let command =
+        enqueue.queue.runtime.fill_shared(CommandKind::SvmMemFill, &to, &pattern, &enqueue.waits)?;
     enqueue.done(command)
 }
 

@@ -1,11 +1,13 @@
-//! `clSetKernelArg`, `clSetKernelArgSVMPointer`, `clSetKernelExecInfo`
+//! `clSetKernelArg`, `clSetKernelArgSVMPointer`, `clSetKernelArgMemPointerINTEL`, `clSetKernelExecInfo`
 
 use std::ffi::c_void;
 
 use gencl_icd_macros::cl_entrypoint;
-use gencl_runtime::{Argument, ArgumentKind, ArgumentValue, Code, Error};
+use gencl_runtime::{Argument, ArgumentKind, ArgumentValue, Code, Error, ReachedKind, ReachedList};
 use opencl_sys::{
-    CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM, CL_KERNEL_EXEC_INFO_SVM_PTRS, cl_bool, cl_kernel,
+    CL_KERNEL_EXEC_INFO_INDIRECT_DEVICE_ACCESS_INTEL, CL_KERNEL_EXEC_INFO_INDIRECT_HOST_ACCESS_INTEL,
+    CL_KERNEL_EXEC_INFO_INDIRECT_SHARED_ACCESS_INTEL, CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM,
+    CL_KERNEL_EXEC_INFO_SVM_PTRS, CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL, cl_bool, cl_kernel,
     cl_kernel_exec_info, cl_mem, cl_sampler, cl_uint,
 };
 
@@ -111,6 +113,16 @@ fn set_kernel_arg_svm_pointer(
     kernel.runtime.set_argument(index, value)
 }
 
+// As clSetKernelArgSVMPointer, for unified shared memory, which may be anywhere that shared virtual memory may be.
+#[cl_entrypoint(clSetKernelArgMemPointerINTEL)]
+fn set_kernel_arg_mem_pointer_intel(
+    kernel: cl_kernel,
+    index: cl_uint,
+    value: HostPointer<*const c_void>,
+) -> CLResult<()> {
+    set_kernel_arg_svm_pointer(kernel, index, value)
+}
+
 #[cl_entrypoint(clSetKernelExecInfo)]
 fn set_kernel_exec_info(
     kernel: cl_kernel,
@@ -124,15 +136,32 @@ fn set_kernel_exec_info(
     let bytes = unsafe { value.to_vec(size) }.ok_or_else(|| Error::new(Code::InvalidValue, "no value"))?;
     let words = bytes.chunks_exact(size_of::<usize>());
     match name {
-        CL_KERNEL_EXEC_INFO_SVM_PTRS if words.remainder().is_empty() && !bytes.is_empty() => {
+        CL_KERNEL_EXEC_INFO_SVM_PTRS | CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL
+            if words.remainder().is_empty() && !bytes.is_empty() =>
+        {
             let addresses =
                 words.map(|word| word.iter().rev().fold(0, |sum, byte| sum << 8 | usize::from(*byte)));
-            kernel.runtime.set_reaches(&addresses.collect::<Vec<_>>())
+            let svm = name == CL_KERNEL_EXEC_INFO_SVM_PTRS;
+            let which = if svm { ReachedList::Svm } else { ReachedList::Unified };
+            kernel.runtime.set_reaches(which, &addresses.collect::<Vec<_>>())
         }
         CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM if size == size_of::<cl_bool>() => {
             // CL_INVALID_OPERATION if param_value is CL_TRUE and no devices in the context associated with kernel support fine-grain system SVM.
             let wanted = bytes.iter().any(|byte| *byte != 0);
             refuse_if(wanted, Code::InvalidOperation, "the device has no fine-grained shared virtual memory")
+        }
+        CL_KERNEL_EXEC_INFO_INDIRECT_HOST_ACCESS_INTEL
+        | CL_KERNEL_EXEC_INFO_INDIRECT_DEVICE_ACCESS_INTEL
+        | CL_KERNEL_EXEC_INFO_INDIRECT_SHARED_ACCESS_INTEL
+            if size == size_of::<cl_bool>() =>
+        {
+            let which = match name {
+                CL_KERNEL_EXEC_INFO_INDIRECT_HOST_ACCESS_INTEL => ReachedKind::Host,
+                CL_KERNEL_EXEC_INFO_INDIRECT_DEVICE_ACCESS_INTEL => ReachedKind::Device,
+                _ => ReachedKind::Shared,
+            };
+            kernel.runtime.set_reaches_all(which, bytes.iter().any(|byte| *byte != 0));
+            Ok(())
         }
         _ => Err(Error::new(Code::InvalidValue, "no such execution information")),
     }

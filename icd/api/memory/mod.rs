@@ -5,3 +5,4 @@ pub mod info;
 pub mod references;
 pub mod shared;
 pub mod sub_buffer;
+pub mod unified;

@@ -8,7 +8,7 @@ use opencl_sys::cl_platform_id;
 
 use crate::abi::Text;
 use crate::api::platform::{ids, info};
-use crate::api::{kernel, queue};
+use crate::api::{enqueue, kernel, memory, queue};
 use crate::handle::Handle;
 use crate::object::Platform;
 
@@ -27,6 +27,18 @@ fn address(name: &str) -> *mut c_void {
         "clGetKernelSuggestedLocalWorkSizeKHR" => {
             kernel::work_group_info::clGetKernelSuggestedLocalWorkSize as *const ()
         }
+        // cl_intel_unified_shared_memory
+        "clHostMemAllocINTEL" => memory::unified::clHostMemAllocINTEL as *const (),
+        "clDeviceMemAllocINTEL" => memory::unified::clDeviceMemAllocINTEL as *const (),
+        "clSharedMemAllocINTEL" => memory::unified::clSharedMemAllocINTEL as *const (),
+        "clMemFreeINTEL" => memory::unified::clMemFreeINTEL as *const (),
+        "clMemBlockingFreeINTEL" => memory::unified::clMemBlockingFreeINTEL as *const (),
+        "clGetMemAllocInfoINTEL" => memory::unified::clGetMemAllocInfoINTEL as *const (),
+        "clSetKernelArgMemPointerINTEL" => kernel::argument::clSetKernelArgMemPointerINTEL as *const (),
+        "clEnqueueMemFillINTEL" => enqueue::unified::clEnqueueMemFillINTEL as *const (),
+        "clEnqueueMemcpyINTEL" => enqueue::unified::clEnqueueMemcpyINTEL as *const (),
+        "clEnqueueMigrateMemINTEL" => enqueue::unified::clEnqueueMigrateMemINTEL as *const (),
+        "clEnqueueMemAdviseINTEL" => enqueue::unified::clEnqueueMemAdviseINTEL as *const (),
         _ => std::ptr::null(),
     };
     function.cast_mut().cast()

@@ -46,6 +46,10 @@ pub enum CommandKind {
     SvmMap = 0x120C,
     SvmUnmap = 0x120D,
     SvmMigrateMem = 0x120E,
+    MemFill = 0x4204,
+    Memcpy = 0x4205,
+    MigrateMem = 0x4206,
+    MemAdvise = 0x4207,
 }
 
 /// Points in a command's life that profiling tells; indices into [`Event::profile`]'s times.

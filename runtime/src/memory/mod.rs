@@ -15,5 +15,5 @@ pub use image::{
 pub use rect::BufferRect;
 pub(crate) use rect::{Placed, copy_rect};
 pub(crate) use shared::SharedMemories;
-pub use shared::{MAX_ALIGNMENT, SharedMemory};
+pub use shared::{MAX_ALIGNMENT, SharedKind, SharedMemory};
 pub(crate) use storage::{AddressSpace, Storage, Zone};

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
 
 use gencl_i915::HostMemory;
 use parking_lot::Mutex;
@@ -13,10 +14,31 @@ use crate::{Code, Context, Error, Result};
 /// The largest alignment that can be asked for in bytes: that of the largest type of OpenCL C.
 pub const MAX_ALIGNMENT: usize = 128;
 
+/// Which functions an allocation was made by, and so what may be asked of it. The memory is the same for all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SharedKind {
+    /// `clSVMAlloc`
+    Svm,
+    /// `clHostMemAllocINTEL`
+    Host,
+    /// `clDeviceMemAllocINTEL`
+    Device,
+    /// `clSharedMemAllocINTEL`, for one device or for all.
+    Shared {
+        /// Was a device named?
+        one_device: bool,
+    },
+}
+
 /// An allocation. It lives as long as a launch needs it, longer than the application does.
 pub struct SharedMemory {
     storage: Arc<Storage>,
     size: usize,
+    kind: SharedKind,
+    /// `CL_MEM_ALLOC_FLAGS_INTEL`, which are hints.
+    flags: u64,
+    /// Dropped with it, for who waits until nothing needs it.
+    end: Mutex<Option<Sender<()>>>,
 }
 
 impl std::fmt::Debug for SharedMemory {
@@ -26,7 +48,7 @@ impl std::fmt::Debug for SharedMemory {
 }
 
 impl SharedMemory {
-    fn new(context: &Context, size: usize) -> Result<Arc<Self>> {
+    fn new(context: &Context, kind: SharedKind, flags: u64, size: usize) -> Result<Arc<Self>> {
         let no_memory =
             |why: String| Error::new(Code::MemObjectAllocationFailure, format!("{size} bytes: {why}"));
         // Addresses between any two allocations stay unused on both sides. What is not touched takes no memory.
@@ -34,12 +56,23 @@ impl SharedMemory {
         let mapping = HostMemory::zeros(room).map_err(|error| no_memory(error.to_string()))?;
         let offset = mapping.address().align_offset(GUARD as usize);
         let memory = mapping.slice(offset, size.next_multiple_of(PAGE as usize));
-        Ok(Arc::new(Self { storage: Arc::new(Storage::shared(context.space(), memory)?), size }))
+        let storage = Arc::new(Storage::shared(context.space(), memory)?);
+        Ok(Arc::new(Self { storage, size, kind, flags, end: Mutex::default() }))
     }
 
     /// Where it is, for the host and the GPU.
     pub fn address(&self) -> usize {
         self.storage.address() as usize
+    }
+
+    /// What made it.
+    pub fn kind(&self) -> SharedKind {
+        self.kind
+    }
+
+    /// As it was made.
+    pub fn flags(&self) -> u64 {
+        self.flags
     }
 
     /// Bytes.
@@ -59,7 +92,13 @@ pub(crate) struct SharedMemories(Mutex<BTreeMap<usize, Arc<SharedMemory>>>);
 impl Context {
     /// Allocates shared virtual memory of zeros. `INVALID_BUFFER_SIZE` for 0 or more than the device's largest allocation, `INVALID_VALUE` for an
     /// alignment that is no power of two of at most [`MAX_ALIGNMENT`] bytes (0: that), `MEM_OBJECT_ALLOCATION_FAILURE`.
-    pub fn allocate_shared(&self, size: usize, alignment: usize) -> Result<Arc<SharedMemory>> {
+    pub fn allocate_shared(
+        &self,
+        kind: SharedKind,
+        flags: u64,
+        size: usize,
+        alignment: usize,
+    ) -> Result<Arc<SharedMemory>> {
         let limit = self.device().facts().max_allocation;
         if size == 0 || size as u64 > limit {
             let reason = format!("{size} bytes: an allocation has between 1 and {limit} bytes");
@@ -68,7 +107,7 @@ impl Context {
         if alignment != 0 && !alignment.is_power_of_two() || alignment > MAX_ALIGNMENT {
             return Err(Error::new(Code::InvalidValue, format!("an alignment of {alignment}")));
         }
-        let memory = SharedMemory::new(self, size)?;
+        let memory = SharedMemory::new(self, kind, flags, size)?;
         self.shared().0.lock().insert(memory.address(), memory.clone());
         Ok(memory)
     }
@@ -77,6 +116,24 @@ impl Context {
     pub fn free_shared(&self, address: usize) {
         let memory = self.shared().0.lock().remove(&address);
         drop(memory);
+    }
+
+    /// Gives back an allocation as [`Context::free_shared`] and waits until no command needs it that was enqueued before. `INVALID_VALUE` when `address` is none's first
+    /// address.
+    pub fn free_shared_and_wait(&self, address: usize) -> Result<()> {
+        let memory = self.shared().0.lock().remove(&address);
+        let memory = memory.ok_or_else(|| Error::new(Code::InvalidValue, "no allocation begins there"))?;
+        let (sender, end) = channel();
+        *memory.end.lock() = Some(sender);
+        drop(memory);
+        // Nothing is sent: the error says that the memory is gone.
+        let _ = end.recv();
+        Ok(())
+    }
+
+    /// The allocations of which something holds.
+    pub(crate) fn shared_where(&self, holds: impl Fn(SharedKind) -> bool) -> Vec<Arc<SharedMemory>> {
+        self.shared().0.lock().values().filter(|memory| holds(memory.kind)).cloned().collect()
     }
 
     /// The allocation that an address is in.

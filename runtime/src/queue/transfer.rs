@@ -234,6 +234,7 @@ impl Queue {
     /// Copies between shared virtual memory, or it and memory of the application. `MEM_COPY_OVERLAP`.
     pub fn copy_shared(
         &self,
+        kind: CommandKind,
         to: &HostMemory,
         from: &HostMemory,
         waits: &[Arc<Event>],
@@ -244,18 +245,24 @@ impl Queue {
         }
         let kept = (self.context().shared_at(begins.0), self.context().shared_at(begins.1));
         let (to, from) = (to.clone(), from.clone());
-        self.push_copy(CommandKind::SvmMemcpy, waits, move || {
+        self.push_copy(kind, waits, move || {
             to.copy_from(0, &from, 0, to.len());
             drop(kept);
         })
     }
 
     /// Fills shared virtual memory with a pattern as [`Queue::fill_buffer`] does; the address is a multiple of its size. `INVALID_VALUE`.
-    pub fn fill_shared(&self, to: &HostMemory, pattern: &[u8], waits: &[Arc<Event>]) -> Result<Arc<Event>> {
+    pub fn fill_shared(
+        &self,
+        kind: CommandKind,
+        to: &HostMemory,
+        pattern: &[u8],
+        waits: &[Arc<Event>],
+    ) -> Result<Arc<Event>> {
         let address = to.address() as usize;
         check_pattern(pattern, address, to.len())?;
         let (to, pattern, kept) = (to.clone(), Box::<[u8]>::from(pattern), self.context().shared_at(address));
-        self.push_copy(CommandKind::SvmMemFill, waits, move || {
+        self.push_copy(kind, waits, move || {
             fill(&to, &pattern, 0, to.len());
             drop(kept);
         })

@@ -19,6 +19,7 @@ mod objects;
 mod printf;
 mod programs;
 mod shared_memory;
+mod unified_memory;
 
 fn main() {
     misuse::run_as_child();
@@ -40,6 +41,7 @@ fn main() {
         objects::cases(),
         images::cases(),
         shared_memory::cases(),
+        unified_memory::cases(),
         faults::cases(),
         misuse::cases(),
     ];

@@ -5,7 +5,7 @@ mod limits;
 pub mod objects;
 
 pub(crate) use ask::queries;
-pub use ask::{Ask, HANDLE, Query, SIZE, Shape, UINT, answer, check_all, expect, number, text};
+pub use ask::{Ask, HANDLE, Query, SIZE, Shape, UINT, ULONG, answer, check_all, expect, number, text};
 pub(crate) use objects::ask;
 
 use gencl_utest::Case;
