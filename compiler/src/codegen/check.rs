@@ -7,10 +7,11 @@
 //! known byte by byte, because a value is often put together by several writes under the same predicate.
 //!
 //! Where paths meet, a byte may stand for several registers: on a path that has not written a register's byte
-//! anything will do for it.
+//! anything will do for it - but something must write it, or say that it is undefined.
 
 use super::allocate::Locations;
 use super::lir::{Inst, Kind, Program, VRef};
+use fixedbitset::FixedBitSet;
 use smallvec::SmallVec;
 use std::collections::BTreeSet;
 
@@ -62,6 +63,9 @@ impl State {
 /// # Errors
 /// The first instruction that reads something else than it should.
 pub fn check(program: &Program, locations: &Locations) -> Result<(), String> {
+    if let Some(v) = never_written(program) {
+        return Err(format!("v{v} is read and never written"));
+    }
     let (bytes, count) = Bytes::new(program);
     let ends = program.vregs.iter().zip(locations).filter_map(|(v, at)| at.map(|at| at + v.size));
     let mut first = State {
@@ -108,6 +112,20 @@ pub fn check(program: &Program, locations: &Locations) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// A register that is read although nothing writes it, nor says that it is undefined: its only write was taken away.
+fn never_written(program: &Program) -> Option<u32> {
+    let insts = || program.blocks.iter().flat_map(|block| &block.insts);
+    let original = |v: VRef| origin(program, v, 0).0;
+    let mut known = FixedBitSet::with_capacity(program.vregs.len());
+    known.extend((0..program.vregs.len()).filter(|&v| program.vregs[v].fixed.is_some()));
+    known.extend(insts().filter_map(|inst| inst.dst).map(|v| original(v) as usize));
+    insts()
+        .filter(|inst| !matches!(inst.kind, Kind::Spill(_)))
+        .flat_map(|inst| inst.srcs.iter().flatten())
+        .map(|v| original(*v))
+        .find(|&v| !known.contains(v as usize))
 }
 
 /// What holds on both paths.

@@ -73,3 +73,13 @@ fn what_comes_of_a_scalar_of_a_loop_goes_to_scratch() {
         program.dump()
     );
 }
+
+/// The checker notices a register whose only write was taken away.
+#[test]
+fn a_register_that_nothing_writes_is_found() {
+    let mut program = spilled(0, &[]);
+    program.blocks[1].insts.remove(0);
+    let locations = allocate::allocate(&program, 16).expect("there are registers enough");
+    let found = check::check(&program, &locations).expect_err("the vector has no value");
+    assert!(found.contains("never written"), "{found}");
+}
