@@ -115,6 +115,23 @@ impl Interpreter {
         Ok((code, kernel))
     }
 
+    /// Executes a launch of one work-group, for which nothing is to be shared with other threads.
+    fn launch_one(
+        &self,
+        kernel: &Kernel,
+        launch: &Launch,
+        memory: &Arc<AddressSpace>,
+        running: &Arc<Running>,
+    ) -> Result<GroupStatistics, Fault> {
+        let first_slot = first_slot(self.device, launch, 0);
+        let mut worker = self.workers.take(first_slot);
+        let group = group_of(launch, 0);
+        let result = eu::run_group(kernel, launch, group, memory, &mut worker, &running.cancel);
+        self.workers.give_back(first_slot, worker);
+        running.advance();
+        result
+    }
+
     /// How many work-groups run at once. The hardware threads of all must have scratch memory.
     fn participants(&self, launch: &Launch) -> usize {
         let each = launch.threads_per_group();
@@ -194,11 +211,13 @@ impl Executor for Interpreter {
         running: &Arc<Running>,
     ) -> Result<GroupStatistics, Fault> {
         let cached = self.kernel(launch.kernel, memory)?;
-        let sum = Arc::new(Mutex::new(Sum::default()));
         // Saturated, a count of groups is more than could ever be executed.
         let total = launch.groups().iter().fold(1u64, |product, n| product.saturating_mul(*n));
+        if total == 1 && self.statistics.is_none() {
+            return self.launch_one(&cached.kernel, &launch, memory, running);
+        }
         let participants = self.participants(&launch);
-        let launch = Arc::new(launch);
+        let (launch, sum) = (Arc::new(launch), Arc::new(Mutex::new(Sum::default())));
         let participant = {
             let (workers, launch, sum) = (Arc::clone(&self.workers), Arc::clone(&launch), Arc::clone(&sum));
             let (cached, recorded) = (Arc::clone(&cached), self.statistics.is_some());

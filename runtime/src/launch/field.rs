@@ -37,6 +37,10 @@ impl Field {
         let fits = stored << self.shift == value && (self.bits() == 64 || stored >> self.bits() == 0);
         assert!(fits, "{value:#x} does not fit into {}", self.name);
         let (dword, bit) = (usize::from(self.start / 32), self.start % 32);
+        if self.start / 32 == self.end / 32 {
+            dwords[dword] |= (stored as u32) << bit;
+            return;
+        }
         let wide = u128::from(stored) << bit;
         for (index, target) in dwords[dword..=usize::from(self.end / 32)].iter_mut().enumerate() {
             *target |= (wide >> (32 * index)) as u32;

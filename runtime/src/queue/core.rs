@@ -24,7 +24,7 @@ const PATIENCE: Duration = Duration::from_millis(1);
 const ENOUGH: usize = 16;
 
 /// With so many commands in the queue, who enqueues more helps with them first.
-const MANY: usize = 4096;
+const MANY: usize = 16 * 1024;
 
 /// What order a command asks for where the queue keeps none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
