@@ -14,17 +14,20 @@ use super::clock::Correlation;
 use super::hardware::{Hardware, HardwareContext};
 use super::slot::Slot;
 use super::walk::Walk;
-use super::{ALIGNMENT, Launch, constants, dump};
+use super::{ALIGNMENT, Launch, clock, constants, dump};
 use crate::kernel::Bound;
 use crate::memory::Storage;
 use crate::printf::PrintfBuffer;
 use crate::{Code, Context, Error, Result};
 
 /// Bytes of commands at the beginning of a slot. A launch has some 200, one of eight walkers 900.
-const COMMANDS: usize = 16 * 1024;
+const COMMANDS: usize = 64 * 1024;
 
-/// Most launches of a batch: what waits behind them begins later.
-pub(crate) const MAX_LAUNCHES: usize = 64;
+/// Most launches of a batch.
+pub(crate) const MAX_LAUNCHES: usize = 256;
+
+/// With so many buffers a batch is full: each that is added is looked for among the others.
+const MANY_OBJECTS: usize = 256;
 
 /// What a timestamp is before the GPU writes it: no 36-bit number.
 const UNWRITTEN: u64 = u64::MAX;
@@ -78,8 +81,9 @@ impl<'a> Batch<'a> {
         let walks = launch.space.walks();
         let commands = 4 * (slot.dwords.len() + Writer::launch_length(set, walks.len()) + Writer::END);
         let state = COMMANDS + slot.state.len() + state_size(launch, &walks);
-        if slot.launches.len() == MAX_LAUNCHES || commands > COMMANDS || state > slot.storage.size() as usize
-        {
+        let full = slot.launches.len() == MAX_LAUNCHES || slot.objects.len() >= MANY_OBJECTS;
+        let fits = commands <= COMMANDS && state <= slot.storage.size() as usize;
+        if !slot.launches.is_empty() && (full || !fits) {
             return Ok(false);
         }
 
@@ -340,6 +344,14 @@ impl InFlight {
                 Progress::Ended(begin, end)
             }
         }
+    }
+
+    /// Nanoseconds from the beginning of the first launch to the end of the last; `None` when not all have ended.
+    pub(crate) fn duration(&self, context: &Context) -> Option<u64> {
+        let slot = self.slot();
+        let (first, last) = (slot.launches.first()?.stamps, slot.launches.last()?.stamps + 8);
+        let [begin, end] = [first, last].map(|offset| slot.storage.memory().read_u64(offset));
+        (end != UNWRITTEN).then(|| clock::duration(begin, end, context.device().facts().timestamp_hz))
     }
 
     /// Prints what the launch has printed, also when it did not come to its end.

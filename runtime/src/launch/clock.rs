@@ -28,8 +28,13 @@ impl Correlation {
     /// Begin and end in nanoseconds of the host's clock; the timestamps were taken after this correlation.
     pub(crate) fn convert(&self, begin: u64, end: u64) -> (u64, u64) {
         let start = self.host_ns + nanoseconds(begin.wrapping_sub(self.ticks) & BITS, self.hz);
-        (start, start + nanoseconds(end.wrapping_sub(begin) & BITS, self.hz))
+        (start, start + duration(begin, end, self.hz))
     }
+}
+
+/// Nanoseconds between two timestamps.
+pub(crate) fn duration(begin: u64, end: u64, hz: u64) -> u64 {
+    nanoseconds(end.wrapping_sub(begin) & BITS, hz)
 }
 
 fn nanoseconds(ticks: u64, hz: u64) -> u64 {

@@ -10,7 +10,7 @@ use crate::Result;
 use crate::memory::{AddressSpace, Storage, Zone};
 
 /// Bytes of a slot unless more is needed.
-const USUAL_SIZE: u64 = 64 * 1024;
+const USUAL_SIZE: u64 = 256 * 1024;
 
 /// Slots that are kept for later.
 const MAX_IDLE: usize = 8;

@@ -6,6 +6,7 @@
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -22,6 +23,12 @@ const PATIENCE: Duration = Duration::from_millis(1);
 
 /// So many commands are worth waking the queue's thread for.
 const ENOUGH: usize = 16;
+
+/// So long may a batch take, in nanoseconds, as long as launches take what those before them took: events end when their batch does.
+const BATCH_TIME: u64 = 1_000_000;
+
+/// A batch has at most so many times the launches of the one before.
+const GROWTH: usize = 4;
 
 /// With so many commands in the queue, who enqueues more helps with them first.
 const MANY: usize = 16 * 1024;
@@ -43,6 +50,8 @@ pub(crate) struct Core {
     out_of_order: bool,
     profiled: bool,
     state: Mutex<State>,
+    /// Most launches of the next batch.
+    pace: AtomicUsize,
     /// Something has changed for threads that wait.
     changed: Condvar,
     /// There is room for more commands.
@@ -68,6 +77,7 @@ impl Core {
             out_of_order,
             profiled,
             state: Mutex::default(),
+            pace: AtomicUsize::new(GROWTH),
             changed: Condvar::new(),
             room: Condvar::new(),
             wake: Condvar::new(),
@@ -250,7 +260,7 @@ impl Core {
     fn lead(&self, state: &mut MutexGuard<'_, State>) {
         state.leader = Some(std::thread::current().id());
         let mut due = Vec::new();
-        if let Some(step) = state.take_step(MAX_LAUNCHES) {
+        if let Some(step) = state.take_step(self.pace.load(Ordering::Relaxed)) {
             // A panic is a bug of ours. Whatever was in hand has failed, as its event's other half was dropped; the queue goes on.
             let safe = AssertUnwindSafe(|| self.step(state, step, &mut due));
             if catch_unwind(safe).is_err() {
@@ -401,6 +411,11 @@ impl Core {
     fn retire(&self, flight: Flight, failed: &mut bool, due: &mut Vec<Due>) -> VecDeque<Command> {
         let Flight { mut batch, mut commands } = flight;
         batch.wait();
+        if let Some(duration) = batch.duration(&self.context) {
+            let fitting = BATCH_TIME * commands.len() as u64 / duration.max(1);
+            let most = (GROWTH * commands.len()).min(MAX_LAUNCHES).max(self.pace.load(Ordering::Relaxed));
+            self.pace.store((fitting as usize).clamp(1, most), Ordering::Relaxed);
+        }
         let mut left = VecDeque::new();
         for index in 0..commands.len() {
             let Some(command) = commands.pop_front() else { break };
