@@ -120,7 +120,8 @@ fn get_device_info(
         CL_DEVICE_OPENCL_C_ALL_VERSIONS => info.values(&versions::with_versions(versions::OPENCL_C_VERSIONS)),
         CL_DEVICE_OPENCL_C_FEATURES => info.values(&versions::with_versions(versions::OPENCL_C_FEATURES)),
         // No version of the conformance tests was passed.
-        CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED => info.string(""),
+        // None: the format is required, and this date is what drivers that are not conformant say.
+        CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED => info.string("v0000-01-01-00"),
         CL_DEVICE_PLATFORM => info.value(Platform::handle().raw()),
         CL_DEVICE_UUID => info.value(identity::device(facts)),
         CL_DRIVER_UUID => info.value(identity::driver(facts)),
