@@ -208,6 +208,13 @@ fn memory_file(size: u64) -> std::io::Result<std::fs::File> {
     Ok(out_of_the_way(file))
 }
 
+/// Has the kernel enlarge the process's table of descriptors to what buffers need. Once there are several threads, that takes it some
+/// ten milliseconds, in which it waits until no processor uses the old table; so it is best done early.
+pub(crate) fn enlarge_descriptor_table() {
+    // Without it the first buffer takes longer, nothing else.
+    let _ = memory_file(0);
+}
+
 /// The same file with a high descriptor, or as it is when there is none.
 fn out_of_the_way(file: std::fs::File) -> std::fs::File {
     // SAFETY: no pointers; the result is checked.

@@ -32,7 +32,7 @@ use crate::clock;
 use crate::device::Device;
 use crate::gpu::{Executor, Gpu, LaunchLog, LaunchStatistics};
 use crate::interpreter::Interpreter;
-use crate::memory::{Object, PAGE_SIZE};
+use crate::memory::{Object, PAGE_SIZE, enlarge_descriptor_table};
 use crate::settings::Settings;
 use crate::watchdog::Watchdog;
 
@@ -85,6 +85,8 @@ impl Simulator {
     /// A simulated device by its name (`skl`), whose kernels are interpreted.
     pub fn with_settings(name: &str, settings: Settings) -> std::result::Result<Simulator, UnknownDevice> {
         let device = Device::named(name).ok_or_else(|| UnknownDevice(name.to_owned()))?;
+        // Before there are threads of ours.
+        enlarge_descriptor_table();
         let executor = Box::new(Interpreter::new(device, &settings));
         Simulator::with_executor(name, settings, executor)
     }
