@@ -30,14 +30,19 @@ fn enqueue_fill_buffer(
     let buffer = Memory::buffer_of_context(buffer, &enqueue.queue.context)?;
     // CL_INVALID_VALUE if pattern is NULL or if pattern_size is 0 or if pattern_size is not one of
     // { 1, 2, 4, 8, 16, 32, 64, 128 }.
-    let valid = pattern_size.is_power_of_two() && pattern_size <= MAX_PATTERN;
-    refuse_if(!valid, Code::InvalidValue, "no type has the size of the pattern")?;
-    // SAFETY: pattern_size is the length of the pattern.
-    let pattern = unsafe { pattern.to_vec(pattern_size) };
-    let pattern = pattern.ok_or_else(|| Error::new(Code::InvalidValue, "no pattern"))?;
+    let pattern = pattern_of(&pattern, pattern_size)?;
     // CL_INVALID_VALUE if offset or offset + size require accessing elements outside the buffer, or if offset and size
     // are not a multiple of pattern_size.
     let (runtime, waits) = (&enqueue.queue.runtime, &enqueue.waits);
     let command = runtime.fill_buffer(&buffer.runtime, &pattern, offset, size, waits)?;
     enqueue.done(command)
+}
+
+/// The pattern of a fill of any kind of memory; `INVALID_VALUE` where it is null or no type has its size.
+pub(super) fn pattern_of(pattern: &HostPointer<*const c_void>, size: usize) -> CLResult<Vec<u8>> {
+    let valid = size.is_power_of_two() && size <= MAX_PATTERN;
+    refuse_if(!valid, Code::InvalidValue, "no type has the size of the pattern")?;
+    // SAFETY: the application says that the pattern has that size.
+    let pattern = unsafe { pattern.to_vec(size) };
+    pattern.ok_or_else(|| Error::new(Code::InvalidValue, "no pattern"))
 }

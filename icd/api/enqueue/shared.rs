@@ -3,9 +3,10 @@
 use std::ffi::c_void;
 
 use gencl_icd_macros::cl_entrypoint;
-use gencl_runtime::{Code, CommandKind, Error, MapFlags};
+use gencl_runtime::{Code, CommandKind, MapFlags};
 use opencl_sys::{cl_bool, cl_command_queue, cl_event, cl_map_flags, cl_mem_migration_flags, cl_uint};
 
+use super::fill::pattern_of;
 use super::{Enqueue, check_migration};
 use crate::abi::{HostPointer, List, ListMut, Out, SharedFree, UserData};
 use crate::{CLResult, refuse_if};
@@ -53,13 +54,7 @@ fn enqueue_svm_memcpy(
     event: Out<cl_event>,
 ) -> CLResult<()> {
     let enqueue = Enqueue::new(queue, num_events, wait_events, event)?;
-    // CL_INVALID_VALUE if dst_ptr or src_ptr is NULL.
-    refuse_if(to.is_null() || from.is_null(), Code::InvalidValue, "no memory")?;
-    // CL_MEM_COPY_OVERLAP if the values specified for dst_ptr, src_ptr and size result in an overlapping copy.
-    // SAFETY: the application has size bytes at both until the command has ended.
-    let (to, from) = unsafe { (to.memory(size), from.memory(size)) };
-    let command = enqueue.queue.runtime.copy_shared(CommandKind::SvmMemcpy, &to, &from, &enqueue.waits)?;
-    enqueue.done_blocking(command, blocking != 0)
+    copy(enqueue, CommandKind::SvmMemcpy, (&to, &from, size), blocking)
 }
 
 #[cl_entrypoint(clEnqueueSVMMemFill)]
@@ -74,19 +69,7 @@ fn enqueue_svm_mem_fill(
     event: Out<cl_event>,
 ) -> CLResult<()> {
     let enqueue = Enqueue::new(queue, num_events, wait_events, event)?;
-    // CL_INVALID_VALUE if svm_ptr is NULL, or if pattern is NULL or if pattern_size is 0 or not one of { 1, 2, 4, 8, 16, 32, 64, 128 }.
-    refuse_if(to.is_null(), Code::InvalidValue, "no memory")?;
-    let valid = pattern_size.is_power_of_two() && pattern_size <= gencl_runtime::MAX_ALIGNMENT;
-    refuse_if(!valid, Code::InvalidValue, "no type has the size of the pattern")?;
-    // SAFETY: pattern_size is the length of the pattern.
-    let pattern = unsafe { pattern.to_vec(pattern_size) };
-    let pattern = pattern.ok_or_else(|| Error::new(Code::InvalidValue, "no pattern"))?;
-    // CL_INVALID_VALUE if svm_ptr is not aligned to pattern_size bytes or if size is not a multiple of it.
-    // SAFETY: the application has size bytes there until the command has ended.
-    let to = unsafe { to.memory(size) };
-    let command =
-        enqueue.queue.runtime.fill_shared(CommandKind::SvmMemFill, &to, &pattern, &enqueue.waits)?;
-    enqueue.done(command)
+    fill(enqueue, CommandKind::SvmMemFill, (&to, size), (&pattern, pattern_size))
 }
 
 #[cl_entrypoint(clEnqueueSVMMap)]
@@ -150,5 +133,38 @@ fn enqueue_svm_migrate_mem(
         refuse_if(!within, Code::InvalidValue, "a range is not in shared virtual memory")?;
     }
     let command = enqueue.queue.runtime.nothing(CommandKind::SvmMigrateMem, &enqueue.waits)?;
+    enqueue.done(command)
+}
+
+/// Copies `size` bytes from one place of the application's to another.
+pub(super) fn copy(
+    enqueue: Enqueue,
+    kind: CommandKind,
+    (to, from, size): (&HostPointer<*mut c_void>, &HostPointer<*const c_void>, usize),
+    blocking: cl_bool,
+) -> CLResult<()> {
+    // CL_INVALID_VALUE if dst_ptr or src_ptr is NULL.
+    refuse_if(to.is_null() || from.is_null(), Code::InvalidValue, "no memory")?;
+    // CL_MEM_COPY_OVERLAP if the values specified for dst_ptr, src_ptr and size result in an overlapping copy.
+    // SAFETY: the application has size bytes at both until the command has ended.
+    let (to, from) = unsafe { (to.memory(size), from.memory(size)) };
+    let command = enqueue.queue.runtime.copy_shared(kind, &to, &from, &enqueue.waits)?;
+    enqueue.done_blocking(command, blocking != 0)
+}
+
+/// Fills `size` bytes of the application's with a pattern of `pattern_size` bytes.
+pub(super) fn fill(
+    enqueue: Enqueue,
+    kind: CommandKind,
+    (to, size): (&HostPointer<*mut c_void>, usize),
+    (pattern, pattern_size): (&HostPointer<*const c_void>, usize),
+) -> CLResult<()> {
+    // CL_INVALID_VALUE if the destination or the pattern is NULL, or if pattern_size is 0 or not one of { 1, 2, 4, 8, 16, 32, 64, 128 }.
+    refuse_if(to.is_null(), Code::InvalidValue, "no memory")?;
+    let pattern = pattern_of(pattern, pattern_size)?;
+    // CL_INVALID_VALUE if the destination is not aligned to pattern_size bytes or if size is not a multiple of it.
+    // SAFETY: the application has size bytes there until the command has ended.
+    let to = unsafe { to.memory(size) };
+    let command = enqueue.queue.runtime.fill_shared(kind, &to, &pattern, &enqueue.waits)?;
     enqueue.done(command)
 }

@@ -3,9 +3,10 @@
 use std::ffi::c_void;
 
 use gencl_icd_macros::cl_entrypoint;
-use gencl_runtime::{Code, CommandKind, Error};
+use gencl_runtime::{Code, CommandKind};
 use opencl_sys::{cl_bool, cl_command_queue, cl_event, cl_mem_advice_intel, cl_mem_migration_flags, cl_uint};
 
+use super::shared::{copy, fill};
 use super::{Enqueue, check_migration};
 use crate::abi::{HostPointer, List, Out};
 use crate::{CLResult, refuse_if};
@@ -22,19 +23,7 @@ fn enqueue_mem_fill(
     event: Out<cl_event>,
 ) -> CLResult<()> {
     let enqueue = Enqueue::new(queue, num_events, wait_events, event)?;
-    // CL_INVALID_VALUE if dst_ptr is NULL, or if dst_ptr is not aligned to pattern_size bytes, if pattern is NULL, if pattern_size is not a power of two or is greater than the
-    // size of the largest vector, or if size is not a multiple of pattern_size.
-    refuse_if(to.is_null(), Code::InvalidValue, "no memory")?;
-    let valid = pattern_size.is_power_of_two() && pattern_size <= gencl_runtime::MAX_ALIGNMENT;
-    refuse_if(!valid, Code::InvalidValue, "no type has the size of the pattern")?;
-    // SAFETY: pattern_size is the length of the pattern.
-    let pattern = unsafe { pattern.to_vec(pattern_size) };
-    let pattern = pattern.ok_or_else(|| Error::new(Code::InvalidValue, "no pattern"))?;
-    // SAFETY: the application has size bytes there until the command has ended.
-    let to = unsafe { to.memory(size) };
-    let (runtime, waits) = (&enqueue.queue.runtime, &enqueue.waits);
-    let command = runtime.fill_shared(CommandKind::MemFill, &to, &pattern, waits)?;
-    enqueue.done(command)
+    fill(enqueue, CommandKind::MemFill, (&to, size), (&pattern, pattern_size))
 }
 
 #[cl_entrypoint(clEnqueueMemcpyINTEL)]
@@ -49,14 +38,7 @@ fn enqueue_memcpy(
     event: Out<cl_event>,
 ) -> CLResult<()> {
     let enqueue = Enqueue::new(queue, num_events, wait_events, event)?;
-    // CL_INVALID_VALUE if either dst_ptr or src_ptr are NULL.
-    refuse_if(to.is_null() || from.is_null(), Code::InvalidValue, "no memory")?;
-    // CL_MEM_COPY_OVERLAP if the values specified for dst_ptr, src_ptr and size result in an overlapping copy.
-    // SAFETY: the application has size bytes at both until the command has ended.
-    let (to, from) = unsafe { (to.memory(size), from.memory(size)) };
-    let (runtime, waits) = (&enqueue.queue.runtime, &enqueue.waits);
-    let command = runtime.copy_shared(CommandKind::Memcpy, &to, &from, waits)?;
-    enqueue.done_blocking(command, blocking != 0)
+    copy(enqueue, CommandKind::Memcpy, (&to, &from, size), blocking)
 }
 
 #[cl_entrypoint(clEnqueueMigrateMemINTEL)]
