@@ -1,5 +1,6 @@
 //! Versions and extensions that we state.
 
+use gencl_program::{Optional, Profile};
 use gencl_runtime::DeviceFacts;
 use opencl_sys::{CL_NAME_VERSION_MAX_NAME_SIZE, cl_name_version, cl_version};
 
@@ -21,16 +22,19 @@ pub type Named = (&'static str, cl_version);
 
 const V1: cl_version = make_version(1, 0, 0);
 
-/// Extensions of every device, all of version 1.0.0, and so of the platform: what all devices have is to be reported there too.
-pub fn extensions() -> Vec<Named> {
-    gencl_program::EXTENSIONS.iter().map(|name| (*name, V1)).collect()
+/// Extensions of the platform: those that all of some devices have.
+pub fn extensions<'a>(devices: impl Iterator<Item = &'a DeviceFacts>) -> Vec<Named> {
+    let mut profiles: Vec<_> = devices.map(DeviceFacts::profile).collect();
+    let first = profiles.pop().unwrap_or_else(|| Profile::of(""));
+    let all_have = |name: &&str| profiles.iter().all(|other| other.extensions().any(|has| has == *name));
+    first.extensions().filter(all_have).map(|name| (name, V1)).collect()
 }
 
-/// Extensions of a device: all of [`extensions`], and what it has beyond.
+/// Extensions of a device, all of version 1.0.0.
 pub fn device_extensions(facts: &DeviceFacts) -> Vec<Named> {
     let on_a_bus = facts.pci_address.map(|_| ("cl_khr_pci_bus_info", V1));
     let with_images = facts.images.map(|_| ("cl_khr_image2d_from_buffer", V1));
-    extensions().into_iter().chain(on_a_bus).chain(with_images).collect()
+    facts.profile().extensions().map(|name| (name, V1)).chain(on_a_bus).chain(with_images).collect()
 }
 
 /// `CL_DEVICE_OPENCL_C_ALL_VERSIONS`
@@ -41,18 +45,25 @@ pub const OPENCL_C_VERSIONS: &[Named] = &[
     ("OpenCL C", make_version(3, 0, 0)),
 ];
 
-/// `CL_DEVICE_OPENCL_C_FEATURES`: the optional parts of OpenCL C 3.0 that work.
-pub const OPENCL_C_FEATURES: &[Named] = &[
-    ("__opencl_c_fp64", make_version(3, 0, 0)),
-    ("__opencl_c_generic_address_space", make_version(3, 0, 0)),
-    ("__opencl_c_int64", make_version(3, 0, 0)),
-    ("__opencl_c_program_scope_global_variables", make_version(3, 0, 0)),
-    ("__opencl_c_subgroups", make_version(3, 0, 0)),
-    ("__opencl_c_work_group_collective_functions", make_version(3, 0, 0)),
-    ("__opencl_c_atomic_order_acq_rel", make_version(3, 0, 0)),
-    ("__opencl_c_atomic_order_seq_cst", make_version(3, 0, 0)),
-    ("__opencl_c_atomic_scope_device", make_version(3, 0, 0)),
+/// The optional parts of OpenCL C 3.0 that work, and on which devices.
+#[rustfmt::skip]
+const OPENCL_C_FEATURES: &[Optional] = &[
+    ("__opencl_c_fp64", |p| p.double),
+    ("__opencl_c_generic_address_space", |p| p.generic_pointers),
+    ("__opencl_c_int64", |_| true),
+    ("__opencl_c_program_scope_global_variables", |_| true),
+    ("__opencl_c_subgroups", |_| true),
+    ("__opencl_c_work_group_collective_functions", |_| true),
+    ("__opencl_c_atomic_order_acq_rel", |_| true),
+    ("__opencl_c_atomic_order_seq_cst", |_| true),
+    ("__opencl_c_atomic_scope_device", |_| true),
 ];
+
+/// `CL_DEVICE_OPENCL_C_FEATURES`
+pub fn opencl_c_features(profile: &Profile) -> Vec<Named> {
+    let has = OPENCL_C_FEATURES.iter().filter(|(_, has)| has(profile));
+    has.map(|(name, _)| (*name, make_version(3, 0, 0))).collect()
+}
 
 /// The names, with spaces between them.
 pub fn names(list: &[Named]) -> String {
@@ -82,7 +93,8 @@ mod tests {
 
     #[test]
     fn names_fit_and_end_with_zero() {
-        for list in [&extensions()[..], OPENCL_C_VERSIONS, OPENCL_C_FEATURES] {
+        let wide = Profile::of("skl");
+        for list in [&extensions(std::iter::empty())[..], OPENCL_C_VERSIONS, &opencl_c_features(wide)] {
             for entry in with_versions(list) {
                 assert_eq!(entry.name[CL_NAME_VERSION_MAX_NAME_SIZE - 1], 0);
             }

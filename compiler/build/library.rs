@@ -1,6 +1,6 @@
 //! The built-in library: libclc with our own functions over it.
 //!
-//! libclc comes compiled for NVIDIA's 64-bit target, which has nothing of NVIDIA in it but data layout, triple and the
+//! libclc comes compiled for NVIDIA's targets of 64 and 32 bits, which have nothing of NVIDIA in them but data layout, triple and the
 //! number of the constant address space. These are rewritten in the text form, in mangled names too.
 
 use std::path::{Path, PathBuf};
@@ -8,8 +8,31 @@ use std::path::{Path, PathBuf};
 use crate::llvm::{Llvm, out_dir};
 use crate::shards;
 
-/// What the module says of its target; the driver gives the same to the user's module.
-pub const DATA_LAYOUT: &str = include_str!("../src/llvm/data_layout.txt");
+/// A size of pointers: the library is built once for each.
+struct Machine {
+    /// Bits of a pointer.
+    bits: u32,
+    /// What the module says of its target; the driver gives the same to the user's module.
+    triple: &'static str,
+    data_layout: &'static str,
+    /// libclc's bitcode.
+    libclc: &'static str,
+}
+
+const MACHINES: [Machine; 2] = [
+    Machine {
+        bits: 64,
+        triple: "spir64-unknown-unknown",
+        data_layout: include_str!("../src/llvm/data_layout64.txt"),
+        libclc: "nvptx64--.bc",
+    },
+    Machine {
+        bits: 32,
+        triple: "spir-unknown-unknown",
+        data_layout: include_str!("../src/llvm/data_layout32.txt"),
+        libclc: "nvptx--.bc",
+    },
+];
 
 /// The language of our own functions: files whose names end with 20 need the later one.
 fn language(source: &Path) -> &'static str {
@@ -26,16 +49,25 @@ pub fn build(llvm: &Llvm) {
         .collect();
     own.sort();
     println!("cargo::rerun-if-changed=library");
-    println!("cargo::rerun-if-changed=src/llvm/data_layout.txt");
+    for machine in &MACHINES {
+        println!("cargo::rerun-if-changed=src/llvm/data_layout{}.txt", machine.bits);
+        build_for(llvm, machine, &own);
+    }
+}
 
+fn build_for(llvm: &Llvm, machine: &Machine, own: &[PathBuf]) {
     // The linker that puts the two together would drop functions with the linkage `linkonce`, all of which nobody
     // calls here; so they are `weak` for that while.
     // Conversions need no functions (`src/conversion.rs`).
-    let base = out_dir().join("libclc.ll");
+    let base = place(machine, "libclc.ll");
     llvm.run("llvm-extract", |command| {
-        command.args(["-S", "--delete", "--rfunc=^_Z[0-9]+convert_"]).arg(libclc()).arg("-o").arg(&base)
+        command
+            .args(["-S", "--delete", "--rfunc=^_Z[0-9]+convert_"])
+            .arg(libclc(machine))
+            .arg("-o")
+            .arg(&base)
     });
-    rewrite(&base, |line| {
+    rewrite(&base, machine, |line| {
         let line = line
             .replace("addrspace(4)", "addrspace(2)")
             .replace("U3AS4", "U3AS2")
@@ -45,8 +77,8 @@ pub fn build(llvm: &Llvm) {
         })
     });
 
-    let own: Vec<PathBuf> = own.iter().map(|source| compile(llvm, source)).collect();
-    let merged = out_dir().join("library.ll");
+    let own: Vec<PathBuf> = own.iter().map(|source| compile(llvm, machine, source)).collect();
+    let merged = place(machine, "library.ll");
     llvm.run("llvm-link", |command| {
         command.arg("-S").arg(&base);
         for module in &own {
@@ -54,26 +86,18 @@ pub fn build(llvm: &Llvm) {
         }
         command.arg("-o").arg(&merged)
     });
-    rewrite(&merged, |line| line.replace(" weak_odr ", " linkonce_odr "));
+    rewrite(&merged, machine, |line| line.replace(" weak_odr ", " linkonce_odr "));
     let text = std::fs::read_to_string(&merged).expect("just written");
-    shards::write(llvm, &text);
+    shards::write(llvm, &text, machine.bits);
 }
 
 /// Compiles one file of ours to LLVM IR text.
-fn compile(llvm: &Llvm, source: &Path) -> PathBuf {
-    let text = out_dir().join(source.file_name().expect("a file")).with_extension("ll");
+fn compile(llvm: &Llvm, machine: &Machine, source: &Path) -> PathBuf {
+    let name = source.file_name().expect("a file").to_string_lossy();
+    let text = place(machine, &name).with_extension("ll");
     llvm.run("clang", |command| {
         command
-            .args([
-                "-cc1",
-                "-triple",
-                "spir64-unknown-unknown",
-                "-O2",
-                language(source),
-                "-emit-llvm",
-                "-x",
-                "cl",
-            ])
+            .args(["-cc1", "-triple", machine.triple, "-O2", language(source), "-emit-llvm", "-x", "cl"])
             .args(["-finclude-default-header", "-fdeclare-opencl-builtins", "-fno-builtin", "-Werror"])
             .args(["-disable-llvm-passes", "-ffp-contract=off", "-internal-isystem"])
             .arg(out_dir())
@@ -81,7 +105,7 @@ fn compile(llvm: &Llvm, source: &Path) -> PathBuf {
             .arg(&text)
             .arg(source)
     });
-    rewrite(&text, |line| {
+    rewrite(&text, machine, |line| {
         line.replace("define dso_local ", "define weak_odr dso_local ").replace("spir_func ", "")
     });
     text
@@ -100,14 +124,14 @@ const CALLED: &[(&str, &str)] = &[
 const DROPPED: &[&str] = &["; ", "source_filename", "!llvm.ident", "!llvm.module", "!opencl."];
 
 /// Rewrites a module's text line by line; target, identification and function attributes of the target go.
-fn rewrite(path: &Path, line: impl Fn(&str) -> String) {
+fn rewrite(path: &Path, machine: &Machine, line: impl Fn(&str) -> String) {
     let text = std::fs::read_to_string(path).expect("just written");
     let mut result = String::with_capacity(text.len());
     for old in text.lines() {
         if old.starts_with("target datalayout") {
-            result += &format!("target datalayout = \"{}\"", DATA_LAYOUT.trim());
+            result += &format!("target datalayout = \"{}\"", machine.data_layout.trim());
         } else if old.starts_with("target triple") {
-            result += "target triple = \"spir64-unknown-unknown\"";
+            result += &format!("target triple = \"{}\"", machine.triple);
         } else if old.starts_with("attributes #") {
             result += &attributes(old);
         } else if old.is_empty() || DROPPED.iter().any(|prefix| old.starts_with(prefix)) {
@@ -126,17 +150,22 @@ fn attributes(line: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// libclc's bitcode: from `GENCL_LIBCLC` or where distributions put it.
-fn libclc() -> PathBuf {
+/// A file of a machine's in cargo's directory for what this build makes.
+fn place(machine: &Machine, name: &str) -> PathBuf {
+    out_dir().join(format!("{}-{name}", machine.bits))
+}
+
+/// libclc's bitcode: from the directory `GENCL_LIBCLC` or where distributions put it.
+fn libclc(machine: &Machine) -> PathBuf {
     println!("cargo::rerun-if-env-changed=GENCL_LIBCLC");
-    let known = ["/usr/lib/clc/nvptx64--.bc", "/usr/share/clc/nvptx64--.bc", "/usr/lib64/clc/nvptx64--.bc"];
-    let candidates: Vec<PathBuf> = match std::env::var_os("GENCL_LIBCLC") {
-        Some(path) => vec![path.into()],
-        None => known.iter().map(PathBuf::from).collect(),
+    let folders = match std::env::var_os("GENCL_LIBCLC") {
+        Some(folder) => vec![PathBuf::from(folder)],
+        None => ["/usr/lib/clc", "/usr/share/clc", "/usr/lib64/clc"].map(PathBuf::from).into(),
     };
+    let candidates: Vec<PathBuf> = folders.iter().map(|folder| folder.join(machine.libclc)).collect();
     let found = candidates.iter().find(|path| path.exists());
     let found = found.unwrap_or_else(|| {
-        panic!("libclc's nvptx64--.bc is not among {candidates:?}: install libclc-19, or set GENCL_LIBCLC")
+        panic!("libclc is not among {candidates:?}: install libclc-19, or set GENCL_LIBCLC")
     });
     println!("cargo::rerun-if-changed={}", found.display());
     found.clone()

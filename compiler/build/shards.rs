@@ -30,8 +30,8 @@ struct Library<'t> {
     common: String,
 }
 
-/// Writes the shards as bitcode, and `library.rs` with the index, to `OUT_DIR`.
-pub fn write(llvm: &Llvm, text: &str) {
+/// Writes the shards as bitcode, and `library64.rs` or `library32.rs` with the index, to `OUT_DIR`.
+pub fn write(llvm: &Llvm, text: &str, bits: u32) {
     let library = parse(text);
     let mut shards: Vec<Vec<&str>> = vec![Vec::new()];
     let mut names: Vec<_> = library.functions.keys().map(|name| (plain(name), *name)).collect();
@@ -48,20 +48,18 @@ pub fn write(llvm: &Llvm, text: &str) {
     let mut files = String::new();
     for (number, shard) in shards.iter().enumerate() {
         index.extend(shard.iter().map(|name| (*name, number)));
-        let source = out_dir().join(format!("shard{number}.ll"));
+        let source = out_dir().join(format!("shard{bits}_{number}.ll"));
         std::fs::write(&source, library.shard(shard)).expect("OUT_DIR can be written");
         let bitcode = source.with_extension("bc");
         llvm.run("llvm-as", |command| command.arg(&source).arg("-o").arg(&bitcode));
-        let _ = writeln!(files, "    include_bytes!(concat!(env!(\"OUT_DIR\"), \"/shard{number}.bc\")),");
+        let _ =
+            writeln!(files, "    include_bytes!(concat!(env!(\"OUT_DIR\"), \"/shard{bits}_{number}.bc\")),");
     }
     let rows: String = index
         .iter()
         .fold(String::new(), |rows, (name, shard)| rows + &format!("    (\"{name}\", {shard}),\n"));
-    let table = format!(
-        "/// Bitcode of each shard.\nstatic SHARDS: &[&[u8]] = &[\n{files}];\n\n\
-         /// Which function is in which shard, sorted by name.\nstatic INDEX: &[(&str, u16)] = &[\n{rows}];\n"
-    );
-    std::fs::write(out_dir().join("library.rs"), table).expect("OUT_DIR can be written");
+    let table = format!("Library {{\nshards: &[\n{files}],\nindex: &[\n{rows}],\n}}\n");
+    std::fs::write(out_dir().join(format!("library{bits}.rs")), table).expect("OUT_DIR can be written");
 }
 
 impl Library<'_> {

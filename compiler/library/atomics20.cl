@@ -135,10 +135,18 @@ void OVERLOAD atomic_work_item_fence(cl_mem_fence_flags flags, memory_order orde
         atomic_flag_clear_explicit(object, memory_order_seq_cst, memory_scope_device); \
     }
 
+#define POINTERS(SPACE, NAME) \
+    FETCH_AS(add, SPACE, atomic_uintptr_t, uintptr_t, NAME, ptrdiff_t) \
+    FETCH_AS(sub, SPACE, atomic_uintptr_t, uintptr_t, NAME, ptrdiff_t)
+#ifdef __SPIR32__
+#define ADDRESSES(SPACE) POINTERS(SPACE, u32)
+#else
+#define ADDRESSES(SPACE) POINTERS(SPACE, u64)
+#endif
+
 #define ATOMICS(SPACE) \
     FETCHES(SPACE, int, s32) FETCHES(SPACE, uint, u32) FETCHES(SPACE, long, s64) FETCHES(SPACE, ulong, u64) \
-    FETCH_AS(add, SPACE, atomic_uintptr_t, uintptr_t, u64, ptrdiff_t) \
-    FETCH_AS(sub, SPACE, atomic_uintptr_t, uintptr_t, u64, ptrdiff_t) \
+    ADDRESSES(SPACE) \
     MOVES(SPACE, int, uint, u32) MOVES(SPACE, uint, uint, u32) MOVES(SPACE, float, uint, u32) \
     MOVES(SPACE, long, ulong, u64) MOVES(SPACE, ulong, ulong, u64) MOVES(SPACE, double, ulong, u64) \
     FLAG(SPACE)

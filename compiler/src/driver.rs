@@ -15,7 +15,7 @@ use crate::codegen::{self, Target};
 use crate::ir::passes::ControlFlow;
 use crate::ir::{self, Unit, passes, text};
 use crate::link::{self, Link};
-use crate::llvm::{generic, library, lower, pipeline, prepare, printf, view};
+use crate::llvm::{self, Machine, generic, library, lower, pipeline, prepare, printf, view};
 use crate::translate::{TranslateError, translate};
 use crate::{clang, options, statistics};
 
@@ -86,6 +86,11 @@ fn target(name: &str) -> Result<&'static Target, Stop> {
         .ok_or_else(|| Stop { status: Status::InvalidTarget, message: format!("target {name} is not known") })
 }
 
+/// What LLVM has to know of a target.
+fn machine(target: &Target) -> &'static Machine {
+    if target.profile().address_bits == 64 { &llvm::WIDE } else { &llvm::NARROW }
+}
+
 /// Runs builds.
 pub struct Driver<'a> {
     debug: &'a Debug,
@@ -105,7 +110,7 @@ impl<'a> Driver<'a> {
         self.outcome(|driver, log| {
             let target = target(build.target)?;
             let uneven_groups = options::allows_uneven_groups(build.options).map_err(Stop::options)?;
-            let unit = driver.front(build, log)?;
+            let unit = driver.front(build, target, log)?;
             let program = Program { options: build.options.into(), uneven_groups, ..Program::default() };
             driver.back_end(build.name, target, program, unit)
         })
@@ -115,9 +120,10 @@ impl<'a> Driver<'a> {
     pub fn compile(&mut self, build: &Build) -> Outcome {
         self.outcome(|driver, log| {
             let target = target(build.target)?;
-            let arguments = options::clang_arguments(build.options).map_err(Stop::options)?;
+            let arguments =
+                options::clang_arguments(build.options, target.profile()).map_err(Stop::options)?;
             let context = Context::create();
-            let module = driver.clang(&context, build, &arguments, log)?;
+            let module = driver.clang(&context, build, target, &arguments, log)?;
             Ok(driver.run("", "write-object", |_| link::object(&module, build.options, target.name)))
         })
     }
@@ -135,7 +141,7 @@ impl<'a> Driver<'a> {
                 let (kind, options) = (ProgramKind::Library, link.options.into());
                 return Ok(Program { kind, options, uneven_groups, ..library });
             }
-            let unit = driver.middle(&context, &module)?;
+            let unit = driver.middle(&context, &module, machine(target))?;
             let unit = unit.map_err(|error| Stop::failure(format!("{LINKED}: {error}")))?;
             let program = Program { options: link.options.into(), uneven_groups, ..Program::default() };
             driver.back_end(LINKED, target, program, unit)
@@ -173,14 +179,16 @@ impl<'a> Driver<'a> {
     /// The log.
     pub fn translate(&mut self, build: &Build) -> Result<Unit, String> {
         let mut log = String::new();
-        self.front(build, &mut log).map_err(|stop| log + &stop.message)
+        target(build.target)
+            .and_then(|target| self.front(build, target, &mut log))
+            .map_err(|stop| log + &stop.message)
     }
 
-    fn front(&mut self, build: &Build, log: &mut String) -> Result<Unit, Stop> {
-        let arguments = options::clang_arguments(build.options).map_err(Stop::options)?;
-        match self.front_end(build, &arguments, log)? {
+    fn front(&mut self, build: &Build, target: &Target, log: &mut String) -> Result<Unit, Stop> {
+        let arguments = options::clang_arguments(build.options, target.profile()).map_err(Stop::options)?;
+        match self.front_end(build, target, &arguments, log)? {
             Ok(unit) => Ok(unit),
-            Err(error) => Err(self.locate(build, arguments, error)),
+            Err(error) => Err(self.locate(build, target, arguments, error)),
         }
     }
 
@@ -188,12 +196,13 @@ impl<'a> Driver<'a> {
     fn front_end(
         &mut self,
         build: &Build,
+        target: &Target,
         arguments: &[String],
         log: &mut String,
     ) -> Result<Result<Unit, TranslateError>, Stop> {
         let context = Context::create();
-        let module = self.clang(&context, build, arguments, log)?;
-        self.middle(&context, &module)
+        let module = self.clang(&context, build, target, arguments, log)?;
+        self.middle(&context, &module, machine(target))
     }
 
     /// Clang's LLVM IR to Gen IR; errors as [`Driver::front_end`].
@@ -201,8 +210,9 @@ impl<'a> Driver<'a> {
         &mut self,
         context: &'ctx Context,
         module: &Module<'ctx>,
+        machine: &Machine,
     ) -> Result<Result<Unit, TranslateError>, Stop> {
-        let formats = self.llvm(context, module)?;
+        let formats = self.llvm(context, module, machine)?;
         if self.debug.is_set(debug::LLVM) {
             self.listener.print(debug::LLVM, &module.print_to_string().to_string_lossy());
         }
@@ -214,14 +224,22 @@ impl<'a> Driver<'a> {
         &mut self,
         context: &'ctx Context,
         build: &Build,
+        target: &Target,
         arguments: &[String],
         log: &mut String,
     ) -> Result<Module<'ctx>, Stop> {
         let ast = self.debug.is_set(debug::AST);
         let headers: Vec<_> =
             build.headers.iter().map(|header| (header.name.as_str(), header.source.as_slice())).collect();
-        let request =
-            clang::Request { source: build.source, name: build.name, arguments, headers: &headers, ast };
+        let request = clang::Request {
+            source: build.source,
+            name: build.name,
+            arguments,
+            headers: &headers,
+            triple: machine(target).triple,
+            extensions: &target.profile().extensions().collect::<Vec<_>>().join(" "),
+            ast,
+        };
         let response = self.run("", "clang", |_| clang::compile(context, &request));
         log.push_str(&response.log);
         self.files.extend(response.files);
@@ -242,12 +260,13 @@ impl<'a> Driver<'a> {
         &mut self,
         context: &'ctx Context,
         module: &Module<'ctx>,
+        machine: &Machine,
     ) -> Result<Vec<PrintfFormat>, Stop> {
         self.step(module, "unify", |module| {
-            prepare::unify(module);
+            prepare::unify(module, machine);
             Ok(())
         })?;
-        self.step(module, "link", |module| library::link(context, module))?;
+        self.step(module, "link", |module| library::link(context, module, machine))?;
         self.step(module, "lower-conversions", |module| {
             lower::conversions(context, module);
             Ok(())
@@ -259,7 +278,7 @@ impl<'a> Driver<'a> {
         for step in [pipeline::REDUCE, pipeline::INLINE] {
             self.step(module, step.name, |module| pipeline::run(module, step))?;
         }
-        let formats = self.printf(context, module)?;
+        let formats = self.printf(context, module, machine)?;
         if generic::is_used(module) {
             self.step(module, "infer-address-spaces", |module| {
                 generic::infer(module);
@@ -292,7 +311,7 @@ impl<'a> Driver<'a> {
             })?;
         }
         if calls {
-            self.step(module, "link-again", |module| library::link(context, module))?;
+            self.step(module, "link-again", |module| library::link(context, module, machine))?;
             prepare::inline_everything(context, module);
         }
         if calls || promoted {
@@ -309,6 +328,7 @@ impl<'a> Driver<'a> {
         &mut self,
         context: &'ctx Context,
         module: &Module<'ctx>,
+        machine: &Machine,
     ) -> Result<Vec<PrintfFormat>, Stop> {
         let mut formats = Vec::new();
         self.step(module, "printf", |module| {
@@ -316,7 +336,7 @@ impl<'a> Driver<'a> {
             Ok(())
         })?;
         if !formats.is_empty() {
-            self.step(module, "link-printf", |module| library::link(context, module))?;
+            self.step(module, "link-printf", |module| library::link(context, module, machine))?;
             prepare::inline_everything(context, module);
         }
         Ok(formats)
@@ -342,11 +362,17 @@ impl<'a> Driver<'a> {
 
     /// Says where in the source an error of the translation is. Without `-g` the module does not know; it is made once more
     /// with line tables, which would cost every good build something.
-    fn locate(&mut self, build: &Build, mut arguments: Vec<String>, error: TranslateError) -> Stop {
+    fn locate(
+        &mut self,
+        build: &Build,
+        target: &Target,
+        mut arguments: Vec<String>,
+        error: TranslateError,
+    ) -> Stop {
         let mut best = error;
         if best.location.is_none() {
             arguments.extend(options::LINE_TABLES.iter().map(ToString::to_string));
-            if let Ok(Err(located)) = self.front_end(build, &arguments, &mut String::new()) {
+            if let Ok(Err(located)) = self.front_end(build, target, &arguments, &mut String::new()) {
                 best = located;
             }
         }

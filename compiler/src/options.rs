@@ -1,5 +1,6 @@
 //! Build options (OpenCL 1.2, 5.6.4; OpenCL 3.0, 5.8.6).
 
+use gencl_program::{Optional, Profile};
 use thiserror::Error;
 
 /// Options that stand alone, and what clang is told for each.
@@ -42,13 +43,22 @@ const STANDARDS: &[&str] = &["CL1.0", "CL1.1", "CL1.2", "CL2.0", "CL3.0"];
 /// The version without `-cl-std=`: the latest 1.x, as the specification has it.
 const DEFAULT_STANDARD: &str = "CL1.2";
 
-/// Told to clang always: the device's extensions and features, and the version of the device.
+/// Extensions and features that clang knows, and which targets have them.
+#[rustfmt::skip]
+const FEATURES: &[Optional] = &[
+    ("cl_khr_global_int32_base_atomics,+cl_khr_global_int32_extended_atomics", |_| true),
+    ("cl_khr_local_int32_base_atomics,+cl_khr_local_int32_extended_atomics", |_| true),
+    ("cl_khr_byte_addressable_store,+cl_khr_subgroups,+__cl_clang_bitfields", |_| true),
+    ("__opencl_c_int64,+__opencl_c_program_scope_global_variables,+__opencl_c_subgroups", |_| true),
+    ("__opencl_c_atomic_order_acq_rel,+__opencl_c_atomic_order_seq_cst,+__opencl_c_atomic_scope_device", |_| true),
+    ("cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics", |p| p.long_atomics),
+    ("cl_khr_fp16", |p| p.half),
+    ("cl_khr_fp64,+__opencl_c_fp64", |p| p.double),
+    ("__opencl_c_generic_address_space", |p| p.generic_pointers),
+];
+
+/// Told to clang always: the version of the device.
 const DEVICE: &[&str] = &[
-    "-cl-ext=-all,+cl_khr_global_int32_base_atomics,+cl_khr_global_int32_extended_atomics,\
-     +cl_khr_local_int32_base_atomics,+cl_khr_local_int32_extended_atomics,+cl_khr_byte_addressable_store,\
-     +cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics,+cl_khr_subgroups,+cl_khr_fp16,+__cl_clang_bitfields,+cl_khr_fp64,+__opencl_c_fp64,+__opencl_c_int64,+__opencl_c_program_scope_global_variables,\
-     +__opencl_c_generic_address_space,+__opencl_c_subgroups,+__opencl_c_atomic_order_acq_rel,\
-     +__opencl_c_atomic_order_seq_cst,+__opencl_c_atomic_scope_device",
     "-D__OPENCL_VERSION__=300",
     // Clang takes images for granted.
     "-U__IMAGE_SUPPORT__",
@@ -75,15 +85,21 @@ pub enum OptionsError {
 ///
 /// # Errors
 /// Anything that OpenCL does not define.
-pub fn clang_arguments(options: &str) -> Result<Vec<String>, OptionsError> {
+pub fn clang_arguments(options: &str, profile: &Profile) -> Result<Vec<String>, OptionsError> {
     let mut arguments: Vec<String> = DEVICE.iter().map(ToString::to_string).collect();
+    let features = FEATURES
+        .iter()
+        .filter(|(_, has)| has(profile))
+        .fold(String::new(), |list, (name, _)| list + ",+" + name);
+    arguments.push(format!("-cl-ext=-all{features}"));
     let mut standard = DEFAULT_STANDARD.to_owned();
     let mut words = split(options)?.into_iter();
     while let Some(word) = words.next() {
         if let Some((_, clang)) = FLAGS.iter().find(|(flag, _)| *flag == word) {
             arguments.extend(clang.iter().map(ToString::to_string));
         } else if let Some(version) = word.strip_prefix("-cl-std=") {
-            if !STANDARDS.contains(&version) {
+            // OpenCL C 2.0 has generic pointers, without a choice.
+            if !STANDARDS.contains(&version) || version == "CL2.0" && !profile.generic_pointers {
                 return Err(OptionsError::Standard(version.into()));
             }
             standard = version.into();
@@ -147,7 +163,7 @@ mod tests {
 
     /// Arguments that come from the options and not from the device.
     fn own(options: &str) -> Vec<String> {
-        clang_arguments(options).unwrap().split_off(DEVICE.len())
+        clang_arguments(options, Profile::of("skl")).unwrap().split_off(DEVICE.len() + 1)
     }
 
     #[test]
@@ -182,12 +198,14 @@ mod tests {
 
     #[test]
     fn what_is_not_defined_is_refused() {
-        let error = |options| clang_arguments(options).unwrap_err();
+        let of = |target, options| clang_arguments(options, Profile::of(target)).unwrap_err();
+        let error = |options| of("skl", options);
         assert_eq!(error("-cl-fast"), OptionsError::Unknown("-cl-fast".into()));
         assert_eq!(error("-emit-llvm"), OptionsError::Unknown("-emit-llvm".into()));
         assert_eq!(error("file.cl"), OptionsError::Unknown("file.cl".into()));
         assert_eq!(error("-D"), OptionsError::NoValue("-D".into()));
         assert_eq!(error("-cl-std=CL4.0"), OptionsError::Standard("CL4.0".into()));
         assert_eq!(error("-D 'A"), OptionsError::Quote);
+        assert_eq!(of("hsw", "-cl-std=CL2.0"), OptionsError::Standard("CL2.0".into()));
     }
 }

@@ -24,13 +24,15 @@ pub enum Image {
     Variables,
 }
 
-/// Eight bytes that hold an address, which is known when the images have theirs.
+/// Bytes that hold an address, which is known when the images have theirs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Relocation {
     /// The image in which the pointer is.
     pub image: Image,
     /// Where, in bytes.
     pub offset: u64,
+    /// Bytes of the pointer: 4 or 8.
+    pub size: u32,
     /// The image into which it points.
     pub target: Image,
     /// Where, in bytes; beyond the image's end where the source says so.
@@ -61,18 +63,20 @@ impl Data {
                 Image::Variables => &mut images.1,
             };
             let begin = relocation.offset as usize;
-            let address = target.wrapping_add_signed(relocation.addend);
-            image[begin..begin + 8].copy_from_slice(&address.to_le_bytes());
+            let address = target.wrapping_add_signed(relocation.addend).to_le_bytes();
+            let bytes = &address[..relocation.size as usize];
+            image[begin..begin + bytes.len()].copy_from_slice(bytes);
         }
         images
     }
 
-    /// Is each relocation inside its image?
+    /// Is each relocation a pointer inside its image?
     #[must_use]
     pub fn is_sound(&self) -> bool {
         self.relocations.iter().all(|relocation| {
-            let end = relocation.offset.checked_add(8);
-            end.is_some_and(|end| end <= self.image(relocation.image).len() as u64)
+            let end = relocation.offset.checked_add(relocation.size.into());
+            matches!(relocation.size, 4 | 8)
+                && end.is_some_and(|end| end <= self.image(relocation.image).len() as u64)
         })
     }
 }
@@ -83,7 +87,8 @@ mod tests {
 
     #[test]
     fn pointers_are_put_in() {
-        let relocation = |image, offset, target, addend| Relocation { image, offset, target, addend };
+        let relocation =
+            |image, offset, target, addend| Relocation { image, offset, size: 8, target, addend };
         let data = Data {
             constants: vec![1; 8],
             variables: vec![2; 24],

@@ -28,9 +28,9 @@ pub const FORMAT_VERSION: u32 = 3;
 /// `EM_INTELGT`: Intel graphics.
 const MACHINE: u16 = 205;
 
-/// The relocation that puts a 64-bit address into its place; Intel's binaries have the same number for it (`R_SYM_ADDR` in
-/// IGC's `ZEELFObjectBuilder`).
-const ADDRESS: u32 = 1;
+/// The relocations that put an address into its place, and the bytes of each; Intel's binaries have the same numbers for them (`R_SYM_ADDR` and
+/// `R_SYM_ADDR_32` in IGC's `ZEELFObjectBuilder`).
+const ADDRESSES: [(u32, u32); 2] = [(1, 8), (2, 4)];
 
 const TEXT_PREFIX: &str = ".text.";
 const RODATA: &str = ".rodata";
@@ -202,9 +202,11 @@ type Rela = elf::Rela64<LittleEndian>;
 fn relocation_bytes(program: &Program, image: Image) -> Vec<u8> {
     let mut bytes = Vec::new();
     for relocation in program.data.relocations.iter().filter(|relocation| relocation.image == image) {
+        let known = ADDRESSES.iter().find(|(_, size)| *size == relocation.size);
+        let kind = known.map_or(0, |(kind, _)| *kind);
         let entry = Rela {
             r_offset: U64::new(LittleEndian, relocation.offset),
-            r_info: Rela::r_info(LittleEndian, false, symbol(relocation.target), ADDRESS),
+            r_info: Rela::r_info(LittleEndian, false, symbol(relocation.target), kind),
             r_addend: I64::new(LittleEndian, relocation.addend),
         };
         bytes.extend_from_slice(bytes_of(&entry));
@@ -219,9 +221,12 @@ fn read_relocations(image: Image, bytes: &[u8]) -> Result<Vec<Relocation>, ElfEr
     let read = |entry: &Rela| {
         let number = entry.r_sym(LittleEndian, false);
         let target = [Image::Constants, Image::Variables].into_iter().find(|image| symbol(*image) == number);
+        let kind = entry.r_type(LittleEndian, false);
+        let size = ADDRESSES.iter().find(|(known, _)| *known == kind).map(|(_, size)| *size);
         Ok(Relocation {
             image,
             offset: entry.r_offset.get(LittleEndian),
+            size: size.ok_or_else(invalid)?,
             target: target.ok_or_else(invalid)?,
             addend: entry.r_addend.get(LittleEndian),
         })
@@ -336,8 +341,20 @@ mod tests {
                 constants: vec![1; 16],
                 variables: vec![2; 20],
                 relocations: vec![
-                    Relocation { image: Image::Constants, offset: 8, target: Image::Variables, addend: 4 },
-                    Relocation { image: Image::Variables, offset: 0, target: Image::Constants, addend: -1 },
+                    Relocation {
+                        image: Image::Constants,
+                        offset: 8,
+                        size: 4,
+                        target: Image::Variables,
+                        addend: 4,
+                    },
+                    Relocation {
+                        image: Image::Variables,
+                        offset: 0,
+                        size: 8,
+                        target: Image::Constants,
+                        addend: -1,
+                    },
                 ],
             },
             bitcode: vec![3; 5],

@@ -1,36 +1,47 @@
 //! The extensions of OpenCL that devices have.
 
-/// Their names. One stands here when all of it works; programs may name them in `#pragma OPENCL EXTENSION`.
-pub const EXTENSIONS: &[&str] = &[
-    "cl_khr_icd",
-    "cl_khr_extended_versioning",
-    "cl_khr_create_command_queue",
-    "cl_khr_suggested_local_work_size",
-    "cl_khr_device_uuid",
-    "cl_khr_priority_hints",
-    "cl_khr_throttle_hints",
-    "cl_khr_byte_addressable_store",
-    "cl_khr_fp16",
-    "cl_khr_fp64",
-    "cl_khr_global_int32_base_atomics",
-    "cl_khr_global_int32_extended_atomics",
-    "cl_khr_local_int32_base_atomics",
-    "cl_khr_local_int32_extended_atomics",
-    "cl_khr_int64_base_atomics",
-    "cl_khr_int64_extended_atomics",
-    "cl_khr_subgroups",
-    "cl_khr_subgroup_extended_types",
-    "cl_khr_subgroup_non_uniform_vote",
-    "cl_khr_subgroup_ballot",
-    "cl_khr_subgroup_non_uniform_arithmetic",
-    "cl_khr_subgroup_shuffle",
-    "cl_khr_subgroup_shuffle_relative",
-    "cl_khr_subgroup_clustered_reduce",
-    "cl_khr_subgroup_rotate",
-    "cl_intel_required_subgroup_size",
-    "cl_intel_unified_shared_memory",
-    "cl_intel_subgroups",
-    "cl_intel_subgroups_char",
-    "cl_intel_subgroups_short",
-    "cl_intel_subgroups_long",
+use crate::Profile;
+use crate::profile::Optional;
+
+/// Their names, and which targets have them. One stands here when all of it works; programs may name them in `#pragma OPENCL EXTENSION`.
+#[rustfmt::skip]
+const EXTENSIONS: &[Optional] = &[
+    ("cl_khr_icd", |_| true),
+    ("cl_khr_extended_versioning", |_| true),
+    ("cl_khr_create_command_queue", |_| true),
+    ("cl_khr_suggested_local_work_size", |_| true),
+    ("cl_khr_device_uuid", |_| true),
+    ("cl_khr_priority_hints", |_| true),
+    ("cl_khr_throttle_hints", |_| true),
+    ("cl_khr_byte_addressable_store", |_| true),
+    ("cl_khr_fp16", |p| p.half),
+    ("cl_khr_fp64", |p| p.double),
+    ("cl_khr_global_int32_base_atomics", |_| true),
+    ("cl_khr_global_int32_extended_atomics", |_| true),
+    ("cl_khr_local_int32_base_atomics", |_| true),
+    ("cl_khr_local_int32_extended_atomics", |_| true),
+    ("cl_khr_int64_base_atomics", |p| p.long_atomics),
+    ("cl_khr_int64_extended_atomics", |p| p.long_atomics),
+    ("cl_khr_subgroups", |_| true),
+    ("cl_khr_subgroup_extended_types", |_| true),
+    ("cl_khr_subgroup_non_uniform_vote", |_| true),
+    ("cl_khr_subgroup_ballot", |_| true),
+    ("cl_khr_subgroup_non_uniform_arithmetic", |_| true),
+    ("cl_khr_subgroup_shuffle", |_| true),
+    ("cl_khr_subgroup_shuffle_relative", |_| true),
+    ("cl_khr_subgroup_clustered_reduce", |_| true),
+    ("cl_khr_subgroup_rotate", |_| true),
+    ("cl_intel_required_subgroup_size", |_| true),
+    ("cl_intel_unified_shared_memory", |p| p.shared_memory),
+    ("cl_intel_subgroups", |_| true),
+    ("cl_intel_subgroups_char", |_| true),
+    ("cl_intel_subgroups_short", |_| true),
+    ("cl_intel_subgroups_long", |_| true),
 ];
+
+impl Profile {
+    /// The extensions of devices with this profile.
+    pub fn extensions(&self) -> impl Iterator<Item = &'static str> {
+        EXTENSIONS.iter().filter(|(_, has)| has(self)).map(|(name, _)| *name)
+    }
+}

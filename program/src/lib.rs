@@ -10,8 +10,9 @@ pub mod elf;
 mod extensions;
 mod kernel;
 pub mod printf;
+mod profile;
 pub mod protocol;
 
 pub use data::{Data, Image, Relocation};
-pub use extensions::EXTENSIONS;
 pub use kernel::*;
+pub use profile::{Optional, Profile};

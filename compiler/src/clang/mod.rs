@@ -49,6 +49,10 @@ pub struct Request<'a> {
     pub arguments: &'a [String],
     /// Headers that `#include` finds first: name and text.
     pub headers: &'a [(&'a str, &'a [u8])],
+    /// The target's triple.
+    pub triple: &'a str,
+    /// Extensions that the source may name.
+    pub extensions: &'a str,
     /// Print the syntax tree?
     pub ast: bool,
 }
@@ -78,7 +82,7 @@ pub fn version() -> String {
 /// The source, header names and arguments are cut at their first zero byte, as C programs give them.
 #[must_use]
 pub fn compile<'ctx>(context: &'ctx Context, request: &Request) -> Response<'ctx> {
-    let fixed = ["-triple", "spir64-unknown-unknown", "-O2", "-disable-llvm-passes", "-fno-builtin"];
+    let fixed = ["-triple", request.triple, "-O2", "-disable-llvm-passes", "-fno-builtin"];
     // Errors of newer versions of clang that were warnings when the programs were written.
     let lenient = ["-Wno-error=int-conversion", "-Wno-error=incompatible-function-pointer-types"];
     let header = ["-finclude-default-header", "-fdeclare-opencl-builtins", "-internal-isystem", SYSTEM];
@@ -93,7 +97,7 @@ pub fn compile<'ctx>(context: &'ctx Context, request: &Request) -> Response<'ctx
         .chain(names_intel_functions(request.source).then_some("-D__GENCL_INTEL_SUBGROUPS"))
         .map(c_string)
         .collect();
-    let extensions = c_string(gencl_program::EXTENSIONS.join(" "));
+    let extensions = c_string(request.extensions);
     let pointers: Vec<_> = arguments.iter().map(|argument| argument.as_ptr()).collect();
 
     // Clang wants a zero after each buffer.

@@ -1,6 +1,7 @@
 //! The targets of the compiler, as data.
 
 use gencl_isa::Generation;
+use gencl_program::Profile;
 
 /// What code generation has to know of a GPU. Differences between generations are capabilities here.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,6 +39,11 @@ const TARGETS: &[Target] = &[Target {
 }];
 
 impl Target {
+    /// What programs for it may use.
+    pub fn profile(&self) -> &'static Profile {
+        Profile::of(self.name)
+    }
+
     /// All targets.
     pub fn all() -> &'static [Target] {
         TARGETS

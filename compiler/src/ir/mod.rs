@@ -86,9 +86,9 @@ pub struct RegisterInfo {
 /// Address spaces, and with them what an address is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Space {
-    /// `__global`: a Qword, the GPU virtual address.
+    /// `__global`: the GPU virtual address, a Qword or, where the target has narrow pointers, a Dword.
     Global,
-    /// `__constant` and the argument block: a Qword, the GPU virtual address; never written by a kernel.
+    /// `__constant` and the argument block: the same; never written by a kernel.
     Constant,
     /// `__local`: a Dword, byte offset in the work-group's shared local memory.
     Local,

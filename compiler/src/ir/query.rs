@@ -58,26 +58,10 @@ impl Type {
 }
 
 impl Space {
-    /// The family of registers that hold an address of this space.
-    pub fn address_family(self) -> Family {
-        match self {
-            Space::Global | Space::Constant => Family::Qword,
-            Space::Local | Space::Private => Family::Dword,
-        }
-    }
-
     /// May an address of this space and one of the other lead to the same memory, of which a kernel writes something?
     pub fn overlaps(self, other: Space) -> bool {
         match self {
             Space::Global | Space::Constant | Space::Local | Space::Private => self == other,
-        }
-    }
-
-    /// The type in which addresses of this space are computed.
-    pub fn address_type(self) -> Type {
-        match self.address_family() {
-            Family::Qword => Type::U64,
-            _ => Type::U32,
         }
     }
 }

@@ -114,16 +114,16 @@ pub fn signature(op: &Op) -> Signature {
         Op::Select(ty) => (Operands::fixed([ty.family()]), Operands::fixed([Bool, ty.family(), ty.family()])),
         Op::Convert { to, from, .. } => (Operands::fixed([to.family()]), Operands::fixed([from.family()])),
         Op::Load { space, ty, .. } => {
-            (none().and_rest(ty.family().into(), 1, MAX_ELEMENTS), Operands::fixed([space.address_family()]))
+            (none().and_rest(ty.family().into(), 1, MAX_ELEMENTS), Operands::one(addresses(space)))
         }
         Op::Store { space, ty, .. } => {
-            (none(), Operands::fixed([space.address_family()]).and_rest(ty.family().into(), 1, MAX_ELEMENTS))
+            (none(), Operands::one(addresses(space)).and_rest(ty.family().into(), 1, MAX_ELEMENTS))
         }
         Op::Atomic { op, space, ty } => {
             let values = atomic_values(op);
             (
                 none().and_rest(ty.family().into(), 0, 1),
-                Operands::fixed([space.address_family()]).and_rest(ty.family().into(), values, values),
+                Operands::one(addresses(space)).and_rest(ty.family().into(), values, values),
             )
         }
         Op::CrossLane(op) => match op {
@@ -145,6 +145,14 @@ pub fn signature(op: &Op) -> Signature {
         | Op::Return => (none(), none()),
     };
     Signature { dsts, srcs }
+}
+
+/// What addresses of a space are: those of global memory are as wide as the target has them.
+fn addresses(space: Space) -> Families {
+    match space {
+        Space::Global | Space::Constant => Families::DWORD_OR_QWORD,
+        Space::Local | Space::Private => Family::Dword.into(),
+    }
 }
 
 /// How many values an atomic operation reads besides its address.
@@ -173,7 +181,7 @@ fn input_families(input: Input) -> Families {
             | PushSource::ArgumentBlock
             | PushSource::ConstantBase
             | PushSource::VariableBase
-            | PushSource::PrintfBuffer => Family::Qword.into(),
+            | PushSource::PrintfBuffer => Families::DWORD_OR_QWORD,
             PushSource::LocalOffset { .. } => Family::Dword.into(),
             PushSource::GlobalOffset(_)
             | PushSource::GlobalSize(_)

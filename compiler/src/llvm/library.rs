@@ -7,9 +7,22 @@ use inkwell::llvm_sys::bit_reader::LLVMGetBitcodeModuleInContext2;
 use inkwell::llvm_sys::core::{LLVMCreateMemoryBufferWithMemoryRange, LLVMDisposeMemoryBuffer};
 use inkwell::module::Module;
 
-use super::{ask, view};
+use super::{Machine, ask, view};
 
-include!(concat!(env!("OUT_DIR"), "/library.rs"));
+/// A library in shards.
+#[derive(Debug)]
+pub struct Library {
+    /// Bitcode of each shard.
+    shards: &'static [&'static [u8]],
+    /// Which function is in which shard, sorted by name.
+    index: &'static [(&'static str, u16)],
+}
+
+/// For pointers of 64 bits.
+pub const WIDE: Library = include!(concat!(env!("OUT_DIR"), "/library64.rs"));
+
+/// For pointers of 32 bits.
+pub const NARROW: Library = include!(concat!(env!("OUT_DIR"), "/library32.rs"));
 
 /// Links the functions of the library that `module` calls, and what they call.
 ///
@@ -18,25 +31,28 @@ include!(concat!(env!("OUT_DIR"), "/library.rs"));
 ///
 /// # Errors
 /// LLVM's message when the two do not fit together.
-pub fn link<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<(), String> {
+pub fn link<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &Machine) -> Result<(), String> {
+    let library = &machine.library;
     loop {
-        let shards: BTreeSet<u16> = missing(module).into_iter().collect();
+        let shards: BTreeSet<u16> = missing(module, library).into_iter().collect();
         if shards.is_empty() {
             return Ok(());
         }
         for shard in shards {
-            module.link_in_module(load(context, SHARDS[usize::from(shard)])?).map_err(|e| e.to_string())?;
+            module
+                .link_in_module(load(context, library.shards[usize::from(shard)])?)
+                .map_err(|e| e.to_string())?;
         }
     }
 }
 
 /// Shards with functions that the module calls and has not.
-fn missing(module: &Module) -> Vec<u16> {
+fn missing(module: &Module, library: &Library) -> Vec<u16> {
     view::Module::of(module)
         .functions()
         .filter(|function| function.is_declaration() && function.is_used())
-        .filter_map(|function| INDEX.binary_search_by(|(name, _)| (*name).cmp(&function.name())).ok())
-        .map(|row| INDEX[row].1)
+        .filter_map(|function| library.index.binary_search_by(|(name, _)| (*name).cmp(&function.name())).ok())
+        .map(|row| library.index[row].1)
         .collect()
 }
 
@@ -57,7 +73,7 @@ fn load<'ctx>(context: &'ctx Context, bitcode: &'static [u8]) -> Result<Module<'
 
 /// Touches the library, so that the first build does not wait for the disk.
 pub fn preload() {
-    let bytes = SHARDS.iter().flat_map(|shard| shard.iter().step_by(4096));
+    let bytes = WIDE.shards.iter().flat_map(|shard| shard.iter().step_by(4096));
     std::hint::black_box(bytes.map(|&byte| u64::from(byte)).sum::<u64>());
 }
 
@@ -67,8 +83,10 @@ mod tests {
 
     #[test]
     fn the_index_is_sorted_and_complete() {
-        assert!(INDEX.is_sorted());
-        assert!(INDEX.len() > 5000, "{} functions", INDEX.len());
-        assert!(INDEX.iter().all(|(_, shard)| usize::from(*shard) < SHARDS.len()));
+        for Library { shards, index } in [WIDE, NARROW] {
+            assert!(index.is_sorted());
+            assert!(index.len() > 5000, "{} functions", index.len());
+            assert!(index.iter().all(|(_, shard)| usize::from(*shard) < shards.len()));
+        }
     }
 }

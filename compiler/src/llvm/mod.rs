@@ -18,11 +18,33 @@ pub mod prepare;
 pub mod printf;
 pub mod view;
 
-/// The data layout of all modules.
+/// What a module has to know of its target: how large pointers are, and all that follows from it.
+#[derive(Debug)]
+pub struct Machine {
+    /// Clang's name for it.
+    pub triple: &'static str,
+    /// The data layout of all modules.
+    data_layout: &'static str,
+    /// The built-in library for it.
+    library: library::Library,
+}
+
+/// Global addresses have 64 bits.
 ///
-/// Clang's for SPIR-64, but that indices of local and private pointers have 32 bits and 64-bit integers are not
+/// The data layout is clang's for SPIR-64, but that indices of local and private pointers have 32 bits and 64-bit integers are not
 /// called native: so LLVM keeps address computations and loop counters in 32 bits where it can.
-pub const DATA_LAYOUT: &str = include_str!("data_layout.txt").trim_ascii_end();
+pub static WIDE: Machine = Machine {
+    triple: "spir64-unknown-unknown",
+    data_layout: include_str!("data_layout64.txt").trim_ascii_end(),
+    library: library::WIDE,
+};
+
+/// All addresses have 32 bits.
+pub static NARROW: Machine = Machine {
+    triple: "spir-unknown-unknown",
+    data_layout: include_str!("data_layout32.txt").trim_ascii_end(),
+    library: library::NARROW,
+};
 
 /// Calls into LLVM's C interface.
 ///

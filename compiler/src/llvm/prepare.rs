@@ -16,7 +16,7 @@ use inkwell::llvm_sys::{LLVMCallConv, LLVMLinkage};
 use inkwell::module::Module;
 
 use super::view::{self, Opcode, Value, ValueKind};
-use super::{DATA_LAYOUT, ask};
+use super::{Machine, ask};
 
 /// Calling convention of kernels.
 pub const SPIR_KERNEL: u32 = LLVMCallConv::LLVMSPIRKERNELCallConv as u32;
@@ -30,8 +30,8 @@ const CONSTANT: u32 = 2;
 pub const ARGUMENT_PREFIX: &str = "gencl.argument.";
 
 /// Gives a module fresh from clang the data layout of the library, and one calling convention.
-pub fn unify(module: &Module) {
-    let layout = CString::new(DATA_LAYOUT).expect("no zero in it");
+pub fn unify(module: &Module, machine: &Machine) {
+    let layout = CString::new(machine.data_layout).expect("no zero in it");
     ask!(LLVMSetDataLayout(module.as_mut_ptr(), layout.as_ptr()));
     for function in view::Module::of(module).functions() {
         if ask!(LLVMGetFunctionCallConv(function.raw)) == SPIR_KERNEL {

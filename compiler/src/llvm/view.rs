@@ -27,7 +27,7 @@ use inkwell::llvm_sys::core::{
 };
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::target::{
-    LLVMABIAlignmentOfType, LLVMABISizeOfType, LLVMGetModuleDataLayout, LLVMOffsetOfElement,
+    LLVMABIAlignmentOfType, LLVMABISizeOfType, LLVMGetModuleDataLayout, LLVMOffsetOfElement, LLVMPointerSize,
     LLVMStoreSizeOfType,
 };
 pub use inkwell::llvm_sys::{
@@ -150,6 +150,12 @@ impl<'m> Module<'m> {
     #[must_use]
     pub fn store_size_of(self, ty: Type<'m>) -> u64 {
         ask!(LLVMStoreSizeOfType(LLVMGetModuleDataLayout(self.raw), ty.raw))
+    }
+
+    /// Bytes of a pointer.
+    #[must_use]
+    pub fn pointer_size(self) -> u32 {
+        ask!(LLVMPointerSize(LLVMGetModuleDataLayout(self.raw)))
     }
 
     /// Alignment in bytes.

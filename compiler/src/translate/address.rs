@@ -6,15 +6,15 @@ use super::Failure;
 use super::function::Translator;
 use super::offset::without_constant;
 use super::types::{Scalar, address_space, scalar};
-use crate::ir::{BinaryOp, Family, Input, Reg, Space, Type};
+use crate::ir::{BinaryOp, Input, Reg, Space, Type};
 use crate::llvm::prepare::ARGUMENT_PREFIX;
 use crate::llvm::view::{Module, Opcode, TypeKind, Value, ValueKind};
 
 impl<'m> Translator<'_, 'm> {
     /// The space that a pointer points to.
     pub fn space(&self, pointer: Value<'m>) -> Result<Space, Failure> {
-        match scalar(pointer.ty())? {
-            Scalar::Pointer(space) => Ok(space),
+        match scalar(self.module, pointer.ty())? {
+            Scalar::Pointer(space, _) => Ok(space),
             _ => Err(Failure::new(format!("{} is no pointer", pointer.text()))),
         }
     }
@@ -33,7 +33,7 @@ impl<'m> Translator<'_, 'm> {
                         Image::Constants => PushSource::ConstantBase,
                         Image::Variables => PushSource::VariableBase,
                     };
-                    let base = self.input(Input::Push(source), Family::Qword);
+                    let base = self.input(Input::Push(source), self.pointers.address(space).family());
                     Ok(self.offset(space, base, place.into()))
                 }
             },
@@ -54,7 +54,8 @@ impl<'m> Translator<'_, 'm> {
         kernel.argument_block_size =
             kernel.arguments.last().map_or(0, |last| (last.block_offset + last.size).next_multiple_of(8));
         let place = kernel.arguments[argument as usize].block_offset;
-        let base = self.input(Input::Push(PushSource::ArgumentBlock), Family::Qword);
+        let family = self.pointers.address(Space::Constant).family();
+        let base = self.input(Input::Push(PushSource::ArgumentBlock), family);
         self.offset(Space::Constant, base, place.into())
     }
 
@@ -89,7 +90,7 @@ impl<'m> Translator<'_, 'm> {
         if offset == 0 {
             return base;
         }
-        let ty = space.address_type();
+        let ty = self.pointers.address(space);
         self.binary_constant(BinaryOp::Add, ty, base, offset as u64)
     }
 
@@ -99,11 +100,11 @@ impl<'m> Translator<'_, 'm> {
             return Err(Failure::new("vectors of pointers are not supported"));
         }
         // A generic address is computed like a global one, its tag stays.
-        let space = match scalar(instruction.ty())? {
+        let space = match scalar(self.module, instruction.ty())? {
             Scalar::Generic => Space::Global,
             _ => self.space(instruction)?,
         };
-        let ty = space.address_type();
+        let ty = self.pointers.address(space);
         let pointer = instruction.operand(0);
         if ty == Type::U64
             && let Some(mut place) = self.place(pointer)?
@@ -122,7 +123,8 @@ impl<'m> Translator<'_, 'm> {
                     constant = constant.wrapping_add(number.wrapping_mul(scale as i64))
                 }
                 Index::Value(value) => {
-                    let (value, number) = if ty == Type::U32 { without_constant(value) } else { (value, 0) };
+                    let (value, number) =
+                        if ty == Type::U32 { without_constant(self.module, value) } else { (value, 0) };
                     constant = constant.wrapping_add(number.wrapping_mul(scale as i64));
                     let index = self.index(value, ty)?;
                     let scaled = self.scaled(ty, index, scale);
@@ -147,7 +149,7 @@ impl<'m> Translator<'_, 'm> {
     /// An index as wide as an address, sign-extended.
     fn index(&mut self, value: Value<'m>, ty: Type) -> Result<Reg, Failure> {
         let register = self.one(value)?;
-        let own = scalar(value.ty())?;
+        let own = scalar(self.module, value.ty())?;
         let register = self.extended(own, register, true);
         Ok(if own.family() == ty.family() {
             register

@@ -148,8 +148,8 @@ impl<'m> Translator<'_, 'm> {
         let mut registers = Regs::new();
         for (scalar, offset) in layout(self.module, parameter.ty())? {
             let source = match scalar {
-                Scalar::Pointer(Space::Global | Space::Constant) => PushSource::Pointer { argument },
-                Scalar::Pointer(_) => PushSource::LocalOffset { argument },
+                Scalar::Pointer(Space::Global | Space::Constant, _) => PushSource::Pointer { argument },
+                Scalar::Pointer(..) => PushSource::LocalOffset { argument },
                 _ => PushSource::Value { argument, offset },
             };
             registers.push(self.input(Input::Push(source), scalar.family()));

@@ -5,7 +5,7 @@ use gencl_program::PushSource;
 use super::Failure;
 use super::function::{Regs, Translator};
 use crate::conversion::Conversion;
-use crate::ir::{BinaryOp, Family, Input, Op, Type, UnaryOp};
+use crate::ir::{BinaryOp, Family, Input, Op, Space, Type, UnaryOp};
 use crate::llvm::view::{TypeKind, Value, ValueKind};
 
 /// `CLK_LOCAL_MEM_FENCE` and `CLK_GLOBAL_MEM_FENCE`.
@@ -97,9 +97,13 @@ impl<'m> Translator<'_, 'm> {
             return self.atomic_function(name, instruction);
         }
         match name {
-            "printf_buffer" => {
-                Ok(Regs::from_elem(self.input(Input::Push(PushSource::PrintfBuffer), Family::Qword), 1))
-            }
+            "printf_buffer" => Ok(Regs::from_elem(
+                self.input(
+                    Input::Push(PushSource::PrintfBuffer),
+                    self.pointers.address(Space::Global).family(),
+                ),
+                1,
+            )),
             "work_dim" => Ok(Regs::from_elem(self.input(Input::Push(PushSource::WorkDim), Family::Dword), 1)),
             "barrier" | "sub_group_barrier" | "fence" => {
                 // Flags that are computed: both, to be safe.

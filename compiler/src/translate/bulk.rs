@@ -25,7 +25,7 @@ impl<'m> Translator<'_, 'm> {
         }
         let addresses = (self.one(target)?, self.one(source)?);
         let Some(length) = known else {
-            let scalar = super::types::scalar(length.ty())?;
+            let scalar = super::types::scalar(self.module, length.ty())?;
             let length = self.one(length)?;
             let length = self.width_changed(scalar.unsigned(), Type::U32, length);
             self.each_step(length, 1, |this, offset| {
@@ -75,7 +75,7 @@ impl<'m> Translator<'_, 'm> {
         let space = self.space(target)?;
         let (address, byte) = (self.one(target)?, self.one(value)?);
         let Some(length) = length.integer() else {
-            let scalar = super::types::scalar(length.ty())?;
+            let scalar = super::types::scalar(self.module, length.ty())?;
             let length = self.one(length)?;
             let length = self.width_changed(scalar.unsigned(), Type::U32, length);
             self.each_step(length, 1, |this, offset| this.store_at(space, address, offset, 1, 1, &[byte]));
@@ -124,7 +124,7 @@ impl<'m> Translator<'_, 'm> {
     }
 
     fn at(&mut self, space: Space, address: Reg, offset: Reg) -> Reg {
-        let offset = self.width_changed(Type::U32, space.address_type(), offset);
+        let offset = self.width_changed(Type::U32, self.pointers.address(space), offset);
         self.add_address(space, address, offset)
     }
 

@@ -87,7 +87,7 @@ impl<'m> Translator<'_, 'm> {
     /// the pointer is known not to be null.
     fn space_cast(&mut self, from: Scalar, to: Scalar, register: Reg, object: bool) -> Reg {
         let generic = match from {
-            Scalar::Pointer(space @ (Space::Private | Space::Local)) if from != to => {
+            Scalar::Pointer(space @ (Space::Private | Space::Local), _) if from != to => {
                 let tag = if space == Space::Private { 1 } else { 2 };
                 let wide = self.convert(Type::U64, Type::U32, register);
                 let tagged = self.binary_constant(BinaryOp::Or, Type::U64, wide, tag << 61);
@@ -102,7 +102,7 @@ impl<'m> Translator<'_, 'm> {
             _ => register,
         };
         match to {
-            Scalar::Pointer(Space::Private | Space::Local) if from != to => {
+            Scalar::Pointer(Space::Private | Space::Local, _) if from != to => {
                 self.convert(Type::U32, Type::U64, generic)
             }
             _ => generic,

@@ -67,7 +67,7 @@ impl<'m> Variables<'m> {
             ValueKind::Zero | ValueKind::Undefined => Ok(()),
             ValueKind::ConstantInteger | ValueKind::ConstantFloat => {
                 let size = module.store_size_of(value.ty()) as usize;
-                let little_endian = scalar_bits(value)?.to_le_bytes();
+                let little_endian = scalar_bits(module, value)?.to_le_bytes();
                 let copied = size.min(8);
                 self.bytes(image)[begin..begin + copied].copy_from_slice(&little_endian[..copied]);
                 Ok(())
@@ -80,7 +80,8 @@ impl<'m> Variables<'m> {
                 Ok(())
             }
             ValueKind::GlobalVariable | ValueKind::ConstantExpression => {
-                if module.store_size_of(value.ty()) != 8 {
+                let size = module.pointer_size();
+                if module.store_size_of(value.ty()) != u64::from(size) {
                     return Err(unsupported(value));
                 }
                 match constant_address(module, value)? {
@@ -88,10 +89,11 @@ impl<'m> Variables<'m> {
                         let (target, place) = self.place(module, variable)?;
                         let addend = addend.wrapping_add(place.into());
                         let offset = begin as u64;
-                        self.data.relocations.push(Relocation { image, offset, target, addend });
+                        self.data.relocations.push(Relocation { image, offset, size, target, addend });
                     }
                     (None, number) => {
-                        self.bytes(image)[begin..begin + 8].copy_from_slice(&number.to_le_bytes());
+                        let bytes = &number.to_le_bytes()[..size as usize];
+                        self.bytes(image)[begin..begin + bytes.len()].copy_from_slice(bytes);
                     }
                 }
                 Ok(())
@@ -147,11 +149,11 @@ fn constant_address<'m>(module: Module<'m>, value: Value<'m>) -> Result<(Option<
 }
 
 /// A constant integer's or float's bits.
-pub fn scalar_bits(value: Value) -> Result<u64, Failure> {
+pub fn scalar_bits(module: Module, value: Value) -> Result<u64, Failure> {
     if value.kind() == ValueKind::ConstantInteger {
         return value.integer().ok_or_else(|| unsupported(value));
     }
-    match types::scalar(value.ty())? {
+    match types::scalar(module, value.ty())? {
         Scalar::Half => Ok(half::f16::from_f64(value.float()).to_bits().into()),
         Scalar::Float => Ok((value.float() as f32).to_bits().into()),
         _ => Ok(value.float().to_bits()),

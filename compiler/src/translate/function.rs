@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use super::data::{Variables, scalar_bits};
 use super::offset::Place;
-use super::types::{Scalar, layout};
+use super::types::{Pointers, Scalar, layout};
 use super::{Failure, arguments};
 use crate::conversion::Conversion;
 use crate::ir::{
@@ -23,6 +23,8 @@ pub type Regs = SmallVec<[Reg; 4]>;
 /// A kernel in translation. Methods are spread over the files of this folder by what they translate.
 pub struct Translator<'a, 'm> {
     pub module: Module<'m>,
+    /// How large pointers are.
+    pub pointers: Pointers,
     pub kernel: Value<'m>,
     pub variables: &'a mut Variables<'m>,
     pub function: Function,
@@ -95,6 +97,7 @@ pub fn translate<'m>(
     let block = function.layout[0];
     let mut translator = Translator {
         module,
+        pointers: Pointers::of(module),
         kernel,
         variables,
         function,
@@ -241,8 +244,8 @@ impl<'m> Translator<'_, 'm> {
         }
         match value.kind() {
             ValueKind::ConstantInteger | ValueKind::ConstantFloat => {
-                let scalar = super::types::scalar(value.ty())?;
-                let bits = scalar_bits(value)?;
+                let scalar = super::types::scalar(self.module, value.ty())?;
+                let bits = scalar_bits(self.module, value)?;
                 Ok(Regs::from_elem(self.scalar_constant(scalar, bits), 1))
             }
             ValueKind::Undefined | ValueKind::Zero => {

@@ -93,7 +93,7 @@ impl<'m> Translator<'_, 'm> {
 
     fn extract_element(&mut self, value: Value<'m>) -> Result<Regs, Failure> {
         let vector = self.value(value.operand(0))?;
-        let scalar = super::types::scalar(value.ty())?;
+        let scalar = super::types::scalar(self.module, value.ty())?;
         if let Some(index) = value.operand(1).integer() {
             let register = vector.get(index as usize).copied();
             return Ok(Regs::from_elem(register.unwrap_or(vector[0]), 1));
@@ -112,7 +112,7 @@ impl<'m> Translator<'_, 'm> {
     fn insert_element(&mut self, value: Value<'m>) -> Result<Regs, Failure> {
         let [vector, element, index] = [0, 1, 2].map(|i| value.operand(i));
         let mut result = self.value(vector)?;
-        let scalar = super::types::scalar(element.ty())?;
+        let scalar = super::types::scalar(self.module, element.ty())?;
         let element = self.one(element)?;
         if let Some(index) = index.integer() {
             if let Some(place) = result.get_mut(index as usize) {
@@ -131,7 +131,7 @@ impl<'m> Translator<'_, 'm> {
 
     /// An index into a vector in 32 bits: more are never meant.
     fn vector_index(&mut self, index: Value<'m>) -> Result<(crate::ir::Reg, Type), Failure> {
-        let scalar = super::types::scalar(index.ty())?;
+        let scalar = super::types::scalar(self.module, index.ty())?;
         let register = self.one(index)?;
         let register = self.extended(scalar, register, false);
         Ok((self.width_changed(scalar.unsigned(), Type::U32, register), Type::U32))

@@ -7,7 +7,7 @@ use super::Failure;
 use super::function::{Regs, Translator};
 use super::types::{Scalar, scalar, signed};
 use crate::ir::{BinaryOp, Condition, Reg, Type, UnaryOp};
-use crate::llvm::view::{TypeKind, Value};
+use crate::llvm::view::{Module, TypeKind, Value};
 
 impl<'m> Translator<'_, 'm> {
     pub fn integer_intrinsic(&mut self, name: &str, instruction: Value<'m>) -> Result<Regs, Failure> {
@@ -23,7 +23,9 @@ impl<'m> Translator<'_, 'm> {
                 Ok(this.absolute(scalar.unsigned(), x))
             }),
             // Of one bit, which LLVM's narrowing of operands may leave.
-            "bitreverse" | "ctpop" | "ctlz" | "cttz" if scalar_of(instruction)? == Scalar::Bool => {
+            "bitreverse" | "ctpop" | "ctlz" | "cttz"
+                if scalar_of(self.module, instruction)? == Scalar::Bool =>
+            {
                 self.each(instruction, |this, _, operands| match known {
                     "bitreverse" | "ctpop" => Ok(operands[0]),
                     _ => Ok(this.unary(UnaryOp::Not, Type::Bool, operands[0])),
@@ -80,7 +82,7 @@ impl<'m> Translator<'_, 'm> {
             "umul.with.overflow" => self.with_overflow(instruction, BinaryOp::Mul, false),
             _ if known.starts_with("fptoui.sat") || known.starts_with("fptosi.sat") => {
                 let is_signed = known.starts_with("fptosi");
-                let source = scalar_of(instruction.operand(0))?;
+                let source = scalar_of(self.module, instruction.operand(0))?;
                 self.each(instruction, |this, scalar, operands| {
                     whole(scalar)?;
                     let to = if is_signed { scalar.signed() } else { scalar.unsigned() };
@@ -231,7 +233,7 @@ impl<'m> Translator<'_, 'm> {
         is_signed: bool,
     ) -> Result<Regs, Failure> {
         let operands = [instruction.operand(0), instruction.operand(1)];
-        let ty = match scalar(operands[0].ty()) {
+        let ty = match scalar(self.module, operands[0].ty()) {
             Ok(scalar) => whole(scalar)?,
             Err(_) => return Err(Failure::new("overflow of vectors is not supported")),
         };
@@ -279,7 +281,7 @@ impl<'m> Translator<'_, 'm> {
 
     /// `vector.reduce.*`: all elements put together from the first to the last.
     fn reduce(&mut self, name: &str, instruction: Value<'m>) -> Result<Regs, Failure> {
-        let scalar = scalar(instruction.ty())?;
+        let scalar = scalar(self.module, instruction.ty())?;
         let arguments = instruction.call_arguments();
         let mut elements = Regs::new();
         for argument in arguments {
@@ -318,9 +320,9 @@ fn whole(scalar: Scalar) -> Result<Type, Failure> {
 }
 
 /// The scalar that a value is or consists of.
-fn scalar_of(value: Value) -> Result<Scalar, Failure> {
+fn scalar_of(module: Module, value: Value) -> Result<Scalar, Failure> {
     match value.ty().kind() {
-        TypeKind::Vector(_, element) => scalar(element),
-        _ => scalar(value.ty()),
+        TypeKind::Vector(_, element) => scalar(module, element),
+        _ => scalar(module, value.ty()),
     }
 }

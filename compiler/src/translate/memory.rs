@@ -8,10 +8,10 @@ use smallvec::SmallVec;
 
 use super::Failure;
 use super::function::{Regs, Translator};
-use super::types::{Layout, Scalar, layout, unsigned_of};
+use super::types::{Layout, Pointers, Scalar, layout, unsigned_of};
 use crate::ir::{AtomicOp, BinaryOp, Condition, Input, Op, Reg, Space, Type};
 use crate::llvm::generic::GENERIC;
-use crate::llvm::view::{RmwOp, TypeKind, Value};
+use crate::llvm::view::{Module, RmwOp, TypeKind, Value};
 
 /// Most elements of one access: what one untyped message transports.
 const GROUP: usize = 4;
@@ -157,7 +157,9 @@ impl<'m> Translator<'_, 'm> {
         match scalar {
             Scalar::Bool => self.truth(register, Type::U8),
             // Pointers of 32 bits take 64 in memory: sizeof says so.
-            Scalar::Pointer(Space::Local | Space::Private) => self.convert(Type::U32, Type::U64, register),
+            Scalar::Pointer(Space::Local | Space::Private, Pointers::Wide) => {
+                self.convert(Type::U32, Type::U64, register)
+            }
             _ => register,
         }
     }
@@ -165,7 +167,9 @@ impl<'m> Translator<'_, 'm> {
     fn stored_form(&mut self, scalar: Scalar, register: Reg) -> Reg {
         match scalar {
             Scalar::Bool => self.convert(Type::U8, Type::Bool, register),
-            Scalar::Pointer(Space::Local | Space::Private) => self.convert(Type::U64, Type::U32, register),
+            Scalar::Pointer(Space::Local | Space::Private, Pointers::Wide) => {
+                self.convert(Type::U64, Type::U32, register)
+            }
             _ => self.extended(scalar, register, false),
         }
     }
@@ -185,7 +189,7 @@ impl<'m> Translator<'_, 'm> {
             _ => return Err(Failure::new(format!("{} is not supported", instruction.text()))),
         };
         let (pointer, operand) = (instruction.operand(0), instruction.operand(1));
-        let scalar = atomic_scalar(operand)?;
+        let scalar = atomic_scalar(self.module, operand)?;
         let space = self.atomic_space(pointer)?;
         let (address, operand) = (self.one(pointer)?, self.one(operand)?);
         let ty = if signed { scalar.signed() } else { scalar.unsigned() };
@@ -198,7 +202,7 @@ impl<'m> Translator<'_, 'm> {
     /// The result is the value before, and whether it was the expected one.
     pub fn compare_exchange(&mut self, instruction: Value<'m>) -> Result<Regs, Failure> {
         let [pointer, expected, new] = [0, 1, 2].map(|i| instruction.operand(i));
-        let scalar = atomic_scalar(new)?;
+        let scalar = atomic_scalar(self.module, new)?;
         let space = self.atomic_space(pointer)?;
         let (address, expected, new) = (self.one(pointer)?, self.one(expected)?, self.one(new)?);
         let before = self.function.new_register(scalar.family());
@@ -236,14 +240,14 @@ impl<'m> Translator<'_, 'm> {
 
     /// a + b as addresses of a space.
     pub fn add_address(&mut self, space: Space, a: Reg, b: Reg) -> Reg {
-        self.binary(BinaryOp::Add, space.address_type(), a, b)
+        self.binary(BinaryOp::Add, self.pointers.address(space), a, b)
     }
 }
 
-fn atomic_scalar(value: Value) -> Result<Scalar, Failure> {
+fn atomic_scalar(module: Module, value: Value) -> Result<Scalar, Failure> {
     match value.ty().kind() {
         TypeKind::Integer(32 | 64) | TypeKind::Float | TypeKind::Pointer(1 | GENERIC) => {
-            super::types::scalar(value.ty())
+            super::types::scalar(module, value.ty())
         }
         _ => Err(Failure::new(format!("atomic operations on {} are not supported", value.ty().text()))),
     }
@@ -254,7 +258,8 @@ fn memory_type(scalar: Scalar) -> Option<Type> {
     match scalar {
         Scalar::Bool => Some(Type::U8),
         Scalar::Integer(bits) => matches!(bits, 8 | 16 | 32 | 64).then(|| scalar.unsigned()),
-        Scalar::Pointer(_) | Scalar::Generic => Some(Type::U64),
+        Scalar::Pointer(_, pointers) => Some(pointers.in_memory()),
+        Scalar::Generic => Some(Type::U64),
         Scalar::Half | Scalar::Float | Scalar::Double => Some(scalar.arithmetic()),
     }
 }
@@ -263,7 +268,7 @@ fn memory_type(scalar: Scalar) -> Option<Type> {
 fn memory_integer(scalar: Scalar) -> Type {
     match scalar {
         Scalar::Bool => Type::U8,
-        Scalar::Pointer(_) => Type::U64,
+        Scalar::Pointer(_, pointers) => pointers.in_memory(),
         other => other.unsigned(),
     }
 }

@@ -10,7 +10,7 @@ use super::address::Index;
 use super::function::Translator;
 use super::types::{Scalar, scalar};
 use crate::ir::{BinaryOp, Reg, Type};
-use crate::llvm::view::{Opcode, Value, ValueKind};
+use crate::llvm::view::{Module, Opcode, Value, ValueKind};
 
 /// How deep 64-bit arithmetic of an index is looked at.
 const DEPTH: u32 = 4;
@@ -60,7 +60,7 @@ impl<'m> Translator<'_, 'm> {
                 Place { constant, ..place }
             }
             Index::Value(value) => {
-                let (value, number) = without_constant(value);
+                let (value, number) = without_constant(self.module, value);
                 let place = self.advance(place, Index::Constant(number), scale)?;
                 let index = self.narrowed(value, DEPTH)?;
                 let scaled = self.scaled(Type::U32, index, scale);
@@ -78,18 +78,22 @@ impl<'m> Translator<'_, 'm> {
         if let Some(number) = value.signed_integer() {
             return Ok(self.immediate(Type::U32, u64::from(number as u32)));
         }
-        let own = scalar(value.ty())?;
+        let own = scalar(self.module, value.ty())?;
         if own != Scalar::Integer(64) {
             return self.sign_extended(value, own, true);
         }
-        if !is_wide_for_nothing(value, depth) {
+        if !is_wide_for_nothing(self.module, value, depth) {
             let register = self.one(value)?;
             return Ok(self.convert(Type::U32, Type::U64, register));
         }
         let first = value.operand(0);
         let op = match value.opcode() {
             Opcode::LLVMSExt | Opcode::LLVMZExt => {
-                return self.sign_extended(first, scalar(first.ty())?, value.opcode() == Opcode::LLVMSExt);
+                return self.sign_extended(
+                    first,
+                    scalar(self.module, first.ty())?,
+                    value.opcode() == Opcode::LLVMSExt,
+                );
             }
             Opcode::LLVMAdd => BinaryOp::Add,
             Opcode::LLVMSub => BinaryOp::Sub,
@@ -115,11 +119,11 @@ impl<'m> Translator<'_, 'm> {
 /// A value without the constants that are added to it, and their sum: together they are the value modulo 2^32.
 ///
 /// Neighbouring elements so have the same address but for a constant, as [`crate::ir::passes::opt_merge_accesses`] wants it.
-pub fn without_constant(mut value: Value) -> (Value, i64) {
+pub fn without_constant<'m>(module: Module<'m>, mut value: Value<'m>) -> (Value<'m>, i64) {
     let mut sum = 0i64;
     while value.kind() == ValueKind::Instruction {
         match value.opcode() {
-            Opcode::LLVMSExt | Opcode::LLVMZExt => match scalar(value.operand(0).ty()) {
+            Opcode::LLVMSExt | Opcode::LLVMZExt => match scalar(module, value.operand(0).ty()) {
                 Ok(Scalar::Integer(32)) => value = value.operand(0),
                 _ => break,
             },
@@ -135,17 +139,17 @@ pub fn without_constant(mut value: Value) -> (Value, i64) {
 }
 
 /// Are the 64 bits of a value nothing but what narrower ones were extended to?
-fn is_wide_for_nothing(value: Value, depth: u32) -> bool {
+fn is_wide_for_nothing(module: Module, value: Value, depth: u32) -> bool {
     if value.integer().is_some() {
         return true;
     }
     if depth == 0 || value.kind() != ValueKind::Instruction {
         return false;
     }
-    let narrow = |operand: u32| is_wide_for_nothing(value.operand(operand), depth - 1);
+    let narrow = |operand: u32| is_wide_for_nothing(module, value.operand(operand), depth - 1);
     match value.opcode() {
         Opcode::LLVMSExt | Opcode::LLVMZExt => {
-            matches!(scalar(value.operand(0).ty()), Ok(Scalar::Integer(bits)) if bits <= 32)
+            matches!(scalar(module, value.operand(0).ty()), Ok(Scalar::Integer(bits)) if bits <= 32)
         }
         Opcode::LLVMAdd | Opcode::LLVMSub | Opcode::LLVMMul => narrow(0) && narrow(1),
         // The low bits of what is shifted further are zero.

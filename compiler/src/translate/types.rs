@@ -21,7 +21,7 @@ pub enum Scalar {
     /// 64-bit float.
     Double,
     /// An address.
-    Pointer(Space),
+    Pointer(Space, Pointers),
     /// A generic address: its upper three bits tell the space.
     Generic,
 }
@@ -48,10 +48,7 @@ impl Scalar {
             Scalar::Integer(..=16) | Scalar::Half => IrType::U16,
             Scalar::Integer(..=32) | Scalar::Float => IrType::U32,
             Scalar::Integer(_) | Scalar::Double | Scalar::Generic => IrType::U64,
-            Scalar::Pointer(space) => match space.address_family() {
-                Family::Qword => IrType::U64,
-                _ => IrType::U32,
-            },
+            Scalar::Pointer(space, pointers) => pointers.address(space),
         }
     }
 
@@ -67,6 +64,38 @@ impl Scalar {
             Scalar::Float => IrType::F32,
             Scalar::Double => IrType::F64,
             other => other.unsigned(),
+        }
+    }
+}
+
+/// How large pointers are: a matter of the target's.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Pointers {
+    /// `__global` and `__constant` addresses have 64 bits, as all pointers have in memory.
+    Wide,
+    /// All addresses have 32 bits.
+    Narrow,
+}
+
+impl Pointers {
+    /// Those of a module.
+    pub fn of(module: Module) -> Self {
+        if module.pointer_size() == 8 { Pointers::Wide } else { Pointers::Narrow }
+    }
+
+    /// The type in which addresses of a space are computed.
+    pub fn address(self, space: Space) -> IrType {
+        match (self, space) {
+            (Pointers::Wide, Space::Global | Space::Constant) => IrType::U64,
+            (Pointers::Narrow, _) | (_, Space::Local | Space::Private) => IrType::U32,
+        }
+    }
+
+    /// What a pointer is in memory.
+    pub fn in_memory(self) -> IrType {
+        match self {
+            Pointers::Wide => IrType::U64,
+            Pointers::Narrow => IrType::U32,
         }
     }
 }
@@ -98,7 +127,7 @@ pub fn layout<'m>(module: Module<'m>, ty: Type<'m>) -> Result<Layout, Failure> {
 }
 
 /// The scalar that a type is.
-pub fn scalar(ty: Type) -> Result<Scalar, Failure> {
+pub fn scalar(module: Module, ty: Type) -> Result<Scalar, Failure> {
     match ty.kind() {
         TypeKind::Integer(1) => Ok(Scalar::Bool),
         TypeKind::Integer(bits @ 2..=64) => Ok(Scalar::Integer(bits)),
@@ -106,7 +135,7 @@ pub fn scalar(ty: Type) -> Result<Scalar, Failure> {
         TypeKind::Float => Ok(Scalar::Float),
         TypeKind::Double => Ok(Scalar::Double),
         TypeKind::Pointer(GENERIC) => Ok(Scalar::Generic),
-        TypeKind::Pointer(space) => Ok(Scalar::Pointer(address_space(space)?)),
+        TypeKind::Pointer(space) => Ok(Scalar::Pointer(address_space(space)?, Pointers::of(module))),
         _ => Err(Failure::new(format!("values of type {} are not supported", ty.text()))),
     }
 }
@@ -135,7 +164,7 @@ fn append<'m>(module: Module<'m>, ty: Type<'m>, at: u64, result: &mut Layout) ->
             }
         }
         TypeKind::Vector(count, element) => {
-            let scalar = scalar(element)?;
+            let scalar = scalar(module, element)?;
             // Elements of a vector stand side by side, whatever their alignment; those of <n x i1> are bits, which
             // only exist in registers.
             let bytes = scalar.bits().div_ceil(8);
@@ -157,7 +186,7 @@ fn append<'m>(module: Module<'m>, ty: Type<'m>, at: u64, result: &mut Layout) ->
                 append(module, ty.field(field), at + module.field_offset(ty, field), result)?;
             }
         }
-        _ => result.push((scalar(ty)?, place(at)?)),
+        _ => result.push((scalar(module, ty)?, place(at)?)),
     }
     Ok(())
 }

@@ -48,13 +48,13 @@ impl<'m> Translator<'_, 'm> {
                 let source = self.value(operand)?;
                 match pieces(value.ty()) {
                     Some(count) => Ok(Regs::from_slice(&source[..count as usize])),
-                    None => Ok(Regs::from_elem(self.low_bits(&source, scalar(value.ty())?), 1)),
+                    None => Ok(Regs::from_elem(self.low_bits(&source, scalar(self.module, value.ty())?), 1)),
                 }
             }
             Opcode::LLVMZExt => {
                 let mut result = match pieces(operand.ty()) {
                     Some(_) => self.value(operand)?,
-                    None => self.pieces_of(scalar(operand.ty())?, operand)?,
+                    None => self.pieces_of(scalar(self.module, operand.ty())?, operand)?,
                 };
                 let zero = self.immediate(Type::U32, 0);
                 result.resize(pieces(value.ty()).ok_or_else(refused)? as usize, zero);

@@ -99,6 +99,7 @@ fn get_device_info(
     let device = Handle::<Device>::get(device)?;
     let info = InfoWriter::new(room, value, size_ret);
     let facts = device.facts();
+    let profile = facts.profile();
     let images = facts.images.as_ref();
     match name {
         // What it is.
@@ -118,7 +119,9 @@ fn get_device_info(
         CL_DEVICE_OPENCL_C_VERSION => info.string("OpenCL C 1.2 gencl"),
         CL_DEVICE_OPENCL_C_NUMERIC_VERSION_KHR => info.value(versions::make_version(1, 2, 0)),
         CL_DEVICE_OPENCL_C_ALL_VERSIONS => info.values(&versions::with_versions(versions::OPENCL_C_VERSIONS)),
-        CL_DEVICE_OPENCL_C_FEATURES => info.values(&versions::with_versions(versions::OPENCL_C_FEATURES)),
+        CL_DEVICE_OPENCL_C_FEATURES => {
+            info.values(&versions::with_versions(&versions::opencl_c_features(profile)))
+        }
         // No version of the conformance tests was passed.
         // None: the format is required, and this date is what drivers that are not conformant say.
         CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED => info.string("v0000-01-01-00"),
@@ -149,7 +152,7 @@ fn get_device_info(
         CL_DEVICE_MAX_PARAMETER_SIZE => info.value(facts.max_parameter_size as usize),
         CL_DEVICE_EXECUTION_CAPABILITIES => info.value(CL_EXEC_KERNEL),
         CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT => info.boolean(true),
-        CL_DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT => info.boolean(true),
+        CL_DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT => info.boolean(profile.generic_pointers),
         CL_DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT => info.boolean(true),
         // A sub-group is a thread.
         CL_DEVICE_MAX_NUM_SUB_GROUPS => info.value(facts.threads_per_group),
@@ -172,15 +175,20 @@ fn get_device_info(
         | CL_DEVICE_NATIVE_VECTOR_WIDTH_SHORT
         | CL_DEVICE_NATIVE_VECTOR_WIDTH_INT
         | CL_DEVICE_NATIVE_VECTOR_WIDTH_LONG
-        | CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT
-        | CL_DEVICE_PREFERRED_VECTOR_WIDTH_DOUBLE
-        | CL_DEVICE_NATIVE_VECTOR_WIDTH_DOUBLE
-        | CL_DEVICE_PREFERRED_VECTOR_WIDTH_HALF
-        | CL_DEVICE_NATIVE_VECTOR_WIDTH_HALF => info.value(1u32),
+        | CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT => info.value(1u32),
+        CL_DEVICE_PREFERRED_VECTOR_WIDTH_DOUBLE | CL_DEVICE_NATIVE_VECTOR_WIDTH_DOUBLE => {
+            info.value(u32::from(profile.double))
+        }
+        CL_DEVICE_PREFERRED_VECTOR_WIDTH_HALF | CL_DEVICE_NATIVE_VECTOR_WIDTH_HALF => {
+            info.value(u32::from(profile.half))
+        }
         CL_DEVICE_SINGLE_FP_CONFIG => {
             info.value(FLOAT_CONFIG | CL_FP_DENORM | CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT)
         }
-        CL_DEVICE_DOUBLE_FP_CONFIG | CL_DEVICE_HALF_FP_CONFIG => info.value(FLOAT_CONFIG | CL_FP_DENORM),
+        CL_DEVICE_DOUBLE_FP_CONFIG => {
+            info.value(if profile.double { FLOAT_CONFIG | CL_FP_DENORM } else { 0 })
+        }
+        CL_DEVICE_HALF_FP_CONFIG => info.value(if profile.half { FLOAT_CONFIG | CL_FP_DENORM } else { 0 }),
 
         // Memory.
         CL_DEVICE_GLOBAL_MEM_SIZE => info.value(facts.global_memory),
@@ -197,14 +205,18 @@ fn get_device_info(
         CL_DEVICE_LOCAL_MEM_SIZE => info.value(u64::from(facts.local_memory)),
         CL_DEVICE_ERROR_CORRECTION_SUPPORT => info.boolean(false),
         CL_DEVICE_HOST_UNIFIED_MEMORY => info.boolean(true),
-        CL_DEVICE_SVM_CAPABILITIES => info.value(CL_DEVICE_SVM_COARSE_GRAIN_BUFFER),
+        CL_DEVICE_SVM_CAPABILITIES => {
+            info.value(if profile.shared_memory { CL_DEVICE_SVM_COARSE_GRAIN_BUFFER } else { 0 })
+        }
         CL_DEVICE_HOST_MEM_CAPABILITIES_INTEL
         | CL_DEVICE_DEVICE_MEM_CAPABILITIES_INTEL
         | CL_DEVICE_SINGLE_DEVICE_SHARED_MEM_CAPABILITIES_INTEL
-        | CL_DEVICE_CROSS_DEVICE_SHARED_MEM_CAPABILITIES_INTEL => {
+        | CL_DEVICE_CROSS_DEVICE_SHARED_MEM_CAPABILITIES_INTEL
+            if profile.shared_memory =>
+        {
             info.value(CL_UNIFIED_SHARED_MEMORY_ACCESS_INTEL | CL_UNIFIED_SHARED_MEMORY_ATOMIC_ACCESS_INTEL)
         }
-        CL_DEVICE_SHARED_SYSTEM_MEM_CAPABILITIES_INTEL => info.value(0u64),
+        CL_DEVICE_SHARED_SYSTEM_MEM_CAPABILITIES_INTEL if profile.shared_memory => info.value(0u64),
         // 0: the natural alignment.
         CL_DEVICE_PREFERRED_PLATFORM_ATOMIC_ALIGNMENT
         | CL_DEVICE_PREFERRED_GLOBAL_ATOMIC_ALIGNMENT

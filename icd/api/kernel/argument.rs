@@ -104,6 +104,8 @@ fn set_kernel_arg_svm_pointer(
     value: HostPointer<*const c_void>,
 ) -> CLResult<()> {
     let kernel = Handle::<Kernel>::get(kernel)?;
+    // CL_INVALID_OPERATION if no devices in the context associated with kernel support SVM.
+    kernel.program.context.runtime.check_shared()?;
     // CL_INVALID_ARG_INDEX if arg_index is not a valid argument index.
     // CL_INVALID_ARG_VALUE if arg_value specified is not a valid value.
     let value = match value.address() {

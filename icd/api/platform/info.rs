@@ -11,7 +11,7 @@ use crate::CLResult;
 use crate::abi::{Bytes, Out};
 use crate::info::{InfoWriter, Written};
 use crate::object::Platform;
-use crate::versions::{self, NUMERIC_VERSION};
+use crate::versions::{self, NUMERIC_VERSION, Named};
 
 /// Of the clock of clGetHostTimer.
 const HOST_TIMER_RESOLUTION_NS: u64 = 1;
@@ -32,10 +32,15 @@ fn get_platform_info(
         CL_PLATFORM_NUMERIC_VERSION => info.value(NUMERIC_VERSION),
         CL_PLATFORM_NAME => info.string("gencl"),
         CL_PLATFORM_VENDOR => info.string("The gencl project"),
-        CL_PLATFORM_EXTENSIONS => info.string(&versions::names(&versions::extensions())),
-        CL_PLATFORM_EXTENSIONS_WITH_VERSION => info.values(&versions::with_versions(&versions::extensions())),
+        CL_PLATFORM_EXTENSIONS => info.string(&versions::names(&extensions())),
+        CL_PLATFORM_EXTENSIONS_WITH_VERSION => info.values(&versions::with_versions(&extensions())),
         CL_PLATFORM_ICD_SUFFIX_KHR => info.string("GENCL"),
         CL_PLATFORM_HOST_TIMER_RESOLUTION => info.value(HOST_TIMER_RESOLUTION_NS),
         _ => info.unknown(name),
     }
+}
+
+/// What all devices have is the platform's, too.
+fn extensions() -> Vec<Named> {
+    versions::extensions(gencl_runtime::Platform::get().devices().iter().map(|device| device.facts()))
 }

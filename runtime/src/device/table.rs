@@ -1,6 +1,7 @@
 //! The device table: facts that differ from GPU to GPU, found by PCI id.
 
 use gencl_i915::kernel::PciAddress;
+use gencl_program::Profile;
 
 use crate::ImageLimits;
 use crate::launch::{CommandSet, gen9::GEN9};
@@ -77,6 +78,13 @@ pub struct DeviceFacts {
     pub images: Option<ImageLimits>,
     /// `CL_DRIVER_VERSION`
     pub driver_version: &'static str,
+}
+
+impl DeviceFacts {
+    /// What programs may use on it.
+    pub fn profile(&self) -> &'static Profile {
+        Profile::of(self.target)
+    }
 }
 
 /// One row of the table.

@@ -90,7 +90,15 @@ impl SharedMemory {
 pub(crate) struct SharedMemories(Mutex<BTreeMap<usize, Arc<SharedMemory>>>);
 
 impl Context {
-    /// Allocates shared virtual memory of zeros. `INVALID_BUFFER_SIZE` for 0 or more than the device's largest allocation, `INVALID_VALUE` for an
+    /// `INVALID_OPERATION` when the device has no memory that host and device know by one address.
+    pub fn check_shared(&self) -> Result<()> {
+        if self.device().facts().profile().shared_memory {
+            return Ok(());
+        }
+        Err(Error::new(Code::InvalidOperation, "the device has no shared virtual memory"))
+    }
+
+    /// Allocates shared virtual memory of zeros. `INVALID_OPERATION` as of [`Context::check_shared`], `INVALID_BUFFER_SIZE` for 0 or more than the device's largest allocation, `INVALID_VALUE` for an
     /// alignment that is no power of two of at most [`MAX_ALIGNMENT`] bytes (0: that), `MEM_OBJECT_ALLOCATION_FAILURE`.
     pub fn allocate_shared(
         &self,
@@ -99,6 +107,7 @@ impl Context {
         size: usize,
         alignment: usize,
     ) -> Result<Arc<SharedMemory>> {
+        self.check_shared()?;
         let limit = self.device().facts().max_allocation;
         if size == 0 || size as u64 > limit {
             let reason = format!("{size} bytes: an allocation has between 1 and {limit} bytes");

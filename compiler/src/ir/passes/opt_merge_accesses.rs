@@ -7,7 +7,7 @@
 
 use crate::ir::analysis::uniformity::uniform_by_data;
 use crate::ir::analysis::values::Values;
-use crate::ir::{BinaryOp, BlockId, Function, Instruction, Op, Reg, Space, Type};
+use crate::ir::{BinaryOp, BlockId, Family, Function, Instruction, Op, Reg, Space, Type};
 use fixedbitset::FixedBitSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -308,7 +308,9 @@ fn access(function: &mut Function, old: &[Instruction], group: &Group, at: usize
     let address = if first <= at && !group.is_load || first == at {
         old[first].srcs[0]
     } else {
-        address(function, group, offset, &mut code)
+        let family = function.registers[old[first].srcs[0].0 as usize].family;
+        let ty = if family == Family::Qword { Type::U64 } else { Type::U32 };
+        address(function, group, ty, offset, &mut code)
     };
     let (space, ty) = (group.space, group.ty);
     let members = group.members.iter().map(|m| &old[m.0]);
@@ -323,8 +325,14 @@ fn access(function: &mut Function, old: &[Instruction], group: &Group, at: usize
     code
 }
 
-/// Computes root + offset.
-fn address(function: &mut Function, group: &Group, offset: i64, code: &mut Vec<Instruction>) -> Reg {
+/// Computes root + offset, an address of type `ty`.
+fn address(
+    function: &mut Function,
+    group: &Group,
+    ty: Type,
+    offset: i64,
+    code: &mut Vec<Instruction>,
+) -> Reg {
     let mut add = |function: &mut Function, ty: Type, reg: Reg, constant: i64| {
         if constant == 0 {
             return reg;
@@ -337,15 +345,11 @@ fn address(function: &mut Function, group: &Group, offset: i64, code: &mut Vec<I
     };
     match group.root {
         Root::Zero => {
-            let ty = group.space.address_type();
-            let place = function.new_register(group.space.address_family());
+            let place = function.new_register(ty.family());
             code.push(Instruction::new(Op::Immediate { ty, bits: offset as u64 & ty.mask() }, [place], []));
             place
         }
-        Root::Register((reg, _)) => {
-            let ty = group.space.address_type();
-            add(function, ty, reg, offset)
-        }
+        Root::Register((reg, _)) => add(function, ty, reg, offset),
         Root::Sum((base, _), (dword, _)) => {
             let dword = add(function, Type::U32, dword, offset);
             let [wide, sum] = [0; 2].map(|_| function.new_register(Type::U64.family()));

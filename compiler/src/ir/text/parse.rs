@@ -98,11 +98,11 @@ impl OpenFunction {
     }
 }
 
-/// `image offset target addend`
+/// `image offset size target addend`
 fn relocation(text: &str) -> Parsed<Relocation> {
     let words: Vec<&str> = text.split_whitespace().collect();
-    let &[image, offset, target, addend] = words.as_slice() else {
-        return Err("a relocation has an image, an offset, a target and an addend".to_owned());
+    let &[image, offset, size, target, addend] = words.as_slice() else {
+        return Err("a relocation has an image, an offset, a size, a target and an addend".to_owned());
     };
     let image_of = |name: &str| {
         let known = [Image::Constants, Image::Variables].into_iter().find(|image| image_name(*image) == name);
@@ -112,6 +112,7 @@ fn relocation(text: &str) -> Parsed<Relocation> {
     Ok(Relocation {
         image: image_of(image)?,
         offset: number(offset)? as u64,
+        size: size.parse().map_err(|e| format!("{size}: {e}"))?,
         target: image_of(target)?,
         addend: number(addend)?,
     })

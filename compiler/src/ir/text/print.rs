@@ -22,7 +22,7 @@ pub fn print(unit: &Unit) -> String {
     }
     for r in &unit.data.relocations {
         let (image, target) = (image_name(r.image), image_name(r.target));
-        let _ = writeln!(text, "relocation {image} {} {target} {}", r.offset, r.addend);
+        let _ = writeln!(text, "relocation {image} {} {} {target} {}", r.offset, r.size, r.addend);
     }
     for function in &unit.functions {
         text.push_str(&print_function(function));

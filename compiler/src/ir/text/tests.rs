@@ -170,7 +170,8 @@ fn random_instruction(choices: &[u32], blocks: u32, linear: bool) -> Option<(Ins
 }
 
 fn data() -> Data {
-    let relocation = Relocation { image: Image::Variables, offset: 8, target: Image::Constants, addend: -4 };
+    let relocation =
+        Relocation { image: Image::Variables, offset: 8, size: 8, target: Image::Constants, addend: -4 };
     Data { constants: vec![7; 40], variables: vec![8; 33], relocations: vec![relocation] }
 }
 

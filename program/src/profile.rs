@@ -1,0 +1,64 @@
+//! What programs may use on a target, beyond what all targets have.
+
+/// Optional parts of OpenCL C, as far as targets differ in them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Profile {
+    /// Bits of a pointer: `CL_DEVICE_ADDRESS_BITS`.
+    pub address_bits: u32,
+    /// Arithmetic on `half`: `cl_khr_fp16`.
+    pub half: bool,
+    /// `double`: `cl_khr_fp64`.
+    pub double: bool,
+    /// Atomic operations on 64-bit integers: `cl_khr_int64_base_atomics` and the extended ones.
+    pub long_atomics: bool,
+    /// Pointers to any address space: `__opencl_c_generic_address_space`.
+    pub generic_pointers: bool,
+    /// Memory that host and device know by one address: shared virtual memory and `cl_intel_unified_shared_memory`.
+    pub shared_memory: bool,
+}
+
+/// A name, and which targets have what it stands for.
+pub type Optional = (&'static str, fn(&Profile) -> bool);
+
+/// A64 messages reach all memory by its address.
+const WIDE: Profile = Profile {
+    address_bits: 64,
+    half: true,
+    double: true,
+    long_atomics: true,
+    generic_pointers: true,
+    shared_memory: true,
+};
+
+/// Memory is reached through surfaces, and 64-bit integers are pairs of registers.
+const NARROW: Profile = Profile {
+    address_bits: 32,
+    half: false,
+    double: false,
+    long_atomics: false,
+    generic_pointers: false,
+    shared_memory: false,
+};
+
+/// Targets without 64-bit addresses (Gen7 and Gen7.5: their data ports have no A64 messages, Volume 4 Part 1 of the Ivy Bridge manual, Volume 7 of
+/// Haswell's).
+const NARROW_TARGETS: &[&str] = &["ivb", "byt", "hsw"];
+
+impl Profile {
+    /// The profile of a target, by the name that `genclc --target` takes.
+    #[must_use]
+    pub fn of(target: &str) -> &'static Profile {
+        if NARROW_TARGETS.contains(&target) { &NARROW } else { &WIDE }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn haswell_has_narrow_pointers_and_broadwell_wide_ones() {
+        assert_eq!(Profile::of("hsw").address_bits, 32);
+        assert_eq!(Profile::of("bdw").address_bits, 64);
+    }
+}
