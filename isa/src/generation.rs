@@ -24,6 +24,12 @@ pub struct Capabilities {
     /// A `goto` without branch control sends the channels to `UIP` for which its predicate is false; with it, those for
     /// which it is true. IGC turns the predicate for the generations before Gen11 (`gotoJumpOnTrue`).
     pub forward_goto_takes_false: bool,
+    /// A multiplication of integers reads 16 bits of source 1 even if that is a dword (Mesa, `lower_mul_dword_inst` and
+    /// `lower_mulh_inst`).
+    pub multiplier_is_word: bool,
+    /// The second eight channels of an instruction that uses the accumulator implicitly take `acc1`, which integers do not
+    /// have (Mesa, as above).
+    pub upper_channels_take_acc1: bool,
     /// Words in the address register.
     pub address_words: u8,
     /// 64-bit immediates.
@@ -39,6 +45,8 @@ const CAPABILITIES: [Capabilities; COLUMNS] = [
         wide_branch_offsets: false,
         logic_negate_is_complement: false,
         forward_goto_takes_false: false,
+        multiplier_is_word: true,
+        upper_channels_take_acc1: true,
         address_words: 8,
         wide_immediates: false,
     },
@@ -50,6 +58,8 @@ const CAPABILITIES: [Capabilities; COLUMNS] = [
         wide_branch_offsets: false,
         logic_negate_is_complement: false,
         forward_goto_takes_false: false,
+        multiplier_is_word: true,
+        upper_channels_take_acc1: false,
         address_words: 8,
         wide_immediates: false,
     },
@@ -61,6 +71,8 @@ const CAPABILITIES: [Capabilities; COLUMNS] = [
         wide_branch_offsets: true,
         logic_negate_is_complement: true,
         forward_goto_takes_false: true,
+        multiplier_is_word: false,
+        upper_channels_take_acc1: false,
         address_words: 16,
         wide_immediates: true,
     },
@@ -72,6 +84,8 @@ const CAPABILITIES: [Capabilities; COLUMNS] = [
         wide_branch_offsets: true,
         logic_negate_is_complement: true,
         forward_goto_takes_false: true,
+        multiplier_is_word: false,
+        upper_channels_take_acc1: false,
         address_words: 16,
         wide_immediates: true,
     },

@@ -137,6 +137,7 @@ fn set(file: &OpenFile, context: ContextId, args: &ContextParam) -> Result<()> {
             if args.size != 0 {
                 return Err(EINVAL);
             }
+            own_address_spaces(file)?;
             let name = u32::try_from(args.value).map_err(|_| ENOENT)?;
             let space = contexts.spaces.get(&name).ok_or(ENOENT)?;
             file.simulator.set_context_vm(context, Arc::clone(space))
@@ -212,6 +213,7 @@ pub fn get_param(file: &OpenFile, args: &mut ContextParam) -> Result<()> {
     match args.param {
         context_param::GTT_SIZE => (args.size, args.value) = (0, size_of_space),
         context_param::VM => {
+            own_address_spaces(file)?;
             let space = file.simulator.context_vm(context)?;
             (args.size, args.value) = (0, file.contexts.lock().name(space).into());
         }
@@ -243,8 +245,14 @@ pub fn reset_stats(file: &OpenFile, args: &mut ResetStats) -> Result<()> {
     Ok(())
 }
 
+/// `ENODEV` where all contexts share one address space.
+fn own_address_spaces(file: &OpenFile) -> Result<()> {
+    if file.simulator.device().driver.full_ppgtt { Ok(()) } else { Err(ENODEV) }
+}
+
 /// `DRM_IOCTL_I915_GEM_VM_CREATE`
 pub fn vm_create(file: &OpenFile, args: &mut GemVmControl) -> Result<()> {
+    own_address_spaces(file)?;
     if args.flags != 0 {
         return Err(EINVAL);
     }

@@ -421,8 +421,9 @@ pub fn get_tiling(file: &OpenFile, args: &mut GemGetTiling) -> Result<()> {
     Ok(())
 }
 
-/// `DRM_IOCTL_I915_GEM_GET_APERTURE`: the global GTT, 4 GiB on these devices.
-pub fn get_aperture(_: &OpenFile, args: &mut GemGetAperture) -> Result<()> {
-    (args.aper_size, args.aper_available_size) = (4 << 30, 4 << 30);
+/// `DRM_IOCTL_I915_GEM_GET_APERTURE`: the global GTT.
+pub fn get_aperture(file: &OpenFile, args: &mut GemGetAperture) -> Result<()> {
+    let size = file.simulator.device().driver.global_gtt;
+    (args.aper_size, args.aper_available_size) = (size, size);
     Ok(())
 }

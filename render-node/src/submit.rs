@@ -4,8 +4,8 @@ use std::os::fd::RawFd;
 
 use gencl_i915::uapi::{EXEC_RING_MASK, ExecBuffer2, ExecObject2, RelocationEntry, exec};
 use gencl_i915::{
-    ContextId, Errno, ExecBuffer, ExecFlags, ExecObject, GemHandle, ObjectFlags, Relocation, RenderNode,
-    Result,
+    ContextId, Engine, Errno, ExecBuffer, ExecFlags, ExecObject, GemHandle, ObjectFlags, Relocation,
+    RenderNode, Result,
 };
 use gencl_simulator::{Fence, Relocations, Submission};
 
@@ -124,7 +124,9 @@ fn run(file: &OpenFile, args: &ExecBuffer2, raw: &[ExecObject2], fences: &ExecFe
         after: fences.after.clone(),
         beside: fences.beside.clone(),
     };
-    if args.flags & exec::GEN7_SOL_RESET != 0 {
+    // There is no stream output here to be reset.
+    let resets = file.simulator.device().driver.stream_output_reset && engine == Engine::Render;
+    if args.flags & exec::GEN7_SOL_RESET != 0 && !resets {
         // `i915_reset_gen7_sol_offsets`
         return Err(EINVAL);
     }

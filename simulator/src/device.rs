@@ -1,5 +1,6 @@
 //! The devices that are simulated, as a table.
 
+use gencl_i915::uapi::engine_class;
 use gencl_isa::Generation;
 
 /// A device: one row of the table. What differs between devices is a column; what differs between generations
@@ -32,12 +33,59 @@ pub struct Device {
     pub address_bits: u32,
     /// The last level cache is shared with the CPU.
     pub llc: bool,
+    /// What the kernel's driver can do with it.
+    pub driver: &'static Driver,
+    /// Numbers that each subslice has for its hardware threads (FFTID), by which scratch memory is divided among them, with three
+    /// bits for the thread of an EU: there are more numbers than threads. 0 where they are consecutive. Mesa,
+    /// `init_max_scratch_ids` (WaCSScratchSize:hsw).
+    pub scratch_ids: u32,
+    /// The kernel tells what slices, subslices and EUs there are.
+    pub topology: bool,
     /// Smallest number of EUs in a pool (`I915_PARAM_MIN_EU_IN_POOL`); 0 where EUs cannot be pooled.
     pub eu_pool: u32,
     /// The Atom line's restrictions of 64-bit types and of the multiplication of dwords hold
     /// ([`gencl_isa::validate_atom`]).
     pub atom: bool,
 }
+
+/// What i915 of Linux 6.1 can do depends on how it gives work to the device.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Driver {
+    /// Contexts have address spaces of their own ("full PPGTT"). Otherwise all share one that mirrors the global GTT
+    /// ("aliasing PPGTT"), and nobody can make others.
+    pub full_ppgtt: bool,
+    /// `I915_PARAM_HAS_SCHEDULER`: without preemption and semaphores. 0: batches run in the order in which they come, priorities
+    /// cannot be set.
+    pub scheduler: i32,
+    /// Engines by their classes whose contexts know nothing of each other, as bits (`I915_PARAM_HAS_CONTEXT_ISOLATION`).
+    pub isolated_engines: i32,
+    /// `I915_EXEC_GEN7_SOL_RESET` means something.
+    pub stream_output_reset: bool,
+    /// Bytes that a relocation writes.
+    pub relocation_size: u64,
+    /// Bytes of the global GTT.
+    pub global_gtt: u64,
+}
+
+/// Execution lists: Gen8 and later.
+static EXECLISTS: Driver = Driver {
+    full_ppgtt: true,
+    scheduler: 3,
+    isolated_engines: 1 << engine_class::RENDER | 1 << engine_class::COPY,
+    stream_output_reset: false,
+    relocation_size: 8,
+    global_gtt: 4 << 30,
+};
+
+/// A ring that all contexts share: Gen7 and Gen7.5. The blitter has no contexts.
+static RING: Driver = Driver {
+    full_ppgtt: false,
+    scheduler: 0,
+    isolated_engines: 1 << engine_class::RENDER,
+    stream_output_reset: true,
+    relocation_size: 4,
+    global_gtt: 2 << 30,
+};
 
 /// What most rows have.
 const GT2: Device = Device {
@@ -54,8 +102,23 @@ const GT2: Device = Device {
     clock_frequency: 0,
     address_bits: 48,
     llc: true,
+    driver: &EXECLISTS,
+    scratch_ids: 0,
+    topology: true,
     eu_pool: 0,
     atom: false,
+};
+
+/// What Gen7 has: i915 does not tell what slices, subslices and EUs there are.
+const GEN7: Device = Device {
+    generation: Generation::Gen7,
+    subslices: 2,
+    threads: 8,
+    timestamp_frequency: 12_500_000,
+    address_bits: 31,
+    driver: &RING,
+    topology: false,
+    ..GT2
 };
 
 /// What the Atom line's Gen9 has.
@@ -63,10 +126,16 @@ const GEN9_ATOM: Device =
     Device { eus: 6, threads: 6, timestamp_frequency: 19_200_000, llc: false, eu_pool: 9, atom: true, ..GT2 };
 
 /// All devices. Figures: Mesa's `intel_device_info.c`, i915's `i915_pci.c` (bits of the PPGTT, LLC) and
-/// `intel_sseu.c` (pools), Intel's "The Compute Architecture of Intel Processor Graphics" of each generation; the clock is
+/// `intel_sseu.c` (pools, what is told), `intel_ring_submission.c` and `i915_gem_gtt.h`, Intel's "The Compute Architecture of Intel Processor Graphics" of each generation; the clock is
 /// the boost clock of a product with the id, the revision that of its `lspci`.
 #[rustfmt::skip]
 static DEVICES: &[Device] = &[
+    // HD Graphics 4000, Core i7-3520M
+    Device { name: "ivb", pci_id: 0x0166, revision: 0x09, clock_frequency: 1_250_000_000, ..GEN7 },
+    // HD Graphics, Celeron J1900
+    Device { name: "byt", pci_id: 0x0f31, revision: 0x0e, subslices: 1, eus: 4, clock_frequency: 854_000_000, llc: false, ..GEN7 },
+    // HD Graphics 4600, Core i7-4700MQ
+    Device { name: "hsw", pci_id: 0x0416, revision: 0x06, generation: Generation::Gen75, eus: 10, threads: 7, clock_frequency: 1_150_000_000, scratch_ids: 16 * 8, topology: true, ..GEN7 },
     // HD Graphics 5500, Core i7-5500U
     Device { name: "bdw", pci_id: 0x1616, revision: 0x09, generation: Generation::Gen8, timestamp_frequency: 12_500_000, clock_frequency: 950_000_000, ..GT2 },
     // HD Graphics 405, Pentium N3700. The PPGTT has three levels.

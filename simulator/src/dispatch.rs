@@ -28,11 +28,13 @@ pub enum Rounding {
 /// Scratch memory of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scratch {
-    /// Where the scratch of thread slot 0 begins, relative to the General State Base Address; a
-    /// multiple of 1024. Slot `n` begins `n * per_thread` bytes further.
+    /// Where the scratch of hardware thread 0 begins, relative to the General State Base Address; a
+    /// multiple of 1024. That of number `n` begins `n * per_thread` bytes further.
     pub base: u64,
-    /// Bytes for each thread: a power of two from 1 KiB to 2 MiB.
+    /// Bytes for each thread, up to 2 MiB.
     pub per_thread: u32,
+    /// MEDIA_VFE_STATE's code for them, which the thread's header has too.
+    pub code: u32,
     /// Thread slots that have scratch memory; no thread runs in another.
     pub slots: u32,
 }
@@ -133,8 +135,8 @@ impl Launch {
     /// Writes a thread's payload to its registers from `g0` on: header, cross-thread constants, per-thread
     /// constants. Writes the first [`Launch::payload_registers`] registers and nothing else.
     ///
-    /// `slot` is the hardware thread that it runs on: below [`Device::total_threads`], distinct from the
-    /// slots of all threads that run at the same time; it selects the thread's scratch memory.
+    /// `number` is that of the hardware thread that it runs on ([`HardwareThread::number`]), distinct from those of all
+    /// threads that run at the same time; it selects the thread's scratch memory.
     /// Panics when `registers` is too short or `thread` is not below [`Launch::threads_per_group`].
     ///
     /// The header's layout: Skylake manual, Volume 7 "3D-Media-GPGPU", "GPGPU Thread Payload", confirmed
@@ -151,18 +153,17 @@ impl Launch {
     /// | 1 | | work-group id x |
     /// | 2 | 27:24, 31 | barrier id (here always 0) |
     /// | 3 | 31:5 | sampler state pointer |
-    /// | 3 | 3:0 | per-thread scratch space: 2^n KiB |
+    /// | 3 | 3:0 | per-thread scratch space, as MEDIA_VFE_STATE codes it |
     /// | 4 | 31:5 | binding table pointer |
     /// | 5 | 31:10 | scratch space pointer, relative to the General State Base Address |
     /// | 5 | 9:0 | FFTID: the number of the hardware thread |
     /// | 6 | | work-group id y |
     /// | 7 | | work-group id z |
-    pub fn write_payload(&self, group: [u32; 3], thread: u32, slot: u32, registers: &mut [u8]) {
+    pub fn write_payload(&self, group: [u32; 3], thread: u32, number: u32, registers: &mut [u8]) {
         let (scratch_pointer, scratch_code) = match self.scratch {
-            Some(s) => (
-                s.base.wrapping_add(u64::from(slot) * u64::from(s.per_thread)) as u32 & !0x3ff,
-                s.per_thread.trailing_zeros() - 10,
-            ),
+            Some(s) => {
+                (s.base.wrapping_add(u64::from(number) * u64::from(s.per_thread)) as u32 & !0x3ff, s.code)
+            }
             None => (0, 0),
         };
         let header = [
@@ -171,7 +172,7 @@ impl Launch {
             0,
             self.samplers | scratch_code,
             self.binding_table,
-            scratch_pointer | (slot & 0x3ff),
+            scratch_pointer | (number & 0x3ff),
             group[1],
             group[2],
         ];
@@ -245,6 +246,17 @@ pub struct HardwareThread {
 }
 
 impl HardwareThread {
+    /// The number of the thread in a slot (FFTID): the slot, or bit fields, see [`Device::scratch_ids`].
+    pub fn number(device: &Device, slot: u32) -> u32 {
+        match device.scratch_ids {
+            0 => slot,
+            ids => {
+                let (subslice, within) = (slot / device.subslice_threads(), slot % device.subslice_threads());
+                subslice * ids + (((within % device.eus) << 3) | (within / device.eus))
+            }
+        }
+    }
+
     /// The place of a thread slot: consecutive slots fill a subslice's EUs one thread each before the next
     /// thread of the first EU, then the next subslice.
     pub fn of_slot(device: &Device, slot: u32) -> HardwareThread {

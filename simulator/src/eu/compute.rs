@@ -194,6 +194,7 @@ fn arithmetic(op: &Op, inputs: &Inputs<'_>) -> Output {
     if op.execution_type.is_float() {
         return Value::Float(float_arithmetic(op, inputs)).into();
     }
+    let b = if op.low_multiplier { Value::Integer(b.integer() & 0xffff) } else { b };
     integer(match op.opcode {
         // The adder has one bit more than a dword, so that the sign of its results is that of the exact sum; not one more
         // than a qword: IGC's saturating addition asks for the sign of what is left of the sum.

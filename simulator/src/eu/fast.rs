@@ -78,6 +78,7 @@ macro_rules! binary {
 binary! {
     Add(a, b) { u32 => a.wrapping_add(b), u64 => a.wrapping_add(b) }
     Multiply(a, b) { u32 => a.wrapping_mul(b), u64 => a.wrapping_mul(b) }
+    MultiplyLow(a, b) { u32 => a.wrapping_mul(b & 0xffff) }
     And(a, b) { u32 => a & b, u64 => a & b }
     Or(a, b) { u32 => a | b, u64 => a | b }
     Xor(a, b) { u32 => a ^ b, u64 => a ^ b }
@@ -114,6 +115,7 @@ fn select_integer(op: &Op) -> Option<Execute> {
     if op.execution_type.size() <= 4 && op.dst.ty.size() <= 4 {
         return Some(match (op.opcode, op.function) {
             (O::Add, _) => by_width!(lanes, integer_32<Add>),
+            (O::Mul, _) if op.low_multiplier => by_width!(lanes, integer_32<MultiplyLow>),
             (O::Mul, _) => by_width!(lanes, integer_32<Multiply>),
             (O::And, _) => by_width!(lanes, integer_32<And>),
             (O::Or, _) => by_width!(lanes, integer_32<Or>),

@@ -136,6 +136,21 @@ impl Lowering<'_> {
             op.reads = 0;
         }
         op.execution_type = execution_type(&op);
+        let capabilities = self.generation.capabilities();
+        op.low_multiplier = capabilities.multiplier_is_word
+            && matches!(op.opcode, Opcode::Mul | Opcode::Mac)
+            && !op.execution_type.is_float()
+            && op.src[1].ty.size() == 4;
+        let accumulates = op.accumulator_write || matches!(op.opcode, Opcode::Mac | Opcode::Mach);
+        if capabilities.upper_channels_take_acc1
+            && accumulates
+            && !op.execution_type.is_float()
+            && op.channel & 8 != 0
+        {
+            return Err(Fault::illegal(
+                "the implicit accumulator of these channels is acc1, which integers do not have",
+            ));
+        }
         op.predicate_is_operand = op.opcode == Opcode::Sel;
         let special = |at: usize| (file::CHANNEL_ENABLE..).contains(&at);
         op.special = op.src.iter().filter_map(Src::offset).any(special)
@@ -257,7 +272,7 @@ impl Lowering<'_> {
         };
         let (kind, shape) = match (send.descriptor, send.extended) {
             (Descriptor::Immediate(descriptor), Descriptor::Immediate(extended)) => {
-                let kind = message::decode(send.target, descriptor, send.end_of_thread)?;
+                let kind = message::decode(self.generation, send.target, descriptor, send.end_of_thread)?;
                 (Some(kind), Shape::of(descriptor, extended, split))
             }
             _ => (None, Shape::default()),
@@ -428,6 +443,7 @@ fn template(offset: u32, size: u8) -> Op {
         condition: None,
         saturate: false,
         accumulator_write: false,
+        low_multiplier: false,
         execution_type: Type::UD,
         exponents: [None; 4],
         dst: Dst { target: Target::Null, ty: Type::UD, writes: 0 },

@@ -106,6 +106,8 @@ pub struct Op {
     pub saturate: bool,
     /// Update the accumulator.
     pub accumulator_write: bool,
+    /// A multiplication that reads the low word of source 1, a dword.
+    pub low_multiplier: bool,
     /// Type in which it computes ("Execution Data Type").
     pub execution_type: Type,
     /// Math macros: the registers with the rest of the exponents of destination and sources.

@@ -144,7 +144,7 @@ pub(super) fn run_group_from<P: Probe>(
         if launch.scratch.is_some_and(|s| slot >= s.slots) {
             return Err(Fault::illegal(format!("hardware thread {slot} has no scratch memory")));
         }
-        thread.start(launch, group, number, slot);
+        thread.start(launch, group, number, slot, HardwareThread::number(worker.device, slot));
         prepare(thread);
         run_thread(kernel, &mut context, thread, group, probe)?;
         if thread.status == Status::Ended {

@@ -130,8 +130,10 @@ impl Default for Thread {
 impl Thread {
     /// Makes it a new thread of a launch, at instruction 0. The general registers keep what the thread before
     /// left there, as the hardware's do.
-    pub fn start(&mut self, launch: &Launch, group: [u32; 3], number: u32, slot: u32) {
-        launch.write_payload(group, number, slot, &mut self.file[..file::GRF_BYTES]);
+    ///
+    /// `id` is the number of the hardware thread in `slot`.
+    pub fn start(&mut self, launch: &Launch, group: [u32; 3], number: u32, slot: u32, id: u32) {
+        launch.write_payload(group, number, id, &mut self.file[..file::GRF_BYTES]);
         self.file[file::NULL..].fill(0);
         let mut cr0 = (launch.rounding as u32) << control::ROUNDING_SHIFT;
         if launch.alternate_float {

@@ -96,11 +96,11 @@ struct Hangs {
 }
 
 impl Context {
-    /// A context with an address space of its own; its thread starts with the first batch.
-    pub fn new() -> Context {
+    /// A context with an address space; its thread starts with the first batch.
+    pub fn new(vm: Arc<Vm>) -> Context {
         Context {
             line: fence::new_context(),
-            vm: Mutex::new(Vm::new()),
+            vm: Mutex::new(vm),
             queue: Mutex::default(),
             wake: Condvar::new(),
             thread: Mutex::new(None),
@@ -327,7 +327,7 @@ impl Context {
     }
 
     /// `DRM_IOCTL_I915_GEM_CONTEXT_SETPARAM`
-    pub fn set_param(&self, param: u64, value: u64) -> Result<()> {
+    pub fn set_param(&self, core: &Core, param: u64, value: u64) -> Result<()> {
         let mut params = self.params.lock();
         match param {
             context_param::NO_ERROR_CAPTURE => params.no_error_capture = value != 0,
@@ -342,6 +342,9 @@ impl Context {
                 let priority = value as i64;
                 if !(least..=most).contains(&priority) {
                     return Err(Errno(libc::EINVAL));
+                }
+                if core.gpu.device.driver.scheduler == 0 {
+                    return Err(Errno(libc::ENODEV));
                 }
                 if priority > default {
                     return Err(Errno(libc::EPERM));

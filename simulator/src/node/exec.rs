@@ -100,10 +100,10 @@ pub fn prepare(
         return Err(Errno(libc::EIO));
     }
     let addresses = place(device, context, exec, submission, &found, batch)?;
-    let moved = exec.objects.iter().zip(&addresses).any(|(o, address)| plain(device, o.offset) != *address);
+    let moved = exec.objects.iter().zip(&addresses).any(|(o, address)| plain(o.offset) != *address);
     let mut flags: Vec<ObjectFlags> = exec.objects.iter().map(|object| object.flags).collect();
     if moved || !exec.flags.contains(ExecFlags::NO_RELOC) {
-        relocate(exec, submission, &found, &addresses, &mut flags)?;
+        relocate(device, exec, submission, &found, &addresses, &mut flags)?;
     }
     for (object, address) in exec.objects.iter_mut().zip(&addresses) {
         object.offset = canonical(*address);
@@ -182,9 +182,9 @@ fn check_batch(exec: &ExecBuffer<'_>, object: &ExecObject, buffer: &Buffer) -> R
     Ok(())
 }
 
-/// `gen8_noncanonical_addr`
-fn plain(device: &Device, address: u64) -> u64 {
-    address & ((1 << device.address_bits) - 1)
+/// `gen8_noncanonical_addr`: 48 bits on all devices.
+fn plain(address: u64) -> u64 {
+    address & ((1 << 48) - 1)
 }
 
 /// Addresses of all objects, 48 bits wide.
@@ -198,7 +198,7 @@ fn place(
 ) -> Result<Vec<u64>> {
     static REQUESTS: AtomicU64 = AtomicU64::new(1);
     let mut objects = exec.objects.to_vec();
-    objects.iter_mut().for_each(|object| object.offset = plain(device, object.offset));
+    objects.iter_mut().for_each(|object| object.offset = plain(object.offset));
     let wish = |(index, object)| Wish {
         object,
         buffer: &found[index],
@@ -214,6 +214,7 @@ fn place(
 
 /// Checks relocations and writes the addresses of their targets (`eb_relocate_entry`).
 fn relocate(
+    device: &Device,
     exec: &ExecBuffer<'_>,
     submission: &mut Submission<'_>,
     found: &[Arc<Buffer>],
@@ -251,7 +252,8 @@ fn relocate(
             if relocation.presumed_offset == address {
                 continue;
             }
-            if relocation.offset > buffer.size() - 8 || relocation.offset & 3 != 0 {
+            let size = device.driver.relocation_size;
+            if relocation.offset > buffer.size() - size || relocation.offset & 3 != 0 {
                 return Err(EINVAL);
             }
             flags[index] &= !ObjectFlags::ASYNC;
@@ -261,7 +263,8 @@ fn relocate(
             // The delta is signed (`relocation_target`).
             let value = canonical(address.wrapping_add(i64::from(relocation.delta as i32) as u64));
             let mut cursor = Cursor::default();
-            memory.write_u64(&mut cursor, relocation.offset, value).map_err(|_| EINVAL)?;
+            let bytes = &value.to_le_bytes()[..size as usize];
+            memory.write(&mut cursor, relocation.offset, bytes).map_err(|_| EINVAL)?;
             relocation.presumed_offset = address;
         }
         submission.relocations.store(index, relocations);

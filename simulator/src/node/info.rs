@@ -29,7 +29,8 @@ const PARAMS: &[Param] = &[
     (param::HAS_RELAXED_DELTA,        |_| 1),
     (param::HAS_GEN7_SOL_RESET,       |_| 1),
     (param::HAS_LLC,                  |d| i32::from(d.llc)),
-    (param::HAS_ALIASING_PPGTT,       |_| 2),
+    // I915_GEM_PPGTT_ALIASING and _FULL.
+    (param::HAS_ALIASING_PPGTT,       |d| if d.driver.full_ppgtt { 2 } else { 1 }),
     (param::HAS_WAIT_TIMEOUT,         |_| 1),
     (param::HAS_SEMAPHORES,           |_| 0),
     (param::HAS_PRIME_VMAP_FLUSH,     |_| 1),
@@ -39,30 +40,24 @@ const PARAMS: &[Param] = &[
     (param::HAS_EXEC_NO_RELOC,        |_| 1),
     (param::HAS_EXEC_HANDLE_LUT,      |_| 1),
     (param::HAS_WT,                   |_| 0),
-    // Gen9's batches of the blitter are parsed; what is refused is a fault of the batch here.
+    // Gen7's batches are parsed, and those of Gen9's blitter; what is refused is a fault of the batch here, or dropped.
     (param::CMD_PARSER_VERSION,       |_| 10),
     (param::HAS_COHERENT_PHYS_GTT,    |_| 1),
     (param::MMAP_VERSION,             |_| 1),
     (param::HAS_BSD2,                 |_| 0),
-    (param::SUBSLICE_TOTAL,           |d| (d.slices * d.subslices) as i32),
-    (param::EU_TOTAL,                 |d| d.total_eus() as i32),
     (param::HAS_GPU_RESET,            |_| 2),
     (param::HAS_RESOURCE_STREAMER,    |_| 0),
     (param::HAS_EXEC_SOFTPIN,         |_| 1),
     (param::HAS_POOLED_EU,            |d| i32::from(d.eu_pool > 0)),
     (param::MIN_EU_IN_POOL,           |d| d.eu_pool as i32),
     (param::MMAP_GTT_VERSION,         |_| 4),
-    // I915_SCHEDULER_CAP_ENABLED and _PRIORITY: no preemption, no semaphores.
-    (param::HAS_SCHEDULER,            |_| 3),
+    (param::HAS_SCHEDULER,            |d| d.driver.scheduler),
     (param::HAS_EXEC_ASYNC,           |_| 1),
     (param::HAS_EXEC_FENCE,           |_| 1),
     (param::HAS_EXEC_CAPTURE,         |_| 1),
-    (param::SLICE_MASK,               |d| low_bits(d.slices) as i32),
-    (param::SUBSLICE_MASK,            |d| low_bits(d.subslices) as i32),
     (param::HAS_EXEC_BATCH_FIRST,     |_| 1),
     (param::HAS_EXEC_FENCE_ARRAY,     |_| 1),
-    // Engine classes with isolated contexts: all.
-    (param::HAS_CONTEXT_ISOLATION,    |_| 1 << engine_class::RENDER | 1 << engine_class::COPY),
+    (param::HAS_CONTEXT_ISOLATION,    |d| d.driver.isolated_engines),
     (param::CS_TIMESTAMP_FREQUENCY,   |d| d.timestamp_frequency as i32),
     (param::MMAP_GTT_COHERENT,        |_| 1),
     (param::HAS_EXEC_SUBMIT_FENCE,    |_| 1),
@@ -70,6 +65,15 @@ const PARAMS: &[Param] = &[
     (param::PERF_REVISION,            |_| 5),
     (param::HAS_EXEC_TIMELINE_FENCES, |_| 1),
     (param::HAS_USERPTR_PROBE,        |_| 1),
+];
+
+/// Those that devices have of which the kernel knows the slices, subslices and EUs; `ENODEV` on others.
+#[rustfmt::skip]
+const TOPOLOGY_PARAMS: &[Param] = &[
+    (param::SUBSLICE_TOTAL,           |d| (d.slices * d.subslices) as i32),
+    (param::EU_TOTAL,                 |d| d.total_eus() as i32),
+    (param::SLICE_MASK,               |d| low_bits(d.slices) as i32),
+    (param::SUBSLICE_MASK,            |d| low_bits(d.subslices) as i32),
 ];
 
 /// `I915_ENGINE_INFO_HAS_LOGICAL_INSTANCE`
@@ -84,15 +88,19 @@ const fn low_bits(count: u32) -> u32 {
 
 /// `DRM_IOCTL_I915_GETPARAM`
 pub fn get_param(device: &Device, number: i32) -> Result<i32> {
-    if let Some((_, value)) = PARAMS.iter().find(|(n, _)| *n == number) {
-        return Ok(value(device));
+    let find = |table: &[Param]| table.iter().find(|(n, _)| *n == number).map(|(_, value)| value(device));
+    match find(TOPOLOGY_PARAMS) {
+        Some(_) if !device.topology => return Err(Errno(libc::ENODEV)),
+        Some(value) => return Ok(value),
+        None => {}
     }
-    Err(Errno(if REMOVED.contains(&number) { libc::ENODEV } else { libc::EINVAL }))
+    find(PARAMS).ok_or(Errno(if REMOVED.contains(&number) { libc::ENODEV } else { libc::EINVAL }))
 }
 
 /// `DRM_IOCTL_I915_QUERY` for one item.
 pub fn query(device: &Device, id: u64) -> Result<Vec<u8>> {
     match id {
+        query::TOPOLOGY_INFO if !device.topology => Err(Errno(libc::ENODEV)),
         query::TOPOLOGY_INFO => Ok(topology(device)),
         query::ENGINE_INFO => Ok(engines()),
         query::MEMORY_REGIONS => Ok(memory_regions()),

@@ -42,11 +42,18 @@ struct Core {
     watchdog: Watchdog,
     reset_count: AtomicU32,
     closing: AtomicBool,
+    /// The address space of contexts that have none of their own.
+    shared_vm: Arc<Vm>,
 }
 
 impl Core {
     fn is_closing(&self) -> bool {
         self.closing.load(Ordering::Relaxed)
+    }
+
+    fn new_context(&self) -> Arc<Context> {
+        let own = self.gpu.device.driver.full_ppgtt;
+        Arc::new(Context::new(if own { Vm::new() } else { Arc::clone(&self.shared_vm) }))
     }
 }
 
@@ -103,9 +110,10 @@ impl Simulator {
             gpu: Gpu { device, settings, executor, launches: LaunchLog::default() },
             reset_count: AtomicU32::new(0),
             closing: AtomicBool::new(false),
+            shared_vm: Vm::new(),
         };
         // Context 0 is there from the beginning.
-        let all = HashMap::from([(0, Arc::new(Context::new()))]);
+        let all = HashMap::from([(0, core.new_context())]);
         let contexts = Mutex::new(Contexts { all, closed: Vec::new() });
         Ok(Simulator {
             core: Arc::new(core),
@@ -224,7 +232,7 @@ impl RenderNode for Simulator {
         // The smallest that is free, as the kernel does.
         let free = (1..).find(|id| !contexts.all.contains_key(id));
         let id = free.ok_or(Errno(libc::ENOMEM))?;
-        contexts.all.insert(id, Arc::new(Context::new()));
+        contexts.all.insert(id, self.core.new_context());
         Ok(ContextId(id))
     }
 
@@ -245,7 +253,7 @@ impl RenderNode for Simulator {
     }
 
     fn context_set_param(&self, context: ContextId, param: u64, value: u64) -> Result<()> {
-        self.context(context)?.set_param(param, value)
+        self.context(context)?.set_param(&self.core, param, value)
     }
 
     fn reset_stats(&self, context: ContextId) -> Result<ResetStats> {

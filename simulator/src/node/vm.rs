@@ -51,9 +51,10 @@ impl Wish<'_> {
     }
 
     fn end(&self, device: &Device) -> u64 {
+        let end = 1 << device.address_bits;
         match self.object.flags.contains(ObjectFlags::SUPPORTS_48B_ADDRESS) {
-            true => 1 << device.address_bits,
-            false => ZONE_4G,
+            true => end,
+            false => ZONE_4G.min(end),
         }
     }
 

@@ -42,6 +42,7 @@ changes! {
     from8(first, last) Some((first, last)), Gen8;
     from9(first, last) Some((first, last)), Gen9;
     until75() None, Gen75;
+    until8() None, Gen8;
     until9() None, Gen9;
 }
 

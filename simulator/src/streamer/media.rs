@@ -42,19 +42,25 @@ pub fn vfe_state(streamer: &mut Streamer<'_>, packet: Packet<'_>) -> Result<Flow
     if packet.is_set(vfe::SCOREBOARD_ENABLE) {
         return Err(Fault::unsupported("the scoreboard"));
     }
+    if packet.is_set(vfe::HALF_SLICE_DISABLE) {
+        return Err(Fault::unsupported("MEDIA_VFE_STATE with Half-Slice Disable"));
+    }
     let max_threads = packet.get32(vfe::MAX_THREADS) + 1;
     let of_device = streamer.gpu.device.total_threads();
     streamer.rule(max_threads <= of_device, || {
         format!("MEDIA_VFE_STATE: Maximum Number of Threads is {max_threads}, the device has {of_device}")
     })?;
-    streamer.rule(packet.get(vfe::URB_ENTRIES) > 0 && packet.get(vfe::URB_ENTRY_SIZE) > 0, || {
+    let entries = packet.get(vfe::URB_ENTRIES) > 0 && packet.get(vfe::URB_ENTRY_SIZE) > 0;
+    streamer.rule(entries || !traits::of(packet.generation).needs_urb_entries, || {
         "MEDIA_VFE_STATE: no URB entries".into()
     })?;
     streamer.state.vfe = Some(Vfe {
         scratch_base: packet.address(vfe::SCRATCH_BASE),
+        scratch_code,
         scratch_per_thread,
         max_threads,
         curbe_size: packet.get32(vfe::CURBE_SIZE) * GRF_SIZE as u32,
+        gpgpu: !packet.has(vfe::GPGPU_MODE) || packet.is_set(vfe::GPGPU_MODE),
     });
     // New URB allocation: what was in it is gone.
     streamer.state.curbe.clear();
@@ -140,9 +146,9 @@ pub fn walker(streamer: &mut Streamer<'_>, packet: Packet<'_>) -> Result<Flow, F
 impl Streamer<'_> {
     /// Reads state relative to the Dynamic State Base Address.
     fn read_dynamic(&mut self, command: &str, offset: u64, length: u64) -> Result<Vec<u8>, Fault> {
-        let size = self.state.sizes.dynamic;
-        self.rule(offset + length <= size, || {
-            format!("{command}: 0x{:x} is beyond the Dynamic State Buffer Size", offset + length)
+        let (generation, end) = (self.gpu.device.generation, offset + length);
+        self.rule(self.state.is_dynamic(generation, end), || {
+            format!("{command}: 0x{end:x} is beyond the limit of dynamic state")
         })?;
         self.read_state(self.state.bases.dynamic.wrapping_add(offset), length)
     }
@@ -163,6 +169,9 @@ impl Streamer<'_> {
         let Some(state) = self.state.vfe else {
             return Err(Fault::illegal("GPGPU_WALKER without MEDIA_VFE_STATE"));
         };
+        if !state.gpgpu {
+            return Err(Fault::illegal("GPGPU_WALKER without GPGPU Mode of MEDIA_VFE_STATE"));
+        }
         let index = packet.get(walk::DESCRIPTOR) as usize;
         let Some(dwords) = self.state.descriptors.get(index).copied() else {
             return Err(Fault::illegal(format!(
@@ -184,13 +193,14 @@ impl Streamer<'_> {
         } else {
             [walk::END_X, walk::END_Y, walk::END_Z].map(|field| packet.get32(field))
         };
+        let first_z = if packet.has(walk::FIRST_Z) { walk::FIRST_Z } else { walk::FIRST_Z_GEN7 };
         let (cross_thread, per_thread, per_thread_size) =
             self.constants(packet, desc, threads.iter().product::<u32>() as usize)?;
         let launch = Launch {
             kernel: self.kernel(desc)?,
             simd_width,
             threads,
-            first_group: [walk::FIRST_X, walk::FIRST_Y, walk::FIRST_Z].map(|field| packet.get32(field)),
+            first_group: [walk::FIRST_X, walk::FIRST_Y, first_z].map(|field| packet.get32(field)),
             end_group,
             right_mask: packet.get32(walk::RIGHT_MASK),
             bottom_mask: packet.get32(walk::BOTTOM_MASK),
@@ -269,8 +279,8 @@ impl Streamer<'_> {
     /// The GPU address of the kernel, which must lie in a buffer.
     fn kernel(&self, desc: Packet<'_>) -> Result<u64, Fault> {
         let offset = desc.address(descriptor::KERNEL);
-        self.rule(offset < self.state.sizes.instruction, || {
-            format!("Kernel Start Pointer 0x{offset:x} is beyond the Instruction Buffer Size")
+        self.rule(self.state.is_instruction(desc.generation, offset + 1), || {
+            format!("Kernel Start Pointer 0x{offset:x} is beyond the limit of instructions")
         })?;
         let address = canonical(self.state.bases.instruction.wrapping_add(offset));
         self.memory.check(address, 8, Access::Fetch)?;
@@ -324,8 +334,9 @@ impl Streamer<'_> {
             )));
         };
         // Without its part of the L3 cache there is no memory behind it (Volume 2c, L3CNTLREG).
-        self.rule(size == 0 || self.state.registers.slm_enabled(), || {
-            "shared local memory is used while SLM Enable of L3CNTLREG (0x7034) is 0".into()
+        self.rule(size == 0 || self.state.registers.slm_enabled(desc.generation), || {
+            let register = traits::of(desc.generation).slm_enable;
+            format!("shared local memory is used while SLM Enable of L3CNTLREG (0x{register:x}) is 0")
         })?;
         Ok(size)
     }
@@ -336,7 +347,12 @@ impl Streamer<'_> {
         if state.scratch_base == 0 && state.scratch_per_thread == smallest {
             return Ok(None);
         }
-        let size = u64::from(state.max_threads) * u64::from(state.scratch_per_thread);
+        let device = self.gpu.device;
+        let numbers = match device.scratch_ids {
+            0 => state.max_threads,
+            ids => device.slices * device.subslices * ids,
+        };
+        let size = u64::from(numbers) * u64::from(state.scratch_per_thread);
         self.rule(state.scratch_base + size <= 1 << 32, || {
             format!(
                 "scratch space at 0x{:x} is beyond the 32 bits of the thread's pointer",
@@ -352,6 +368,7 @@ impl Streamer<'_> {
         Ok(Some(Scratch {
             base: state.scratch_base,
             per_thread: state.scratch_per_thread,
+            code: state.scratch_code,
             slots: state.max_threads,
         }))
     }

@@ -61,8 +61,9 @@ pub fn store_data_imm(streamer: &mut Streamer<'_>, packet: Packet<'_>) -> Result
     }
     let address = canonical(packet.address(store::ADDRESS));
     let data = packet.get(store::DATA);
-    let qword = packet.is_set(store::STORE_QWORD);
-    if qword != (packet.dwords.len() == 5) {
+    // Before Gen8 the length alone says it.
+    let qword = packet.dwords.len() == 5;
+    if packet.has(store::STORE_QWORD) && packet.is_set(store::STORE_QWORD) != qword {
         return Err(Fault::illegal("MI_STORE_DATA_IMM: Store Qword and DWord Length disagree"));
     }
     if qword {

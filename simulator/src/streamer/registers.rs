@@ -1,6 +1,6 @@
 //! Registers that batches may read and write, and the commands that do.
 
-use gencl_isa::Generation::{self, Gen8, Gen9, Gen75};
+use gencl_isa::Generation::{self, Gen7, Gen8, Gen9, Gen75};
 
 use super::command::Flow;
 use super::field::{COLUMNS, Packet};
@@ -9,7 +9,7 @@ use super::layouts::{
     mi_load_register_reg as load_reg_fields, mi_predicate as predicate_fields,
     mi_store_register_mem as store_mem_fields,
 };
-use super::{Streamer, math, not_global};
+use super::{Streamer, math, not_global, traits};
 use crate::clock;
 use crate::device::Device;
 use crate::fault::Fault;
@@ -57,6 +57,14 @@ const fn from(generation: Generation, kind: Kind) -> [Option<Kind>; COLUMNS] {
     kinds
 }
 
+/// A register of Gen7 and Gen7.5.
+const fn until75(kind: Kind) -> [Option<Kind>; COLUMNS] {
+    let mut kinds = [None; COLUMNS];
+    kinds[Gen7.column()] = Some(kind);
+    kinds[Gen75.column()] = Some(kind);
+    kinds
+}
+
 /// A register of one generation.
 const fn only(generation: Generation, kind: Kind) -> [Option<Kind>; COLUMNS] {
     let mut kinds = [None; COLUMNS];
@@ -68,7 +76,8 @@ const fn only(generation: Generation, kind: Kind) -> [Option<Kind>; COLUMNS] {
 ///
 /// Offsets: the manuals' Volume 2c "Command Reference: Registers", and Mesa's `gen7.xml` to `gen9.xml`. Those that can
 /// be written are the ones that unprivileged batches may write: the list in Volume 2a,
-/// MI_LOAD_REGISTER_IMM, and the white list of i915 (`intel_workarounds.c`), which has registers for Gen9 only.
+/// MI_LOAD_REGISTER_IMM, and the white list of i915 (`intel_workarounds.c`), which has registers for Gen9 only; for Gen7 and
+/// Gen7.5 those of its command parser (`gen7_render_regs`, `hsw_render_regs` in `i915_cmd_parser.c`).
 #[rustfmt::skip]
 const REGISTERS: &[Row] = &[
     row("CS_DEBUG_MODE2",             0x20d8, 1,  from(Gen9, Kind::Masked)),
@@ -85,6 +94,8 @@ const REGISTERS: &[Row] = &[
     row("MI_PREDICATE_DATA",          0x2410, 2,  all(Kind::Plain)),
     row("MI_PREDICATE_RESULT",        0x2418, 1,  all(Kind::Plain)),
     row("MI_PREDICATE_RESULT_1",      0x241c, 1,  from(Gen75, Kind::Plain)),
+    // Of draws, which are not simulated. Mesa loads them in order to wait for memory (`crocus_emit_end_of_pipe_sync`).
+    row("3DPRIM_START_VERTEX",        0x2430, 5,  all(Kind::Plain)),
     row("GPGPU_DISPATCHDIMX",         0x2500, 1,  all(Kind::Plain)),
     row("GPGPU_DISPATCHDIMY",         0x2504, 1,  all(Kind::Plain)),
     row("GPGPU_DISPATCHDIMZ",         0x2508, 1,  all(Kind::Plain)),
@@ -97,7 +108,12 @@ const REGISTERS: &[Row] = &[
     row("HDC_CHICKEN1",               0x7304, 1,  from(Gen9, Kind::Masked)),
     // i915 lets it be written on Gemini Lake, whose barriers it tunes (`glk_whitelist_build`).
     row("SLICE_COMMON_ECO_CHICKEN1",  0x731c, 1,  from(Gen9, Kind::Masked)),
+    row("L3SQCREG1",                  0xb010, 1,  until75(Kind::Plain)),
+    row("L3CNTLREG2",                 0xb020, 1,  until75(Kind::Plain)),
+    row("L3CNTLREG3",                 0xb024, 1,  until75(Kind::Plain)),
+    row("SCRATCH1",                   0xb038, 1,  only(Gen75, Kind::Plain)),
     row("L3SQCREG4",                  0xb118, 1,  from(Gen8, Kind::Plain)),
+    row("CHICKEN3",                   0xe49c, 1,  only(Gen75, Kind::Masked)),
     // Arbitration between the threads of an EU; the name is ours. Intel's driver writes it (`DebugControlReg2`),
     // though i915 does not allow it.
     row("EU_ARBITRATION",             0xe404, 1,  from(Gen8, Kind::Privileged)),
@@ -117,7 +133,6 @@ const PREDICATE_DATA: u32 = 0x2410;
 const PREDICATE_RESULT: u32 = 0x2418;
 const DISPATCH_DIM: u32 = 0x2500;
 const GPR: u32 = 0x2600;
-const L3CNTLREG: u32 = 0x7034;
 
 /// The values of the table's registers.
 #[derive(Clone, Debug)]
@@ -190,8 +205,8 @@ impl Registers {
     }
 
     /// Is a part of the L3 cache set apart as shared local memory?
-    pub fn slm_enabled(&self) -> bool {
-        self.get(L3CNTLREG) & 1 != 0
+    pub fn slm_enabled(&self, generation: Generation) -> bool {
+        self.get(traits::of(generation).slm_enable) & 1 != 0
     }
 
     /// Counts executed lanes as CS_INVOCATION_COUNT does.

@@ -1,10 +1,12 @@
 //! The context's state: what commands set up for later commands, and base addresses.
 
-use super::Streamer;
+use gencl_isa::Generation;
+
 use super::command::Flow;
 use super::field::{Field, Packet};
 use super::layouts::{cc_state_pointers, pipeline_select as select, state_base_address as base};
 use super::registers::Registers;
+use super::{Streamer, traits};
 use crate::dispatch::Bases;
 use crate::fault::Fault;
 use crate::memory::canonical;
@@ -26,15 +28,19 @@ pub enum Pipeline {
 pub struct Vfe {
     /// Scratch space relative to the General State Base Address.
     pub scratch_base: u64,
+    /// The code for the scratch bytes of each thread.
+    pub scratch_code: u32,
     /// Scratch bytes for each thread.
     pub scratch_per_thread: u32,
     /// Threads that may run at once.
     pub max_threads: u32,
     /// Bytes set apart for CURBE data.
     pub curbe_size: u32,
+    /// GPGPU work may follow: GPGPU Mode, where there is such a bit.
+    pub gpgpu: bool,
 }
 
-/// Sizes of the buffers that the base addresses begin, in bytes.
+/// Sizes of the buffers that the base addresses begin, in bytes; or where they end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Sizes {
     /// See [`Bases`].
@@ -54,8 +60,10 @@ pub struct ContextState {
     pub pipeline: Pipeline,
     /// STATE_BASE_ADDRESS
     pub bases: Bases,
-    /// STATE_BASE_ADDRESS
+    /// STATE_BASE_ADDRESS: sizes, from Gen8 on.
     pub sizes: Sizes,
+    /// STATE_BASE_ADDRESS: the addresses behind the last, 0 without limit, before Gen8.
+    pub bounds: Sizes,
     /// MEDIA_VFE_STATE
     pub vfe: Option<Vfe>,
     /// MEDIA_CURBE_LOAD
@@ -68,6 +76,23 @@ pub struct ContextState {
     pub descriptors_in_use: bool,
     /// MMIO registers.
     pub registers: Registers,
+}
+
+impl ContextState {
+    /// Do the first `end` bytes from the Dynamic State Base Address lie within the limit?
+    pub fn is_dynamic(&self, generation: Generation, end: u64) -> bool {
+        is_within(generation, self.sizes.dynamic, self.bounds.dynamic, self.bases.dynamic, end)
+    }
+
+    /// The same of the Instruction Base Address.
+    pub fn is_instruction(&self, generation: Generation, end: u64) -> bool {
+        is_within(generation, self.sizes.instruction, self.bounds.instruction, self.bases.instruction, end)
+    }
+}
+
+/// Volume 2a, STATE_BASE_ADDRESS: "Buffer Size"; Ivy Bridge, Volume 2 Part 1: "Access Upper Bound", where 0 means no limit.
+fn is_within(generation: Generation, size: u64, bound: u64, base: u64, end: u64) -> bool {
+    if traits::of(generation).upper_bounds { bound == 0 || base + end <= bound } else { end <= size }
 }
 
 impl Streamer<'_> {
@@ -122,6 +147,17 @@ pub fn base_address(streamer: &mut Streamer<'_>, packet: Packet<'_>) -> Result<F
         (base::INDIRECT_SIZE_MODIFY, base::INDIRECT_SIZE, &mut state.sizes.indirect),
         (base::INSTRUCTION_SIZE_MODIFY, base::INSTRUCTION_SIZE, &mut state.sizes.instruction),
     ];
+    let bounds: [(Field, Field, &mut u64); 4] = [
+        (base::GENERAL_BOUND_MODIFY, base::GENERAL_BOUND, &mut state.bounds.general),
+        (base::DYNAMIC_BOUND_MODIFY, base::DYNAMIC_BOUND, &mut state.bounds.dynamic),
+        (base::INDIRECT_BOUND_MODIFY, base::INDIRECT_BOUND, &mut state.bounds.indirect),
+        (base::INSTRUCTION_BOUND_MODIFY, base::INSTRUCTION_BOUND, &mut state.bounds.instruction),
+    ];
+    for (modify, bound, target) in bounds {
+        if packet.is_set(modify) {
+            *target = packet.address(bound);
+        }
+    }
     for (modify, pages, target) in sizes {
         if packet.is_set(modify) {
             // In pages; 0xfffff stands for no limit.

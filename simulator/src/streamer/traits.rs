@@ -11,6 +11,12 @@ pub struct Traits {
     pub slm_sizes: &'static [(u32, u32)],
     /// Scratch bytes of a thread for code 0 of MEDIA_VFE_STATE's "Per Thread Scratch Space", and how they grow.
     pub scratch: ScratchCode,
+    /// The register whose bit 0, SLM Enable, gives shared local memory its part of the L3 cache: L3CNTLREG2 before L3CNTLREG.
+    pub slm_enable: u32,
+    /// STATE_BASE_ADDRESS limits buffers by the address behind them, not by their size.
+    pub upper_bounds: bool,
+    /// Launches need URB entries. Mesa gives none before Gen8 (`crocus_upload_compute_state`).
+    pub needs_urb_entries: bool,
 }
 
 /// How "Per Thread Scratch Space" counts.
@@ -28,14 +34,26 @@ const BLOCKS_OF_4K: &[(u32, u32)] = &[(0, 0), (1, 4), (2, 8), (4, 16), (8, 32), 
 /// Exponents from 1 KiB on (the same sources).
 const EXPONENTS: &[(u32, u32)] = &[(0, 0), (1, 1), (2, 2), (3, 4), (4, 8), (5, 16), (6, 32), (7, 64)];
 
+const GEN75: Traits = Traits {
+    slm_sizes: BLOCKS_OF_4K,
+    scratch: ScratchCode::Doubled(2),
+    slm_enable: 0xb020,
+    upper_bounds: true,
+    needs_urb_entries: false,
+};
+
+const GEN8: Traits = Traits {
+    slm_sizes: BLOCKS_OF_4K,
+    scratch: ScratchCode::Doubled(1),
+    slm_enable: 0x7034,
+    upper_bounds: false,
+    needs_urb_entries: true,
+};
+
 /// One row per generation. Scratch codes: MEDIA_VFE_STATE of the manuals' Volume 2a, and what Mesa's `iris_state.c` and
 /// `crocus_state.c` write (`iris_upload_compute_walker`, `crocus_upload_compute_state`).
-static TRAITS: [Traits; COLUMNS] = [
-    Traits { slm_sizes: BLOCKS_OF_4K, scratch: ScratchCode::Linear },
-    Traits { slm_sizes: BLOCKS_OF_4K, scratch: ScratchCode::Doubled(2) },
-    Traits { slm_sizes: BLOCKS_OF_4K, scratch: ScratchCode::Doubled(1) },
-    Traits { slm_sizes: EXPONENTS, scratch: ScratchCode::Doubled(1) },
-];
+static TRAITS: [Traits; COLUMNS] =
+    [Traits { scratch: ScratchCode::Linear, ..GEN75 }, GEN75, GEN8, Traits { slm_sizes: EXPONENTS, ..GEN8 }];
 
 /// The row of a generation.
 pub fn of(generation: Generation) -> &'static Traits {

@@ -169,6 +169,49 @@ fn fixed_addresses() {
 }
 
 #[test]
+fn all_contexts_of_gen7_share_two_gigabytes() {
+    let node = &Simulator::new("hsw").unwrap();
+    assert_eq!(node.context_get_param(CONTEXT, 3), Ok(1 << 31));
+    assert_eq!(errno(node.context_set_param(CONTEXT, 6, -1i64 as u64)), libc::ENODEV);
+    let at = |offset: u64| {
+        errno(exec_with(node, |exec| {
+            exec.objects[0].offset = offset;
+            exec.objects[0].flags = ObjectFlags::PINNED | ObjectFlags::SUPPORTS_48B_ADDRESS;
+        }))
+    };
+    assert_eq!(at(0x7fff_e000), 0);
+    assert_eq!(at(0x7fff_f000), libc::EINVAL, "two pages do not fit");
+    assert_eq!(at(0x8000_0000), libc::EINVAL);
+    // Where a buffer is in one context, it is in all.
+    let (buffer, batch) = (node.gem_create(4096).unwrap(), Buffer::new(node, 0, 4096));
+    batch.write(0, &[END]);
+    let placed = |context| {
+        let mut objects = [unplaced(buffer), unplaced(batch.handle)];
+        exec(node, context, &mut objects).unwrap();
+        [objects[0].offset, objects[1].offset]
+    };
+    let other = node.context_create().unwrap();
+    let first = placed(CONTEXT);
+    assert_ne!(first[0], first[1]);
+    assert_eq!(placed(other), first);
+}
+
+#[test]
+fn relocations_have_the_size_of_addresses() {
+    let node = &Simulator::new("ivb").unwrap();
+    let refused = |offset: u64| {
+        errno(exec_with(node, |exec| {
+            exec.flags = ExecFlags::HANDLE_LUT;
+            exec.objects[1].flags = ObjectFlags::empty();
+            exec.objects[0].relocations.push(Relocation { offset, ..relocation() });
+        }))
+    };
+    assert_eq!(refused(8188), 0);
+    assert_eq!(refused(8190), libc::EINVAL);
+    assert_eq!(refused(8192), libc::EINVAL);
+}
+
+#[test]
 fn relocations_of_execbuffer() {
     let node = &simulator();
     let refused = |change: fn(&mut Relocation)| {

@@ -14,7 +14,10 @@ fn the_driver_is_i915() {
 #[test]
 fn unknown_devices_are_refused_with_a_list() {
     let error = Simulator::new("xyz").err().unwrap().to_string();
-    assert_eq!(error, "no simulated device is called \"xyz\"; there are: bdw, chv, skl, bxt, kbl, glk, cfl");
+    assert_eq!(
+        error,
+        "no simulated device is called \"xyz\"; there are: ivb, byt, hsw, bdw, chv, skl, bxt, kbl, glk, cfl"
+    );
 }
 
 #[test]
@@ -37,6 +40,29 @@ fn parameters() {
     assert_eq!(node.get_param(1000), Err(Errno(libc::EINVAL)));
     assert_eq!(node.get_param(-1), Err(Errno(libc::EINVAL)));
     assert_eq!(node.get_param(param::HAS_EXEC_CONSTANTS), Err(Errno(libc::ENODEV)));
+}
+
+#[test]
+fn devices_without_address_spaces_of_contexts() {
+    let node = |name| Simulator::new(name).unwrap();
+    let params = [
+        param::HAS_ALIASING_PPGTT,
+        param::HAS_SCHEDULER,
+        param::HAS_CONTEXT_ISOLATION,
+        param::CS_TIMESTAMP_FREQUENCY,
+        param::HAS_LLC,
+        param::EU_TOTAL,
+        param::SUBSLICE_TOTAL,
+    ];
+    let values = |name| params.map(|number| node(name).get_param(number).map_err(|errno| errno.0));
+    let (none, frequency) = (Err(libc::ENODEV), Ok(12_500_000));
+    assert_eq!(values("hsw"), [Ok(1), Ok(0), Ok(1), frequency, Ok(1), Ok(20), Ok(2)]);
+    // The kernel does not know what they have.
+    assert_eq!(values("ivb"), [Ok(1), Ok(0), Ok(1), frequency, Ok(1), none, none]);
+    assert_eq!(values("byt"), [Ok(1), Ok(0), Ok(1), frequency, Ok(0), none, none]);
+    assert_eq!(values("bdw"), [Ok(2), Ok(3), Ok(3), frequency, Ok(1), Ok(24), Ok(3)]);
+    assert_eq!(node("ivb").query(query::TOPOLOGY_INFO), Err(Errno(libc::ENODEV)));
+    assert_eq!(node("hsw").query(query::TOPOLOGY_INFO).unwrap()[16..], [1, 3, 0xff, 3, 0xff, 3]);
 }
 
 #[test]

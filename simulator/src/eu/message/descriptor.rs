@@ -1,6 +1,9 @@
 //! Message descriptors, as tables of message types.
 
-use gencl_isa::SharedFunction;
+use gencl_isa::Generation;
+use gencl_isa::SharedFunction::{
+    self, ConstantCache, DataCache, DataCache1, Gateway, RenderCache, Sampler, SamplerCache, ThreadSpawner,
+};
 
 use super::image::{MediaBlock, RowOverride, Sample, SampleKind, Slots, Typed, TypedAtomic};
 use super::{
@@ -12,18 +15,100 @@ use crate::fault::Fault;
 /// `MessageDecoderOther.cpp`). With other SIMD modes the number is `ld2dss`.
 const CACHE_FLUSH: u32 = 31;
 
+/// A message of the data ports: shared function, number, and what decodes the rest of the descriptor.
+struct Row {
+    target: SharedFunction,
+    number: u32,
+    generations: [bool; COLUMNS],
+    decode: fn(Fields) -> Option<Kind>,
+}
+
+/// Generations: Gen7, Gen7.5, Gen8, Gen9.
+const COLUMNS: usize = Generation::ALL.len();
+const ALL: [bool; COLUMNS] = [true; COLUMNS];
+const ONLY_7: [bool; COLUMNS] = [true, false, false, false];
+const FROM_75: [bool; COLUMNS] = [false, true, true, true];
+const FROM_8: [bool; COLUMNS] = [false, false, true, true];
+const ONLY_9: [bool; COLUMNS] = [false, false, false, true];
+
+const fn row(
+    target: SharedFunction,
+    number: u32,
+    generations: [bool; COLUMNS],
+    decode: fn(Fields) -> Option<Kind>,
+) -> Row {
+    Row { target, number, generations, decode }
+}
+
+/// Which generation has which message where: the manuals' "Message Descriptor" of each shared function (Ivy Bridge: Volume 4 Part 1
+/// "Subsystem and Cores - Shared Functions", "Data Port Messages"; Haswell: Volume 7 "3D-Media-GPGPU"), and Mesa's
+/// `brw_eu_defines.h` (`GFX7_DATAPORT_DC_*`, `HSW_DATAPORT_DC_PORT1_*`).
+#[rustfmt::skip]
+const ROWS: &[Row] = &[
+    row(DataCache,     0x00, ALL,     |f| oword_block(f, false, BlockAddress::OWords(f.surface()))),
+    row(DataCache,     0x08, ALL,     |f| oword_block(f, true, BlockAddress::OWords(f.surface()))),
+    row(DataCache,     0x01, ALL,     |f| oword_block(f, false, BlockAddress::Bytes(f.surface()))),
+    row(DataCache,     0x03, ALL,     |f| dword_scattered(f, false)),
+    row(DataCache,     0x0b, ALL,     |f| dword_scattered(f, true)),
+    row(DataCache,     0x04, ALL,     |f| byte_scattered(f, false)),
+    row(DataCache,     0x0c, ALL,     |f| byte_scattered(f, true)),
+    row(DataCache,     0x05, ONLY_7,  |f| untyped(f, f.surface(), false)),
+    row(DataCache,     0x0d, ONLY_7,  |f| untyped(f, f.surface(), true)),
+    row(DataCache,     0x06, ONLY_7,  |f| atomic(f, f.surface(), false)),
+    row(DataCache,     0x07, ALL,     |_| Some(Kind::Fence)),
+    row(RenderCache,   0x07, ALL,     |_| Some(Kind::Fence)),
+    row(ConstantCache, 0x00, ALL,     |f| oword_block(f, false, BlockAddress::OWords(f.surface()))),
+    row(ConstantCache, 0x01, ALL,     |f| oword_block(f, false, BlockAddress::Bytes(f.surface()))),
+    row(ConstantCache, 0x03, ALL,     |f| dword_scattered(f, false)),
+    row(SamplerCache,  0x01, ALL,     |f| oword_block(f, false, BlockAddress::Bytes(f.surface()))),
+    row(SamplerCache,  0x04, ALL,     |f| Some(media_block(f, false))),
+    row(DataCache1,    0x01, FROM_75, |f| untyped(f, f.surface(), false)),
+    row(DataCache1,    0x09, FROM_75, |f| untyped(f, f.surface(), true)),
+    row(DataCache1,    0x02, FROM_75, |f| atomic(f, f.surface(), false)),
+    row(DataCache1,    0x1b, ONLY_9,  |f| atomic(f, f.surface(), true)),
+    row(DataCache1,    0x05, FROM_75, |f| typed(f, false)),
+    row(DataCache1,    0x0d, FROM_75, |f| typed(f, true)),
+    row(DataCache1,    0x06, FROM_75, typed_atomic),
+    row(DataCache1,    0x04, FROM_75, |f| Some(media_block(f, false))),
+    row(DataCache1,    0x0a, FROM_75, |f| Some(media_block(f, true))),
+    row(DataCache1,    0x11, FROM_8,  |f| untyped(f, Space::Global, false)),
+    row(DataCache1,    0x19, FROM_8,  |f| untyped(f, Space::Global, true)),
+    row(DataCache1,    0x10, FROM_8,  |f| a64_scattered(f, false)),
+    row(DataCache1,    0x1a, FROM_8,  |f| a64_scattered(f, true)),
+    row(DataCache1,    0x14, FROM_8,  |f| a64_block(f, false)),
+    row(DataCache1,    0x15, FROM_8,  |f| a64_block(f, true)),
+    row(DataCache1,    0x12, FROM_8,  |f| atomic(f, Space::Global, false)),
+    row(DataCache1,    0x1d, ONLY_9,  |f| atomic(f, Space::Global, true)),
+];
+
+/// Registers of a scratch block for the codes of its size (Volume 2d, `MDC_SBS`; Ivy Bridge and Haswell: "Scratch Block
+/// Read/Write", "Block Size").
+const SCRATCH_REGISTERS: [[Option<usize>; 4]; COLUMNS] = {
+    const NUMBERS: [Option<usize>; 4] = [Some(1), Some(2), None, Some(4)];
+    const POWERS: [Option<usize>; 4] = [Some(1), Some(2), Some(4), Some(8)];
+    [NUMBERS, NUMBERS, POWERS, POWERS]
+};
+
 /// What a descriptor asks of a shared function.
-pub fn decode(target: SharedFunction, descriptor: u32, end_of_thread: bool) -> Result<Kind, Fault> {
+pub fn decode(
+    generation: Generation,
+    target: SharedFunction,
+    descriptor: u32,
+    end_of_thread: bool,
+) -> Result<Kind, Fault> {
     let fields = Fields(descriptor);
+    let column = generation.column();
     let kind = match target {
-        SharedFunction::DataCache if fields.bit(18) => Some(scratch(fields)),
-        SharedFunction::DataCache => data_port_0(fields),
-        SharedFunction::DataCache1 => data_port_1(fields),
-        SharedFunction::ConstantCache => constant_cache(fields),
-        SharedFunction::SamplerCache => sampler_cache(fields),
-        SharedFunction::Sampler => sample(fields),
-        SharedFunction::Gateway => (fields.bits(0, 3) == 4).then_some(Kind::Barrier),
-        SharedFunction::ThreadSpawner if end_of_thread => Some(Kind::End),
+        DataCache if fields.bit(18) => scratch(fields, &SCRATCH_REGISTERS[column]),
+        DataCache | DataCache1 | ConstantCache | SamplerCache | RenderCache => ROWS
+            .iter()
+            .find(|row| {
+                row.target == target && row.number == fields.message_type() && row.generations[column]
+            })
+            .and_then(|row| (row.decode)(fields)),
+        Sampler => sample(fields),
+        Gateway => (fields.bits(0, 3) == 4).then_some(Kind::Barrier),
+        ThreadSpawner if end_of_thread => Some(Kind::End),
         _ => None,
     };
     kind.ok_or_else(|| Fault::unsupported(describe(target, fields)))
@@ -31,7 +116,7 @@ pub fn decode(target: SharedFunction, descriptor: u32, end_of_thread: bool) -> R
 
 /// A message that is not simulated, with what is needed to find it in the manual.
 fn describe(target: SharedFunction, fields: Fields) -> String {
-    if target == SharedFunction::Sampler {
+    if target == Sampler {
         return format!(
             "message to the sampler: type {:#x}, SIMD mode {}, descriptor {:#010x}",
             fields.bits(12, 5),
@@ -76,13 +161,13 @@ impl Fields {
 }
 
 /// The scratch block messages: bit 17 write, 16 dword mode, 13:12 registers, 11:0 offset in registers.
-fn scratch(fields: Fields) -> Kind {
-    Kind::Scratch(Scratch {
+fn scratch(fields: Fields, registers: &[Option<usize>; 4]) -> Option<Kind> {
+    Some(Kind::Scratch(Scratch {
         write: fields.bit(17),
         per_dword: fields.bit(16),
-        registers: 1 << fields.bits(12, 2),
+        registers: registers[fields.bits(12, 2) as usize]?,
         offset: fields.bits(0, 12) * 32,
-    })
+    }))
 }
 
 /// OWords of a block (`MDC_DB_OW`): bytes, and whether it is the upper half of a register.
@@ -102,34 +187,23 @@ fn oword_block(fields: Fields, write: bool, address: BlockAddress) -> Option<Kin
     Some(Kind::Block(Block { address, write, bytes, high }))
 }
 
-fn data_port_0(fields: Fields) -> Option<Kind> {
-    let surface = fields.surface();
-    let message_type = fields.message_type();
-    let write = message_type & 8 != 0;
-    match message_type {
-        0x0 | 0x8 => oword_block(fields, write, BlockAddress::OWords(surface)),
-        0x1 => oword_block(fields, false, BlockAddress::Bytes(surface)),
-        0x3 | 0xb => dword_scattered(fields, write),
-        0x4 | 0xc => {
-            let element = match fields.bits(10, 2) {
-                0 => Element::Byte,
-                1 => Element::Word,
-                2 => Element::Dword,
-                _ => return None,
-            };
-            Some(Kind::Scattered(Scattered {
-                space: surface,
-                write,
-                element,
-                count: 1,
-                simd: fields.simd(8),
-                address_unit: 1,
-                alignment: 1,
-            }))
-        }
-        0x7 => Some(Kind::Fence),
-        _ => None,
-    }
+/// Byte scattered messages: an element of one, two or four bytes at any address.
+fn byte_scattered(fields: Fields, write: bool) -> Option<Kind> {
+    let element = match fields.bits(10, 2) {
+        0 => Element::Byte,
+        1 => Element::Word,
+        2 => Element::Dword,
+        _ => return None,
+    };
+    Some(Kind::Scattered(Scattered {
+        space: fields.surface(),
+        write,
+        element,
+        count: 1,
+        simd: fields.simd(8),
+        address_unit: 1,
+        alignment: 1,
+    }))
 }
 
 /// Dword scattered messages: offsets are in dwords.
@@ -143,41 +217,6 @@ fn dword_scattered(fields: Fields, write: bool) -> Option<Kind> {
         address_unit: 4,
         alignment: 4,
     }))
-}
-
-fn constant_cache(fields: Fields) -> Option<Kind> {
-    match fields.message_type() {
-        0x0 => oword_block(fields, false, BlockAddress::OWords(fields.surface())),
-        0x1 => oword_block(fields, false, BlockAddress::Bytes(fields.surface())),
-        0x3 => dword_scattered(fields, false),
-        _ => None,
-    }
-}
-
-fn data_port_1(fields: Fields) -> Option<Kind> {
-    let message_type = fields.message_type();
-    match message_type {
-        0x01 | 0x09 => untyped(fields, fields.surface(), message_type == 0x09),
-        0x11 | 0x19 => untyped(fields, Space::Global, message_type == 0x19),
-        0x10 | 0x1a => a64_scattered(fields, message_type == 0x1a),
-        0x14 | 0x15 => a64_block(fields, message_type == 0x15),
-        0x02 => atomic(fields, fields.surface(), false),
-        0x12 => atomic(fields, Space::Global, false),
-        0x1b => atomic(fields, fields.surface(), true),
-        0x1d => atomic(fields, Space::Global, true),
-        0x05 | 0x0d => typed(fields, message_type == 0x0d),
-        0x06 => typed_atomic(fields),
-        0x04 | 0x0a => Some(media_block(fields, message_type == 0x0a)),
-        _ => None,
-    }
-}
-
-fn sampler_cache(fields: Fields) -> Option<Kind> {
-    match fields.message_type() {
-        0x1 => oword_block(fields, false, BlockAddress::Bytes(fields.surface())),
-        0x4 => Some(media_block(fields, false)),
-        _ => None,
-    }
 }
 
 /// The binding table index of a message that takes no other.

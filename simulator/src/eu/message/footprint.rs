@@ -79,7 +79,12 @@ impl Footprint {
         };
         let kind = match &message.kind {
             Some(kind) => Ok(kind.clone()),
-            None => descriptor::decode(message.target, descriptor, message.end_of_thread),
+            None => descriptor::decode(
+                context.device.generation,
+                message.target,
+                descriptor,
+                message.end_of_thread,
+            ),
         };
         let Ok(kind) = kind else { return footprint };
         let mut call = Call { context, thread, op, message, shape, mask };

@@ -12,7 +12,7 @@ mod image;
 mod port;
 mod scattered;
 
-use gencl_isa::{Descriptor, SharedFunction};
+use gencl_isa::{Descriptor, Generation, SharedFunction};
 
 use super::file::{self, ADDRESS, GRF_BYTES};
 use super::op::{Op, Trap};
@@ -237,7 +237,8 @@ pub fn send(
                 ))));
             }
             thread.written |= message.writes(shape);
-            let kind = descriptor::decode(message.target, descriptor, message.end_of_thread)?;
+            let generation = context.device.generation;
+            let kind = descriptor::decode(generation, message.target, descriptor, message.end_of_thread)?;
             perform(Call { context, thread, op, message, shape, mask }, &kind)
         }
     }
@@ -247,8 +248,13 @@ pub fn send(
 ///
 /// # Errors
 /// A message that is not simulated, named in the fault.
-pub fn decode(target: SharedFunction, descriptor: u32, end_of_thread: bool) -> Result<Kind, Fault> {
-    descriptor::decode(target, descriptor, end_of_thread)
+pub fn decode(
+    generation: Generation,
+    target: SharedFunction,
+    descriptor: u32,
+    end_of_thread: bool,
+) -> Result<Kind, Fault> {
+    descriptor::decode(generation, target, descriptor, end_of_thread)
 }
 
 fn perform(mut call: Call<'_, '_>, kind: &Kind) -> Result<(), Trap> {

@@ -1,5 +1,7 @@
 //! The memory behind the data port: shared local memory, surfaces, and the global address space.
 
+use gencl_isa::Generation;
+
 use super::Call;
 use crate::fault::Fault;
 
@@ -45,6 +47,32 @@ pub enum Region {
     },
 }
 
+/// `RENDER_SURFACE_STATE` as a generation has it.
+pub struct SurfaceLayout {
+    /// Dwords.
+    pub dwords: usize,
+    /// The bits of a binding table's entry that are the state's offset.
+    pub pointer: u32,
+    /// The dword with the Surface Base Address.
+    base: usize,
+    /// The next dword is its upper half.
+    wide: bool,
+}
+
+/// Gen7, Gen7.5 (Ivy Bridge and Haswell, "SURFACE_STATE"), Gen8, Gen9 (Volume 2d). A buffer's size is in the same bits.
+const SURFACES: [SurfaceLayout; Generation::ALL.len()] = {
+    const NARROW: SurfaceLayout = SurfaceLayout { dwords: 8, pointer: !0x1f, base: 1, wide: false };
+    const WIDE: SurfaceLayout = SurfaceLayout { dwords: 16, pointer: !0x3f, base: 8, wide: true };
+    [NARROW, NARROW, WIDE, WIDE]
+};
+
+impl SurfaceLayout {
+    /// That of a generation.
+    pub fn of(generation: Generation) -> &'static SurfaceLayout {
+        &SURFACES[generation.column()]
+    }
+}
+
 /// `RENDER_SURFACE_STATE` (Volume 2d): types of surfaces.
 const SURFACE_TYPE_BUFFER: u32 = 4;
 const SURFACE_TYPE_NULL: u32 = 7;
@@ -67,7 +95,9 @@ impl Call<'_, '_> {
     fn surface(&mut self, index: u8) -> Result<Region, Fault> {
         let state = self.surface_state(index)?;
         let (kind, dimensions, depth) = (state[0] >> 29, state[2], state[3] >> 21);
-        let base = u64::from(state[8]) | u64::from(state[9]) << 32;
+        let layout = SurfaceLayout::of(self.context.device.generation);
+        let high = if layout.wide { state[layout.base + 1] } else { 0 };
+        let base = u64::from(state[layout.base]) | u64::from(high) << 32;
         match kind {
             SURFACE_TYPE_BUFFER => {
                 let last = dimensions & 0x7f | (dimensions >> 16 & 0x3fff) << 7 | depth << 21;

@@ -185,6 +185,7 @@ impl Script {
             scratch: (self.scratch > 0).then_some(Scratch {
                 base: MEMORY,
                 per_thread: self.scratch,
+                code: self.scratch.trailing_zeros() - 10,
                 slots: 16,
             }),
             bases: Bases::default(),

@@ -93,7 +93,7 @@ fn scratch_memory_is_found_by_the_header() {
     Descriptor::default().write(&bench, 0);
     bench.run(&[&GPGPU, &BASES, &SLM, &vfe, &[0x7002_0002, 0, 32, 0], &WALKER]).unwrap();
     let launch = bench.launches().remove(0);
-    assert_eq!(launch.scratch, Some(Scratch { base: super::DATA, per_thread: 1024, slots: 32 }));
+    assert_eq!(launch.scratch, Some(Scratch { base: super::DATA, per_thread: 1024, code: 0, slots: 32 }));
     let mut registers = [0; 32];
     launch.write_payload([0; 3], 0, 5, &mut registers);
     assert_eq!(registers[20..24], ((super::DATA as u32 + 5 * 1024) | 5).to_le_bytes());

@@ -1,5 +1,6 @@
 //! Batches written by hand, dword by dword.
 
+mod gen7;
 mod gen8;
 mod genxml;
 mod launches;

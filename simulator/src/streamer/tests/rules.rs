@@ -114,7 +114,7 @@ fn media_state_rules() {
     let mut small = BASES;
     small[13] = 0x1001;
     accepted(&[&small, &[0x7002_0002, 0, 64, 0xfc0]]);
-    refused(&[&small, &[0x7002_0002, 0, 64, 0x1000]], "beyond the Dynamic State Buffer Size");
+    refused(&[&small, &[0x7002_0002, 0, 64, 0x1000]], "beyond the limit of dynamic state");
 }
 
 #[test]

@@ -29,23 +29,25 @@ pub use sampler::{Sample, SampleKind, sample};
 pub use typed::{Slots, Typed, TypedAtomic, access as typed, atomic as typed_atomic};
 
 use super::Call;
+use super::port::SurfaceLayout;
 use crate::fault::Fault;
 
 /// The four channels of a texel as the registers hold them: red, green, blue, alpha, each the bits of a float or an integer.
 pub type Texel = [u32; 4];
 
-/// `RENDER_SURFACE_STATE`: dwords.
+/// `RENDER_SURFACE_STATE`: most dwords.
 const SURFACE_STATE_DWORDS: usize = 16;
 
 impl Call<'_, '_> {
-    /// The surface state that a binding table index means.
+    /// The surface state that a binding table index means; dwords that the generation does not have are 0.
     pub(super) fn surface_state(&mut self, index: u8) -> Result<[u32; SURFACE_STATE_DWORDS], Fault> {
         let (bases, table) = (&self.context.launch.bases, self.context.launch.binding_table);
         let (memory, cursor) = (self.context.memory, &mut self.context.state_cursor);
         let entry = bases.surface + u64::from(table) + u64::from(index) * 4;
-        let state = bases.surface + u64::from(memory.read_u32(cursor, entry)? & !0x3f);
+        let layout = SurfaceLayout::of(self.context.device.generation);
+        let state = bases.surface + u64::from(memory.read_u32(cursor, entry)? & layout.pointer);
         let mut bytes = [0; SURFACE_STATE_DWORDS * 4];
-        memory.read(cursor, state, &mut bytes)?;
+        memory.read(cursor, state, &mut bytes[..layout.dwords * 4])?;
         Ok(bytemuck::cast(bytes))
     }
 
