@@ -98,6 +98,7 @@ fn dispatch(kernel: &Kernel, launch: &Launch) -> Dispatch {
         scratch: (kernel.scratch_size > 0).then_some(Scratch {
             base: SCRATCH,
             per_thread: kernel.scratch_size,
+            code: kernel.scratch_size.trailing_zeros() - 10,
             slots: threads,
         }),
         bases: Bases::default(),
