@@ -12,7 +12,7 @@ use inkwell::context::Context;
 use inkwell::module::Module;
 
 use crate::codegen::{self, Target};
-use crate::ir::passes::ControlFlow;
+use crate::ir::passes::{ControlFlow, Strategy};
 use crate::ir::{self, Unit, passes, text};
 use crate::link::{self, Link};
 use crate::llvm::{self, Machine, generic, library, lower, pipeline, prepare, printf, view};
@@ -394,9 +394,11 @@ impl<'a> Driver<'a> {
         let print_passes = self.debug.is_set(debug::IR_PASSES);
         let control_flow = self.debug.value(debug::CONTROL_FLOW);
         let control_flow = control_flow.and_then(ControlFlow::from_name).unwrap_or_default();
+        let lower_qwords = !target.int64 || self.debug.is_set(debug::QWORDS);
+        let strategy = Strategy { control_flow, lower_qwords };
         self.run("", "ir", |driver| {
             let mut observer = Observer { driver, print: print_passes };
-            passes::standard(&mut unit, control_flow, &mut observer)
+            passes::standard(&mut unit, strategy, &mut observer)
         })
         .map_err(|e| Stop::failure(format!("error: {e}")))?;
         if self.debug.is_set(debug::IR) {

@@ -41,6 +41,7 @@ options! {
     VALIDATE "validate" "" "Check LLVM IR after each step, and each register allocation symbolically.";
     SIMD "simd" "8|16|32" "Compile for this many lanes per thread.";
     CONTROL_FLOW "control-flow" "structured|goto|block-ip" "Run divergent control flow by this means.";
+    QWORDS "qwords" "lowered" "Compute integers of 64 bits as pairs of 32 bits, as for machines without them.";
     CRASH "crash" "PASS[:KERNEL]" "Let the compiler crash when a pass begins.";
     STALL "stall" "PASS[:KERNEL]" "Let the compiler stand still when a pass begins.";
     BATCH "batch" "" "Print batch buffers before they are executed.";

@@ -18,7 +18,7 @@ pub struct Target {
     pub a64_lanes: u32,
     /// Most lanes of an A64 atomic message.
     pub a64_atomic_lanes: u32,
-    /// Arithmetic on 64-bit integers, and `mul` of two dwords to a quadword.
+    /// The integer types `Q` and `UQ`. Without them `lower_qwords` runs, and addresses are dwords.
     pub int64: bool,
     /// Bits of `cr0.0` set at the start: denormals of half, single and double floats are kept.
     pub denormal_bits: u32,

@@ -2,6 +2,7 @@
 
 use super::analysis::cfg::Cfg;
 use super::analysis::dominators::Dominators;
+use super::analysis::values::Values;
 use super::{
     AtomicOp, BinaryOp, BlockId, Builder, Condition, Family, Function, Input, Instruction, Op, Reg, Space,
     Type, UnaryOp,
@@ -375,5 +376,44 @@ impl<'f, 'c> Generator<'f, 'c> {
     fn write_output(&mut self) {
         let values: Vec<Reg> = std::iter::once(self.output).chain(self.variables.iter().copied()).collect();
         self.builder.emit(Op::Store { space: Space::Global, ty: Type::U32, align: 4 }, &[], &values);
+    }
+}
+
+/// An odd number and its inverse modulo 2^64.
+const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+const INVERSE: u64 = 0xf1de_83e1_9937_733d;
+
+/// Keeps what dword registers that are written more than once hold in quadwords, multiplied by [`FACTOR`]. The function does what it did.
+pub fn widen(function: &mut Function) {
+    let values = Values::new(function);
+    let wide: Vec<Option<Reg>> = (0..function.registers.len() as u32)
+        .map(Reg)
+        .map(|reg| {
+            let chosen = function.register(reg).family == Family::Dword && values.writes(reg).len() > 1;
+            chosen.then(|| function.new_register(Family::Qword))
+        })
+        .collect();
+    let wide_of = |reg: Reg| wide.get(reg.0 as usize).copied().flatten();
+    for block in function.layout.clone() {
+        let old = std::mem::take(&mut function.block_mut(block).instructions);
+        let mut b = Builder::new(function, block);
+        for mut instruction in old {
+            for src in &mut instruction.srcs {
+                if let Some(wide) = wide_of(*src) {
+                    let factor = b.immediate(Type::U64, INVERSE);
+                    let value = b.binary(BinaryOp::Mul, Type::U64, wide, factor);
+                    *src = b.convert(Type::U32, Type::U64, value);
+                }
+            }
+            let dsts = instruction.dsts.clone();
+            b.push(instruction);
+            for dst in dsts {
+                if let Some(wide) = wide_of(dst) {
+                    let value = b.convert(Type::U64, Type::U32, dst);
+                    let factor = b.immediate(Type::U64, FACTOR);
+                    b.emit(Op::Binary(BinaryOp::Mul, Type::U64), &[wide], &[value, factor]);
+                }
+            }
+        }
     }
 }

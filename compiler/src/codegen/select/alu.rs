@@ -217,9 +217,6 @@ impl Selector<'_> {
         let wide = machine.size() == 8 && !machine.is_float();
         let float = machine.is_float();
         let refused = || Err(Failure::unsupported(format!("{op:?} of {ty:?}")));
-        if wide && !self.target.int64 {
-            return refused();
-        }
         match op {
             BinaryOp::Mul | BinaryOp::MulHigh if wide => {
                 let (a, b) = (self.materialize(a), self.materialize(b));

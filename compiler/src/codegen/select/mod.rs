@@ -301,7 +301,17 @@ impl Selector<'_> {
         })
     }
 
+    /// Refuses what `lower_qwords` leaves on quadwords when the machine has none: doubles, atomic operations on 64 bits.
+    fn check_qwords(&self, i: &Instruction) -> Result<(), Failure> {
+        let is_qword = |reg: &Reg| self.function.register(*reg).family == Family::Qword;
+        if !self.target.int64 && i.dsts.iter().chain(&i.srcs).any(is_qword) {
+            return Err(Failure::unsupported(format!("{:?} without registers of 64 bits", i.op)));
+        }
+        Ok(())
+    }
+
     fn instruction(&mut self, i: &Instruction, index: usize) -> Result<(), Failure> {
+        self.check_qwords(i)?;
         match i.op {
             Op::Immediate { ty, bits } => self.immediate(i, ty, bits),
             Op::Input(input) => self.input(i.dsts[0], input),

@@ -8,7 +8,7 @@ mod spill;
 
 use super::{Compiled, Options, Target, compile};
 use crate::ir::interpret::{Launch, Memory, Value, run};
-use crate::ir::passes::{ControlFlow, Unobserved, standard};
+use crate::ir::passes::{ControlFlow, Strategy, Unobserved, standard};
 use crate::ir::random::{INPUT_ELEMENTS, OUTPUT_ELEMENTS, random_kernel, random_structured_kernel};
 use crate::ir::text::parse;
 use crate::ir::{Builder, Function, Leave, Op, Space, Type, Unit};
@@ -55,9 +55,9 @@ fn lowered(function: Function) -> Function {
     lowered_by(function, ControlFlow::default())
 }
 
-fn lowered_by(function: Function, control_flow: ControlFlow) -> Function {
+fn lowered_by(function: Function, strategy: impl Into<Strategy>) -> Function {
     let mut unit = Unit { functions: vec![function], ..Unit::default() };
-    standard(&mut unit, control_flow, &mut Unobserved).expect("the passes accept it");
+    standard(&mut unit, strategy, &mut Unobserved).expect("the passes accept it");
     unit.functions.remove(0)
 }
 

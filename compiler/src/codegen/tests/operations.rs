@@ -1,9 +1,10 @@
 //! Every operation of the IR on every type, with values that are constants, uniform or one for each lane; the
 //! results must be those of the IR's interpreter.
 
-use super::{Options, TYPES, code, disassemble, execute, lowered, simd, skylake};
+use super::{Options, TYPES, Target, code, disassemble, execute, lowered, lowered_by, simd, skylake};
 use crate::codegen::compile;
 use crate::ir::interpret::{Launch, Memory, Value, run};
+use crate::ir::passes::Strategy;
 use crate::ir::{
     BinaryOp, Builder, Condition, Family, Function, Input, Op, Reg, Rounding, Space, TernaryOp, Type,
     UnaryOp, signature,
@@ -206,11 +207,27 @@ fn refused(case: &Case) -> bool {
     }
 }
 
+/// Does an operation have to do with integers of 64 bits?
+fn is_wide(case: &Case) -> bool {
+    case.sources.iter().chain([&case.result]).any(|ty| matches!(ty, Type::S64 | Type::U64))
+}
+
 #[test]
 fn every_operation_on_every_type() {
+    check(cases(), Strategy::default(), refused);
+}
+
+#[test]
+fn every_operation_on_halves_of_quadwords() {
+    let divides = |case: &Case| matches!(case.op, Op::Binary(BinaryOp::Div | BinaryOp::Rem, _));
+    let cases = cases().into_iter().filter(is_wide).collect();
+    check(cases, Strategy { lower_qwords: true, ..Strategy::default() }, divides);
+}
+
+fn check(cases: Vec<Case>, strategy: Strategy, refused: impl Fn(&Case) -> bool) {
     let mut faults = Vec::new();
     let mut count = 0;
-    for case in cases() {
+    for case in cases {
         for (form, simple) in [
             (Form::Lanes, true),
             (Form::Uniform, true),
@@ -218,7 +235,7 @@ fn every_operation_on_every_type() {
             (Form::Uniform, false),
             (Form::Constant, false),
         ] {
-            let function = lowered(kernel(&case, form, simple));
+            let function = lowered_by(kernel(&case, form, simple), strategy);
             for lanes in [32, 16, 8] {
                 let what = format!("{} {form:?} {simple} at {lanes} lanes", case.name);
                 if refused(&case) {
@@ -260,6 +277,20 @@ fn every_operation_on_every_type() {
     }
     assert!(count > 1000, "{count} kernels");
     assert!(faults.is_empty(), "{} of {count}:\n{}", faults.len(), faults.join("\n"));
+}
+
+#[test]
+fn quadwords_are_refused_where_there_are_none() {
+    let target = Target { int64: false, ..skylake().clone() };
+    let case = Case {
+        name: String::new(),
+        op: Op::Unary(UnaryOp::Not, Type::U32),
+        sources: vec![Type::U32],
+        result: Type::U32,
+    };
+    let function = lowered(kernel(&case, Form::Lanes, true));
+    let error = compile(&function, &target, &simd(16)).expect_err("its addresses are quadwords");
+    assert!(error.what.contains("64 bits"), "{error}");
 }
 
 #[test]

@@ -8,6 +8,7 @@ mod end_lives;
 mod lower_block_ips;
 mod lower_crossing_bools;
 mod lower_masks;
+mod lower_qwords;
 mod lower_returns;
 mod mark_uniform;
 mod opt_coalesce_copies;
@@ -26,6 +27,7 @@ pub use arrange_blocks::arrange_blocks;
 pub use lower_block_ips::lower_block_ips;
 pub use lower_crossing_bools::lower_crossing_bools;
 pub use lower_masks::{lower_gotos, lower_structured, split_branches, structure_blocks};
+pub use lower_qwords::lower_qwords;
 pub use lower_returns::lower_returns;
 pub use mark_uniform::mark_uniform;
 pub use opt_coalesce_copies::opt_coalesce_copies;
@@ -53,6 +55,7 @@ pub const PASSES: &[Pass] = passes! {
     lower_block_ips
     lower_crossing_bools
     lower_gotos
+    lower_qwords
     lower_returns
     lower_structured
     mark_uniform
@@ -66,13 +69,20 @@ pub const PASSES: &[Pass] = passes! {
     structure_blocks
 };
 
-/// What [`standard`] runs before control flow is lowered.
-const PER_LANE: &[Pass] = passes! {
+/// What [`standard`] runs first.
+const FIRST: &[Pass] = passes! {
     lower_returns
     opt_local_values
     opt_merge_blocks
     opt_copy_propagation
     opt_merge_accesses
+};
+
+/// What it runs next for a machine without quadwords.
+const WITHOUT_QWORDS: &[Pass] = passes! { lower_qwords };
+
+/// What it runs then, before control flow is lowered.
+const PER_LANE: &[Pass] = passes! {
     opt_local_values
     opt_copy_propagation
     opt_dead_code
@@ -119,6 +129,28 @@ impl ControlFlow {
                 }
             }
         }
+    }
+}
+
+/// How functions are brought to the form that code generation takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Strategy {
+    /// How divergent control flow is run.
+    pub control_flow: ControlFlow,
+    /// Integers of 64 bits become two of 32.
+    pub lower_qwords: bool,
+}
+
+impl From<ControlFlow> for Strategy {
+    fn from(control_flow: ControlFlow) -> Self {
+        Strategy { control_flow, ..Strategy::default() }
+    }
+}
+
+impl Strategy {
+    fn passes(self) -> impl Iterator<Item = &'static Pass> {
+        let qwords = if self.lower_qwords { WITHOUT_QWORDS } else { &[] };
+        FIRST.iter().chain(qwords).chain(PER_LANE).chain(self.control_flow.passes())
     }
 }
 
@@ -181,12 +213,13 @@ fn check(pass: &'static str, function: &Function) -> Result<(), PassError> {
 /// When a function is not valid as it comes, or is not after a pass.
 pub fn standard(
     unit: &mut Unit,
-    control_flow: ControlFlow,
+    strategy: impl Into<Strategy>,
     observer: &mut dyn Observer,
 ) -> Result<(), PassError> {
+    let strategy = strategy.into();
     for function in &mut unit.functions {
         check("input", function)?;
-        for &pass in PER_LANE.iter().chain(control_flow.passes()) {
+        for &pass in strategy.passes() {
             run_pass(pass, function, observer)?;
         }
         if !observer.validates() {

@@ -2,7 +2,7 @@
 
 use crate::ir::analysis::values::Values;
 use crate::ir::fold::{fold, is_exact};
-use crate::ir::{BinaryOp, Function, Instruction, Op, Reg, Type, UnaryOp};
+use crate::ir::{BinaryOp, Condition, Function, Instruction, Op, Reg, Type, UnaryOp};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -135,6 +135,24 @@ impl<'c> Numbering<'c> {
             *instruction = Instruction::new(Op::Unary(UnaryOp::Mov, ty), [dst], [same]);
         } else if let Some(simpler) = self.truth_select(instruction) {
             *instruction = simpler;
+        } else if let Some(truth) = self.truth_of_comparison(instruction) {
+            *instruction = Instruction::new(Op::Immediate { ty, bits: truth.into() }, [dst], []);
+        }
+    }
+
+    /// What comparing with the smallest unsigned number gives, if it is always the same.
+    fn truth_of_comparison(&self, instruction: &Instruction) -> Option<bool> {
+        let Op::Compare(condition, ty) = instruction.op else { return None };
+        if ty.is_float() || ty.is_signed() {
+            return None;
+        }
+        let zero = |index: usize| self.constant(instruction.srcs[index]) == Some(0);
+        match condition {
+            Condition::Less if zero(1) => Some(false),
+            Condition::GreaterEqual if zero(1) => Some(true),
+            Condition::Greater if zero(0) => Some(false),
+            Condition::LessEqual if zero(0) => Some(true),
+            _ => None,
         }
     }
 
@@ -163,14 +181,15 @@ impl<'c> Numbering<'c> {
                 let (a, b) = (instruction.srcs[0], instruction.srcs[1]);
                 let right = |bits| (self.constant(b) == Some(bits)).then_some(a);
                 let left = |bits| (self.constant(a) == Some(bits)).then_some(b);
+                let zero = |a, b| [a, b].into_iter().find(|&reg| self.constant(reg) == Some(0));
                 match op {
                     BinaryOp::Add | BinaryOp::Or | BinaryOp::Xor => right(0).or_else(|| left(0)),
                     BinaryOp::Sub | BinaryOp::Shl | BinaryOp::Shr => right(0),
-                    BinaryOp::Mul => right(1).or_else(|| left(1)),
-                    BinaryOp::And => right(ty.mask()).or_else(|| left(ty.mask())),
+                    BinaryOp::Mul => right(1).or_else(|| left(1)).or_else(|| zero(a, b)),
+                    BinaryOp::And => right(ty.mask()).or_else(|| left(ty.mask())).or_else(|| zero(a, b)),
+                    BinaryOp::MulHigh => zero(a, b),
                     BinaryOp::Div => right(1),
-                    BinaryOp::MulHigh
-                    | BinaryOp::Rem
+                    BinaryOp::Rem
                     | BinaryOp::Min
                     | BinaryOp::Max
                     | BinaryOp::AddSat

@@ -1,0 +1,295 @@
+//! Registers of 64 bits become two of 32, for machines without instructions on quadwords (Gen7 and Gen7.5 have no type `Q`: Ivy Bridge
+//! PRM, volume 4 part 3, "Numeric Data Types").
+//!
+//! Each quadword register has a low and a high dword; [`arithmetic`], [`compare`], [`convert`] and [`cross_lane`] say what operations on
+//! 64-bit integers are on these. Results are made in new registers and then copied, as a destination may be a source as well; the
+//! optimisations behind this pass take the copies away, and what constants leave of the rest.
+//!
+//! What has no such form is done on whole quadwords, joined before and parted after: addresses of 64 bits, arithmetic of doubles, atomic
+//! operations on 64 bits. Code generation refuses these for machines without quadwords. On others the pass can be tried all
+//! the same (`GENCL_DEBUG=qwords=lowered`).
+
+mod arithmetic;
+mod compare;
+mod convert;
+mod cross_lane;
+mod emit;
+#[cfg(test)]
+mod tests;
+
+use crate::ir::analysis::values::Values;
+use crate::ir::signature::MAX_ELEMENTS;
+use crate::ir::{
+    BinaryOp, CrossLane, Family, Function, Input, Instruction, Op, Reg, Space, TernaryOp, Type, UnaryOp,
+};
+use gencl_program::PushSource;
+use smallvec::SmallVec;
+
+/// The dwords of a quadword.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Halves {
+    low: Reg,
+    high: Reg,
+}
+
+/// Puts two dword registers in place of every quadword register. Per-lane form.
+pub fn lower_qwords(function: &mut Function) {
+    let mut halves = vec![None; function.registers.len()];
+    for (index, slot) in halves.iter_mut().enumerate() {
+        if function.registers[index].family == Family::Qword {
+            let [low, high] = std::array::from_fn(|_| function.new_register(Family::Dword));
+            *slot = Some(Halves { low, high });
+        }
+    }
+    if halves.iter().all(Option::is_none) {
+        return;
+    }
+    let constants = constants(function);
+    let mut lowering = Lowering { function, halves, constants, out: Vec::new() };
+    for block in lowering.function.layout.clone() {
+        for instruction in std::mem::take(&mut lowering.function.block_mut(block).instructions) {
+            lowering.instruction(instruction);
+        }
+        lowering.function.block_mut(block).instructions = std::mem::take(&mut lowering.out);
+    }
+}
+
+/// By register: the constant that it holds wherever it is read.
+fn constants(function: &Function) -> Vec<Option<u64>> {
+    let values = Values::new(function);
+    let mut constants = vec![None; function.registers.len()];
+    for instruction in function.instructions() {
+        if let Op::Immediate { bits, .. } = instruction.op
+            && values.single_write(instruction.dsts[0]).is_some()
+        {
+            constants[instruction.dsts[0].0 as usize] = Some(bits);
+        }
+    }
+    constants
+}
+
+struct Lowering<'f> {
+    function: &'f mut Function,
+    /// By register, of the quadwords that there were.
+    halves: Vec<Option<Halves>>,
+    /// By register that there was.
+    constants: Vec<Option<u64>>,
+    /// The block that is being made.
+    out: Vec<Instruction>,
+}
+
+fn is_qword(ty: Type) -> bool {
+    ty.family() == Family::Qword
+}
+
+impl Lowering<'_> {
+    fn halves_of(&self, reg: Reg) -> Option<Halves> {
+        self.halves.get(reg.0 as usize).copied().flatten()
+    }
+
+    fn instruction(&mut self, instruction: Instruction) {
+        let touches = |reg: &Reg| self.halves_of(*reg).is_some();
+        if !instruction.dsts.iter().chain(&instruction.srcs).any(touches) {
+            self.out.push(instruction);
+        } else if !self.lower(&instruction) {
+            self.whole(&instruction);
+        }
+    }
+
+    /// Replaces an instruction on quadwords by ones on dwords, if that can be done.
+    fn lower(&mut self, instruction: &Instruction) -> bool {
+        let halves: SmallVec<[Option<Halves>; 4]> =
+            instruction.srcs.iter().map(|&src| self.halves_of(src)).collect();
+        let dst = instruction.dsts.first().copied();
+        let srcs = instruction.srcs.as_slice();
+        let result = match (instruction.op, halves.as_slice()) {
+            (Op::Immediate { bits, .. }, _) => Some(self.constant(bits)),
+            (Op::Input(input), _) => self.input(input),
+            (Op::Undefined, _) => {
+                let dsts = self.parted(&instruction.dsts);
+                self.out.push(Instruction::new(Op::Undefined, dsts, []));
+                return true;
+            }
+            (Op::Unary(op, ty), &[Some(a)]) => self.unary(op, ty, a),
+            (Op::Binary(op, ty), &[Some(a), Some(b)]) if !ty.is_float() => {
+                let amount = self.constants[srcs[1].0 as usize];
+                self.binary(op, ty, a, b, amount)
+            }
+            (Op::Ternary(op, ty), &[Some(a), Some(b), Some(c)]) if !ty.is_float() => {
+                Some(self.ternary(op, a, b, c))
+            }
+            (Op::Select(_), &[None, Some(a), Some(b)]) => Some(self.choose(srcs[0], a, b)),
+            (Op::CrossLane(op), &[Some(a), ..]) => self.cross_lane(op, a, srcs),
+            (Op::Compare(condition, ty), &[Some(a), Some(b)]) if !ty.is_float() => {
+                let truth = self.compare64(condition, ty, a, b);
+                return self.move_to(Type::Bool, dst, truth);
+            }
+            (Op::Convert { to, from, rounding, saturate }, &[Some(a)]) if !is_qword(to) => {
+                let Some(value) = self.convert_from(to, from, rounding, saturate, a) else { return false };
+                return self.move_to(to, dst, value);
+            }
+            (Op::Convert { to, from, rounding, saturate }, &[a]) => {
+                self.convert_to(to, from, rounding, saturate, srcs[0], a)
+            }
+            (Op::Load { space, ty, align }, _) => {
+                self.load(space, ty, align, instruction);
+                return true;
+            }
+            (Op::Store { space, ty, align }, _) => {
+                self.store(space, ty, align, instruction);
+                return true;
+            }
+            _ => None,
+        };
+        let (Some(result), Some(dst)) = (result, dst.and_then(|dst| self.halves_of(dst))) else {
+            return false;
+        };
+        self.copy(dst, result);
+        true
+    }
+
+    /// Writes the result of an instruction that is no quadword.
+    fn move_to(&mut self, ty: Type, dst: Option<Reg>, value: Reg) -> bool {
+        let Some(dst) = dst else { return false };
+        self.out.push(Instruction::new(Op::Unary(UnaryOp::Mov, ty), [dst], [value]));
+        true
+    }
+
+    fn copy(&mut self, dst: Halves, src: Halves) {
+        for (dst, src) in [(dst.low, src.low), (dst.high, src.high)] {
+            self.move_to(Type::U32, Some(dst), src);
+        }
+    }
+
+    /// Registers, dwords in place of quadwords.
+    fn parted(&self, regs: &[Reg]) -> SmallVec<[Reg; 4]> {
+        let mut parted = SmallVec::new();
+        for &reg in regs {
+            match self.halves_of(reg) {
+                Some(Halves { low, high }) => parted.extend([low, high]),
+                None => parted.push(reg),
+            }
+        }
+        parted
+    }
+
+    /// An instruction as it is, on quadwords that live for it alone.
+    fn whole(&mut self, instruction: &Instruction) {
+        let mut instruction = instruction.clone();
+        for src in &mut instruction.srcs {
+            *src = self.joined(*src);
+        }
+        let mut results: SmallVec<[(Halves, Reg); 2]> = SmallVec::new();
+        for dst in &mut instruction.dsts {
+            if let Some(halves) = self.halves_of(*dst) {
+                *dst = self.function.new_register(Family::Qword);
+                results.push((halves, *dst));
+            }
+        }
+        self.out.push(instruction);
+        for (halves, qword) in results {
+            let low = self.convert(Type::U32, Type::U64, qword);
+            let width = self.emit(Op::Immediate { ty: Type::U64, bits: 32 }, Family::Qword, &[]);
+            let shifted = self.emit(Op::Binary(BinaryOp::Shr, Type::U64), Family::Qword, &[qword, width]);
+            let high = self.convert(Type::U32, Type::U64, shifted);
+            self.copy(halves, Halves { low, high });
+        }
+    }
+
+    /// The quadword of two halves; a register that is none as it is.
+    fn joined(&mut self, reg: Reg) -> Reg {
+        let Some(Halves { low, high }) = self.halves_of(reg) else { return reg };
+        let low = self.convert(Type::U64, Type::U32, low);
+        let high = self.convert(Type::U64, Type::U32, high);
+        let width = self.emit(Op::Immediate { ty: Type::U64, bits: 32 }, Family::Qword, &[]);
+        let high = self.emit(Op::Binary(BinaryOp::Shl, Type::U64), Family::Qword, &[high, width]);
+        self.emit(Op::Binary(BinaryOp::Or, Type::U64), Family::Qword, &[low, high])
+    }
+
+    /// By-value arguments come as two dwords. What else comes as a quadword is an address or a size on a machine that has them.
+    fn input(&mut self, input: Input) -> Option<Halves> {
+        let Input::Push(PushSource::Value { argument, offset }) = input else { return None };
+        let [low, high] = [offset, offset + 4].map(|offset| {
+            let source = PushSource::Value { argument, offset };
+            self.emit(Op::Input(Input::Push(source)), Family::Dword, &[])
+        });
+        Some(Halves { low, high })
+    }
+
+    fn unary(&mut self, op: UnaryOp, ty: Type, a: Halves) -> Option<Halves> {
+        if !ty.is_float() {
+            return self.integer_unary(op, ty, a);
+        }
+        // The sign of a double is the highest bit.
+        let (op, bits) = match op {
+            UnaryOp::Mov => return Some(a),
+            UnaryOp::Neg => (BinaryOp::Xor, 0x8000_0000),
+            UnaryOp::Abs => (BinaryOp::And, 0x7fff_ffff),
+            _ => return None,
+        };
+        let bits = self.dword(bits);
+        Some(Halves { high: self.binary32(op, a.high, bits), ..a })
+    }
+
+    fn ternary(&mut self, op: TernaryOp, a: Halves, b: Halves, c: Halves) -> Halves {
+        match op {
+            TernaryOp::Mad => {
+                let product = self.mul(a, b);
+                self.add(product, c)
+            }
+            TernaryOp::BitSelect => {
+                let mut select = |a, b, c| {
+                    self.emit(Op::Ternary(TernaryOp::BitSelect, Type::U32), Family::Dword, &[a, b, c])
+                };
+                Halves { low: select(a.low, b.low, c.low), high: select(a.high, b.high, c.high) }
+            }
+        }
+    }
+
+    /// Operations across lanes on what the halves hold. `srcs` are those of the instruction.
+    fn cross_lane(&mut self, op: CrossLane, a: Halves, srcs: &[Reg]) -> Option<Halves> {
+        match op {
+            CrossLane::Shuffle(_) => Some(self.shuffle(a, srcs[1])),
+            CrossLane::Ballot => None,
+            CrossLane::Reduce(op, ty) if ty.is_integer() => Some(self.reduce(op, ty, a)),
+            CrossLane::Scan { op, ty, exclusive } if ty.is_integer() => Some(self.scan(op, ty, exclusive, a)),
+            CrossLane::Reduce(..) | CrossLane::Scan { .. } => None,
+        }
+    }
+
+    /// A load of up to as many elements as an instruction takes, which may be two of that many dwords.
+    fn load(&mut self, space: Space, ty: Type, align: u32, instruction: &Instruction) {
+        let dsts = self.parted(&instruction.dsts);
+        let address = self.joined(instruction.srcs[0]);
+        let ty = if is_qword(ty) { Type::U32 } else { ty };
+        for (index, dsts) in dsts.chunks(MAX_ELEMENTS).enumerate() {
+            let (address, align) = self.part_of_access(address, align, index);
+            self.out.push(Instruction::new(Op::Load { space, ty, align }, dsts.iter().copied(), [address]));
+        }
+    }
+
+    fn store(&mut self, space: Space, ty: Type, align: u32, instruction: &Instruction) {
+        let values = self.parted(&instruction.srcs[1..]);
+        let address = self.joined(instruction.srcs[0]);
+        let ty = if is_qword(ty) { Type::U32 } else { ty };
+        for (index, values) in values.chunks(MAX_ELEMENTS).enumerate() {
+            let (address, align) = self.part_of_access(address, align, index);
+            let srcs = std::iter::once(address).chain(values.iter().copied());
+            self.out.push(Instruction::new(Op::Store { space, ty, align }, [], srcs));
+        }
+    }
+
+    /// Address and alignment of part `index` of an access of more dwords than an instruction takes.
+    fn part_of_access(&mut self, address: Reg, align: u32, index: usize) -> (Reg, u32) {
+        if index == 0 {
+            return (address, align);
+        }
+        let distance = (index * MAX_ELEMENTS * 4) as u32;
+        let wide = self.function.register(address).family == Family::Qword;
+        let ty = if wide { Type::U64 } else { Type::U32 };
+        let bits = u64::from(distance);
+        let distance_reg = self.emit(Op::Immediate { ty, bits }, ty.family(), &[]);
+        let address = self.emit(Op::Binary(BinaryOp::Add, ty), ty.family(), &[address, distance_reg]);
+        (address, align.min(1 << distance.trailing_zeros()))
+    }
+}
