@@ -361,6 +361,25 @@ pub struct Send {
     pub end_of_thread: bool,
 }
 
+impl Send {
+    /// The message with its payload in one piece, as `send` has it: bits 28:25 of the descriptor ("Message Length") count both pieces. A descriptor in a
+    /// register stays as it is.
+    #[must_use]
+    pub fn joined(self) -> Send {
+        match (self.descriptor, self.extended) {
+            (Descriptor::Immediate(descriptor), Descriptor::Immediate(extended)) => {
+                let second = extended >> 6 & 0xf;
+                Send {
+                    descriptor: Descriptor::Immediate(descriptor + (second << 25)),
+                    extended: Descriptor::Immediate(extended & !(0xf << 6)),
+                    ..self
+                }
+            }
+            _ => self,
+        }
+    }
+}
+
 /// Branch offsets in bytes, relative to the branch instruction itself (`jmpi`: to the next
 /// instruction), whatever unit the encoding has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]

@@ -16,7 +16,7 @@ impl Platform {
     pub fn get() -> &'static Self {
         static PLATFORM: OnceLock<Platform> = OnceLock::new();
         PLATFORM.get_or_init(|| match crate::device::discover() {
-            Ok(device) => Self { devices: vec![Arc::new(device)], reason: None },
+            Ok(devices) => Self { devices: devices.into_iter().map(Arc::new).collect(), reason: None },
             Err(reason) => {
                 tracing::error!("no devices: {reason}");
                 Self { devices: Vec::new(), reason: Some(reason) }

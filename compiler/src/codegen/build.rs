@@ -3,7 +3,7 @@
 //! The hardware takes operands of at most two registers and some operations only for 8 lanes. The
 //! builder cuts an operation on all lanes into instructions that keep to this, and works out regions.
 
-use super::lir::{Block, GRF, Inst, Point, Program, VRef, Vreg};
+use super::lir::{Block, GRF, Inst, Lengths, Point, Program, VRef, Vreg};
 use gencl_isa::{
     AccessMode, Arf, Condition, Destination, Extra, Flag, Instruction, MathFunction, Opcode, Operand,
     Predicate, PredicateControl, Region, Register, Send, Source, ThreadControl, Type,
@@ -226,12 +226,14 @@ pub struct Builder {
     pub predicate: Option<(Flag, bool)>,
     /// The operations that follow are for all lanes, whether they run or not.
     pub all_lanes: bool,
+    /// Messages may have their payload in two pieces.
+    pub split_sends: bool,
 }
 
 impl Builder {
     /// Nothing yet.
-    pub fn new(simd: u32) -> Builder {
-        Builder { program: Program::default(), simd, predicate: None, all_lanes: false }
+    pub fn new(simd: u32, split_sends: bool) -> Builder {
+        Builder { program: Program::default(), simd, predicate: None, all_lanes: false, split_sends }
     }
 
     /// Begins the next block.
@@ -435,7 +437,8 @@ impl Builder {
         }
     }
 
-    /// Emits a message for `lanes` lanes from `first` on, or for one element when `lanes` is 1.
+    /// Emits a message for `lanes` lanes from `first` on, or for one element when `lanes` is 1. Where the target has no split sends, two pieces of payload
+    /// are put together.
     pub fn send(
         &mut self,
         send: Send,
@@ -444,6 +447,12 @@ impl Builder {
         payload: [Option<VRef>; 2],
         dst: Option<VRef>,
     ) {
+        let (send, payload) = match payload {
+            [Some(one), Some(two)] if !self.split_sends => {
+                (send.joined(), [Some(self.join(&send, one, two)), None])
+            }
+            _ => (send, payload),
+        };
         let split = payload[1].is_some();
         let mut isa = Instruction::new(if split { Opcode::Sends } else { Opcode::Send }, lanes as u8);
         isa.channel_offset = first as u8;
@@ -468,6 +477,24 @@ impl Builder {
         inst.dst = dst;
         inst.fresh = dst.is_some();
         self.push(inst);
+    }
+
+    /// Copies both pieces of a message's payload into registers that follow each other, whatever lanes run: not all registers of a payload have a dword for
+    /// each lane.
+    fn join(&mut self, send: &Send, one: VRef, two: VRef) -> VRef {
+        let Lengths { message, extended, .. } = Lengths::of(send).unwrap_or_default();
+        let payload = self.registers(message + extended);
+        let mut copy = |from: VRef, to: VRef, count: u32| {
+            for done in (0..count).step_by(2) {
+                let lanes = 8 * (count - done).min(2);
+                let dst = Dest { at: to.plus(done * GRF), stride: 4, ty: Type::UD, fresh: true };
+                let src = Val::reg(from.plus(done * GRF), 4, Type::UD);
+                self.op_on_few(Operation::new(Opcode::Mov), dst, &[src], lanes);
+            }
+        };
+        copy(one, payload, message);
+        copy(two, payload.plus(message * GRF), extended);
+        payload
     }
 
     /// Sends a header of one register for something that has no lanes, whatever lanes are enabled.

@@ -10,7 +10,7 @@
 //! anything will do for it - but something must write it, or say that it is undefined.
 
 use super::allocate::Locations;
-use super::lir::{Inst, Kind, Program, VRef};
+use super::lir::{GRF, Inst, Kind, Program, VRef};
 use fixedbitset::FixedBitSet;
 use smallvec::SmallVec;
 use std::collections::BTreeSet;
@@ -122,7 +122,7 @@ fn never_written(program: &Program) -> Option<u32> {
     known.extend((0..program.vregs.len()).filter(|&v| program.vregs[v].fixed.is_some()));
     known.extend(insts().filter_map(|inst| inst.dst).map(|v| original(v) as usize));
     insts()
-        .filter(|inst| !matches!(inst.kind, Kind::Spill(_)))
+        .filter(|inst| !matches!(inst.kind, Kind::Spill(_) | Kind::Copy))
         .flat_map(|inst| inst.srcs.iter().flatten())
         .map(|v| original(*v))
         .find(|&v| !known.contains(v as usize))
@@ -200,7 +200,7 @@ fn step(
                 let expected = origin(program, v, byte);
                 let held = state.file.get((base + byte) as usize);
                 // Spilling saves whole registers, whatever is in them.
-                let whole = matches!(inst.kind, Kind::Spill(_));
+                let whole = matches!(inst.kind, Kind::Spill(_) | Kind::Copy);
                 let fine = held.is_some_and(|h| h.contains(&expected)) || !state.is_written(bytes, expected);
                 if !fine && !whole && fault.is_none() {
                     fault = Some(format!("source {index} byte {byte} at {} holds {held:?}", base + byte));
@@ -211,9 +211,14 @@ fn step(
     if let Some(fault) = fault {
         return Err(fault);
     }
-    if let (Kind::Spill(slot), Some(v)) = (inst.kind, inst.srcs[1]) {
-        let base = place(v)?;
-        let (from, to, bytes) = (base as usize, slot as usize, inst.src_span(1) as usize);
+    if let Kind::Spill(slot) = inst.kind {
+        let (v, header, index) = match inst.srcs {
+            [Some(payload), None, _] => (payload, GRF, 0),
+            [_, Some(data), _] => (data, 0, 1),
+            _ => return Err("nothing is spilled".into()),
+        };
+        let base = place(v)? + header;
+        let (from, to, bytes) = (base as usize, slot as usize, (inst.src_span(index) - header) as usize);
         state.scratch.resize(state.scratch.len().max(to + bytes), Held::new());
         state.scratch[to..to + bytes].clone_from_slice(&state.file[from..from + bytes]);
         return Ok(());
@@ -223,6 +228,12 @@ fn step(
     let end = base + inst.dst_span();
     if end as usize > state.file.len() || v.offset + inst.dst_span() > program.info(v.vreg).size {
         return Err(format!("v{} is written beyond its end", v.vreg.0));
+    }
+    if let (Kind::Copy, Some(from)) = (inst.kind, inst.srcs[0]) {
+        let (from, to, span) = (place(from)? as usize, base as usize, inst.dst_span() as usize);
+        let held = state.file[from..from + span].to_vec();
+        state.file[to..to + span].clone_from_slice(&held);
+        return Ok(());
     }
     let some_lanes = inst.isa.predicate.is_some() || masked && !inst.isa.no_mask;
     let keeps = some_lanes && !inst.fresh && inst.target.is_none();

@@ -4,7 +4,7 @@
 //! [`VRef`] ignores the register and subregister of its [`gencl_isa`] operand until allocation
 //! puts them in.
 
-use gencl_isa::{AccessMode, Extra, Instruction, Opcode, Operand, Region, Source};
+use gencl_isa::{AccessMode, Extra, Instruction, Opcode, Operand, Region, Send, Source};
 use std::fmt::Write;
 
 /// Bytes of one general register.
@@ -62,7 +62,9 @@ pub enum Kind {
     Normal,
     /// Not a machine instruction: the destination's contents are no longer needed.
     Undefined,
-    /// Store to scratch of this byte of the spill area.
+    /// Copies registers as they are, whatever they hold.
+    Copy,
+    /// Store to scratch of this byte of the spill area: what source 1 has, or of a message in one piece, source 0 behind the header.
     Spill(u32),
     /// Load from scratch of this byte of the spill area.
     Fill(u32),
@@ -135,7 +137,7 @@ pub struct Program {
 }
 
 /// Message lengths in registers, from the descriptors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lengths {
     /// Source 0.
     pub message: u32,
@@ -143,6 +145,18 @@ pub struct Lengths {
     pub extended: u32,
     /// Destination.
     pub response: u32,
+}
+
+impl Lengths {
+    /// Those of a message whose descriptors are immediates.
+    pub fn of(send: &Send) -> Option<Lengths> {
+        let gencl_isa::Descriptor::Immediate(d) = send.descriptor else { return None };
+        let extended = match send.extended {
+            gencl_isa::Descriptor::Immediate(e) => e >> 6 & 0xf,
+            gencl_isa::Descriptor::Register(_) => 0,
+        };
+        Some(Lengths { message: d >> 25 & 0xf, extended, response: d >> 20 & 0x1f })
+    }
 }
 
 impl Inst {
@@ -163,13 +177,8 @@ impl Inst {
 
     /// Lengths of a message.
     pub fn lengths(&self) -> Option<Lengths> {
-        let Extra::Send(send) = self.isa.extra else { return None };
-        let gencl_isa::Descriptor::Immediate(d) = send.descriptor else { return None };
-        let extended = match send.extended {
-            gencl_isa::Descriptor::Immediate(e) => e >> 6 & 0xf,
-            gencl_isa::Descriptor::Register(_) => 0,
-        };
-        Some(Lengths { message: d >> 25 & 0xf, extended, response: d >> 20 & 0x1f })
+        let Extra::Send(send) = &self.isa.extra else { return None };
+        Lengths::of(send)
     }
 
     /// Does it write one of the four components of an align16 destination, the one where its register is?

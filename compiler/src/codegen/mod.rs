@@ -207,7 +207,7 @@ fn with_spills(
         if count == 0 {
             break;
         }
-        spill::spill(program, &shortage.candidates[..count], target.generation)?;
+        spill::spill(program, &shortage.candidates[..count], target)?;
     }
     Err(format!("{registers} registers do not suffice, even with spilling"))
 }

@@ -9,6 +9,7 @@
 //! needs a fill before it.
 
 use super::lir::{GRF, Inst, Kind, Program, VRef, Vreg, VregInfo};
+use super::target::Target;
 use gencl_isa::message::{Message, Operation as Access};
 use gencl_isa::{
     Destination, Extra, Generation, Instruction, Opcode, Operand, Region, Register, Source, Type,
@@ -75,7 +76,7 @@ const SCALAR: u32 = 8;
 ///
 /// # Errors
 /// More scratch than messages can reach.
-pub fn spill(program: &mut Program, vregs: &[Vreg], generation: Generation) -> Result<(), String> {
+pub fn spill(program: &mut Program, vregs: &[Vreg], target: &Target) -> Result<(), String> {
     let mut anew = computable(program);
     anew.retain(|v, _| vregs.contains(v));
     // What one of them is computed from is not taken away at the same time.
@@ -97,7 +98,7 @@ pub fn spill(program: &mut Program, vregs: &[Vreg], generation: Generation) -> R
         for inst in old {
             if !inst.dst.is_some_and(|v| anew.contains_key(&v.vreg)) {
                 let inst = compute(program, inst, &anew, &mut new);
-                rewrite(program, inst, masked, generation, &mut new)?;
+                rewrite(program, inst, masked, target, &mut new)?;
             }
         }
         program.blocks[index].insts = new;
@@ -140,7 +141,7 @@ fn rewrite(
     program: &mut Program,
     mut inst: Inst,
     masked: bool,
-    generation: Generation,
+    target: &Target,
     out: &mut Vec<Inst>,
 ) -> Result<(), String> {
     let slot = |program: &Program, v: Option<VRef>| v.and_then(|v| program.info(v.vreg).spilled);
@@ -157,7 +158,7 @@ fn rewrite(
             Some(piece) => piece,
             None => {
                 let piece = new_piece(program, at.vreg, first, bytes);
-                fill(piece, base + first, bytes, generation, out)?;
+                fill(piece, base + first, bytes, target.generation, out)?;
                 pieces.push((at.vreg, first, bytes, piece));
                 piece
             }
@@ -175,12 +176,12 @@ fn rewrite(
     let some_lanes = inst.isa.predicate.is_some() || masked && !inst.isa.no_mask && !inst.fresh;
     let whole = covered == bytes && !some_lanes;
     if !whole {
-        fill(piece, base + first, bytes, generation, out)?;
+        fill(piece, base + first, bytes, target.generation, out)?;
     }
     inst.dst = Some(VRef { vreg: piece, offset: at.offset - first });
     inst.fresh = whole;
     out.push(inst);
-    store(piece, base + first, bytes, generation, out)
+    store(program, piece, base + first, bytes, target, out)
 }
 
 fn new_piece(program: &mut Program, of: Vreg, first: u32, bytes: u32) -> Vreg {
@@ -189,11 +190,17 @@ fn new_piece(program: &mut Program, of: Vreg, first: u32, bytes: u32) -> Vreg {
     Vreg(program.vregs.len() as u32 - 1)
 }
 
-/// Block sizes that scratch messages have, which together make `registers`.
-fn blocks(registers: u32) -> impl Iterator<Item = (u32, u32)> {
+/// Most registers of a scratch message.
+const LARGEST_BLOCK: u32 = 8;
+
+/// The same where the data of a store have to be copied behind a header: copies need registers where they are short.
+const LARGEST_COPIED_BLOCK: u32 = 4;
+
+/// Block sizes up to `largest` that scratch messages have, which together make `registers`.
+fn blocks(registers: u32, largest: u32) -> impl Iterator<Item = (u32, u32)> {
     let mut done = 0;
     std::iter::from_fn(move || {
-        let size = [8, 4, 2, 1].into_iter().find(|s| done + s <= registers)?;
+        let size = [8, 4, 2, 1].into_iter().find(|&s| s <= largest && done + s <= registers)?;
         done += size;
         Some((done - size, size))
     })
@@ -226,7 +233,7 @@ fn fill(
     generation: Generation,
     out: &mut Vec<Inst>,
 ) -> Result<(), String> {
-    for (first, size) in blocks(bytes / GRF) {
+    for (first, size) in blocks(bytes / GRF, LARGEST_BLOCK) {
         let mut isa = message(Opcode::Send);
         isa.destination = Destination::new(Register::Grf(0), 0, Type::UW);
         isa.extra = access(false, size, slot / GRF + first, generation)?;
@@ -240,20 +247,52 @@ fn fill(
 }
 
 fn store(
+    program: &mut Program,
     piece: Vreg,
     slot: u32,
     bytes: u32,
-    generation: Generation,
+    target: &Target,
     out: &mut Vec<Inst>,
 ) -> Result<(), String> {
-    for (first, size) in blocks(bytes / GRF) {
-        let mut isa = message(Opcode::Sends);
-        isa.sources[1] = header();
-        isa.extra = access(true, size, slot / GRF + first, generation)?;
-        let mut inst = Inst::new(isa);
-        inst.srcs[1] = Some(VRef { vreg: piece, offset: first * GRF });
+    let largest = if target.split_sends { LARGEST_BLOCK } else { LARGEST_COPIED_BLOCK };
+    for (first, size) in blocks(bytes / GRF, largest) {
+        let extra = access(true, size, slot / GRF + first, target.generation)?;
+        let data = VRef { vreg: piece, offset: first * GRF };
+        let mut inst = if target.split_sends {
+            let mut inst = Inst::new(message(Opcode::Sends));
+            inst.isa.sources[1] = header();
+            inst.srcs[1] = Some(data);
+            inst
+        } else {
+            let mut inst = Inst::new(message(Opcode::Send));
+            inst.srcs[0] = Some(with_header(program, data, size, out));
+            inst
+        };
+        inst.isa.extra = match extra {
+            Extra::Send(send) if !target.split_sends => Extra::Send(send.joined()),
+            extra => extra,
+        };
         inst.kind = Kind::Spill(slot + first * GRF);
         out.push(inst);
     }
     Ok(())
+}
+
+/// Copies `g0` and `count` registers of data into registers that follow each other.
+fn with_header(program: &mut Program, data: VRef, count: u32, out: &mut Vec<Inst>) -> VRef {
+    let payload = VRef { vreg: program.vreg((1 + count) * GRF, GRF), offset: 0 };
+    let mut copy = |from: Option<VRef>, to: VRef, registers: u32| {
+        let mut isa = Instruction::new(Opcode::Mov, 8 * registers as u8);
+        isa.no_mask = true;
+        isa.destination = Destination::new(Register::Grf(0), 0, Type::UD);
+        isa.sources[0] = Operand::Register(Source::new(Register::Grf(0), 0, Region::new(8, 8, 1), Type::UD));
+        let mut inst = Inst::new(isa);
+        (inst.srcs[0], inst.dst, inst.fresh, inst.kind) = (from, Some(to), true, Kind::Copy);
+        out.push(inst);
+    };
+    copy(None, payload, 1);
+    for done in (0..count).step_by(2) {
+        copy(Some(data.plus(done * GRF)), payload.plus((1 + done) * GRF), (count - done).min(2));
+    }
+    payload
 }

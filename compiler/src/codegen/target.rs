@@ -26,7 +26,8 @@ pub struct Target {
     pub barrier_mask: u32,
 }
 
-const TARGETS: &[Target] = &[Target {
+/// What the targets of Gen9 have.
+const GEN9: Target = Target {
     name: "skl",
     generation: Generation::Gen9,
     registers: 128,
@@ -36,7 +37,20 @@ const TARGETS: &[Target] = &[Target {
     int64: true,
     denormal_bits: 0x4c0,
     barrier_mask: 0x8f00_0000,
-}];
+};
+
+/// What the targets of Gen8 have (Broadwell manual, Volume 7: "A64 Messages", "Message Gateway, BarrierMsg").
+const GEN8: Target = Target {
+    name: "bdw",
+    generation: Generation::Gen8,
+    split_sends: false,
+    a64_lanes: 8,
+    barrier_mask: 0x0f00_0000,
+    ..GEN9
+};
+
+/// All targets, oldest first.
+const TARGETS: &[Target] = &[GEN8, GEN9, Target { name: "kbl", ..GEN9 }, Target { name: "cfl", ..GEN9 }];
 
 impl Target {
     /// What programs for it may use.

@@ -1,4 +1,4 @@
-//! Finding a device: a render node of the kernel that is supported, else the simulator.
+//! Finding devices: render nodes of the kernel that are supported, else the simulator.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -6,55 +6,85 @@ use std::time::Duration;
 
 use gencl_i915::RenderNode;
 use gencl_i915::kernel::{self, KernelNode};
+use gencl_i915::uapi::param;
 use gencl_program::debug::{self, Debug};
 use gencl_simulator::{Settings, Simulator, statistics};
 
 use super::Device;
-use super::table::{self, DeviceFacts, DeviceKind};
+use super::table::{self, DeviceFacts, DeviceKind, Hardware};
+use super::units::Units;
 use crate::ImageLimits;
 
 /// The target that is simulated when nothing else is asked for.
 const DEFAULT_TARGET: &str = "skl";
 
-/// Finds the device that `GENCL_DEVICE` names: `sim:skl`, the path of a render node, or when it is not set the first supported
-/// render node, else the simulator. `GENCL_DEVICE_TYPE` (`cpu`, `gpu`) changes what it says it is. The error tells why there is none.
-pub(crate) fn discover() -> Result<Device, String> {
-    let wish = std::env::var("GENCL_DEVICE").unwrap_or_default();
+/// Finds the devices that `GENCL_DEVICE` names, separated by commas: `sim:skl`, the path of a render node; when it is not set all supported render
+/// nodes, else the simulator. `GENCL_DEVICE_TYPE` (`cpu`, `gpu`) changes what they say they are. A device that cannot be used does not hide the others. The error
+/// tells why there is none.
+pub(crate) fn discover() -> Result<Vec<Device>, String> {
+    let wishes = std::env::var("GENCL_DEVICE").unwrap_or_default();
     let kind = match std::env::var("GENCL_DEVICE_TYPE").unwrap_or_default().as_str() {
         "" => None,
         "cpu" => Some(DeviceKind::Cpu),
         "gpu" => Some(DeviceKind::Gpu),
         other => return Err(format!("GENCL_DEVICE_TYPE={other}: it may be cpu or gpu")),
     };
+    if !wishes.is_empty() {
+        return usable(wishes.split(',').map(|wish| (wish.to_owned(), wished(wish, kind))));
+    }
+    let nodes = kernel::find().into_iter().map(|found| {
+        let opened = found.device.and_then(|_| KernelNode::open(&found.path));
+        (found.path.display().to_string(), opened.and_then(|node| real(node, kind)))
+    });
+    match usable(nodes) {
+        Ok(devices) => Ok(devices),
+        Err(reasons) => {
+            tracing::info!("no render node is used: {reasons}");
+            simulated(DEFAULT_TARGET, kind).map(|device| vec![device])
+        }
+    }
+}
+
+/// The devices among what was opened; the error has the reasons when there are none.
+fn usable<T>(opened: impl Iterator<Item = (String, Result<T, String>)>) -> Result<Vec<T>, String> {
+    let (mut devices, mut reasons) = (Vec::new(), Vec::new());
+    for (name, result) in opened {
+        match result {
+            Ok(device) => devices.push(device),
+            Err(reason) => {
+                tracing::warn!("{name} is not used: {reason}");
+                reasons.push(format!("{name}: {reason}"));
+            }
+        }
+    }
+    if devices.is_empty() { Err(reasons.join("; ")) } else { Ok(devices) }
+}
+
+fn wished(wish: &str, kind: Option<DeviceKind>) -> Result<Device, String> {
     if let Some(target) = wish.strip_prefix("sim:") {
         return simulated(target, kind);
     }
     if wish.starts_with('/') {
-        let node = KernelNode::open(wish.as_ref()).map_err(|reason| format!("{wish}: {reason}"))?;
-        return real(node, kind).map_err(|reason| format!("{wish}: {reason}"));
+        return real(KernelNode::open(wish.as_ref())?, kind);
     }
-    if !wish.is_empty() {
-        return Err(format!("GENCL_DEVICE={wish}: it may be sim:TARGET or the path of a render node"));
-    }
-    for found in kernel::find() {
-        let opened =
-            found.device.and_then(|_| KernelNode::open(&found.path)).and_then(|node| real(node, kind));
-        match opened {
-            Ok(device) => return Ok(device),
-            Err(reason) => tracing::info!("{} is not used: {reason}", found.path.display()),
-        }
-    }
-    simulated(DEFAULT_TARGET, kind)
+    Err("GENCL_DEVICE may be sim:TARGET or the path of a render node, or several of these".to_owned())
 }
 
 fn real(node: KernelNode, kind: Option<DeviceKind>) -> Result<Device, String> {
-    let id = node.get_param(gencl_i915::uapi::param::CHIPSET_ID).map_err(|errno| errno.to_string())? as u16;
-    let model = table::by_pci_id(id).ok_or_else(|| format!("GPU 8086:{id:04x} is not supported"))?;
-    let mut facts = model.facts(kind.unwrap_or(DeviceKind::Gpu), false, usable_memory());
-    facts.revision = node.get_param(gencl_i915::uapi::param::REVISION).unwrap_or_default() as u16;
+    let hardware = hardware(&node)?;
+    let mut facts = hardware.facts(kind.unwrap_or(DeviceKind::Gpu), false, usable_memory());
+    facts.revision = node.get_param(param::REVISION).unwrap_or_default() as u16;
     facts.pci_address = node.pci_address();
     facts.images = images();
-    Ok(Device::new(Arc::new(node), facts, model))
+    Ok(Device::new(Arc::new(node), facts, hardware))
+}
+
+/// What is behind a render node.
+fn hardware(node: &dyn RenderNode) -> Result<Hardware, String> {
+    let pci_id = node.get_param(param::CHIPSET_ID).map_err(|errno| errno.to_string())? as u16;
+    let (name, model) =
+        table::by_pci_id(pci_id).ok_or_else(|| format!("GPU 8086:{pci_id:04x} is not supported"))?;
+    Ok(Hardware { model, pci_id, name, units: Units::of_device(node, model) })
 }
 
 /// The simulator; a batch without progress is stopped after `GENCL_HANG_LIMIT` seconds.
@@ -72,10 +102,11 @@ fn simulated(target: &str, kind: Option<DeviceKind>) -> Result<Device, String> {
 
 /// A simulated device.
 pub(super) fn simulate(target: &str, kind: DeviceKind, settings: Settings) -> Result<Device, String> {
-    let model = table::by_target(target).ok_or_else(|| format!("there is no device {target} to simulate"))?;
-    let simulator = Simulator::with_settings(target, settings).map_err(|error| error.to_string())?;
-    let facts = DeviceFacts { images: images(), ..model.facts(kind, true, usable_memory()) };
-    Ok(Device::new(Arc::new(simulator), facts, model))
+    let simulator = Simulator::with_settings(target, settings)
+        .map_err(|error| format!("there is no device {target} to simulate: {error}"))?;
+    let hardware = hardware(&simulator)?;
+    let facts = DeviceFacts { images: images(), ..hardware.facts(kind, true, usable_memory()) };
+    Ok(Device::new(Arc::new(simulator), facts, hardware))
 }
 
 /// Whether images are to be there.
@@ -92,4 +123,29 @@ fn usable_memory() -> u64 {
         line.split_ascii_whitespace().nth(1)?.parse::<u64>().ok()
     });
     total.map_or(FALLBACK, |kib| kib * 1024 / 2) & !0xfff
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_device_that_fails_does_not_hide_others() {
+        let opened = |results: [Result<u32, &str>; 3]| {
+            usable(results.into_iter().map(|result| ("a node".to_owned(), result.map_err(str::to_owned))))
+        };
+        assert_eq!(opened([Ok(1), Err("locked"), Ok(2)]), Ok(vec![1, 2]));
+        assert_eq!(opened([Err("locked"), Err("busy"), Ok(3)]), Ok(vec![3]));
+        let none = opened([Err("locked"), Err("busy"), Err("gone")]).unwrap_err();
+        assert_eq!(none, "a node: locked; a node: busy; a node: gone");
+    }
+
+    #[test]
+    fn simulated_devices_have_their_own_names() {
+        for simulated in gencl_simulator::device::Device::all() {
+            let device = simulate(simulated.name, DeviceKind::Cpu, Settings::default()).unwrap();
+            assert_eq!(device.facts().target, simulated.name);
+            assert_eq!(device.facts().compute_units, simulated.total_eus());
+        }
+    }
 }

@@ -1,22 +1,27 @@
 //! Devices: which ones we support, what they can do, how they are opened.
 
 mod discover;
+mod models;
+mod pci_ids;
 mod table;
+mod units;
 
 use std::sync::{Arc, LazyLock};
 use std::time::{Instant, SystemTime};
 
 use gencl_i915::RenderNode;
 
+use crate::launch::CommandSet;
+
 pub(crate) use discover::discover;
-use table::Model;
+use table::Hardware;
 pub use table::{DeviceFacts, DeviceKind};
 
 /// A device: a render node and the facts on the GPU behind it.
 pub struct Device {
     node: Arc<dyn RenderNode>,
     facts: DeviceFacts,
-    model: &'static Model,
+    hardware: Hardware,
 }
 
 impl std::fmt::Debug for Device {
@@ -26,9 +31,9 @@ impl std::fmt::Debug for Device {
 }
 
 impl Device {
-    /// A device of `model` behind `node`.
-    pub(crate) fn new(node: Arc<dyn RenderNode>, facts: DeviceFacts, model: &'static Model) -> Self {
-        Self { node, facts, model }
+    /// A device behind `node`.
+    pub(crate) fn new(node: Arc<dyn RenderNode>, facts: DeviceFacts, hardware: Hardware) -> Self {
+        Self { node, facts, hardware }
     }
 
     /// A simulated device that is not the platform's, with settings of its own. `target` is its name (`skl`).
@@ -37,9 +42,14 @@ impl Device {
         discover::simulate(target, DeviceKind::Cpu, settings).map(Arc::new)
     }
 
-    /// Its row of the device table.
-    pub(crate) fn model(&self) -> &'static Model {
-        self.model
+    /// What it is made of.
+    pub(crate) fn hardware(&self) -> &Hardware {
+        &self.hardware
+    }
+
+    /// The tables of its commands.
+    pub(crate) fn commands(&self) -> &'static CommandSet {
+        self.hardware.model.family.commands
     }
 
     /// What is known about it, in the units of `clGetDeviceInfo`.

@@ -1,10 +1,12 @@
-//! The device table: facts that differ from GPU to GPU, found by PCI id.
+//! What differs from GPU to GPU, found by PCI id: families, their models, and the facts that follow from them.
 
 use gencl_i915::kernel::PciAddress;
 use gencl_program::Profile;
 
+use super::pci_ids::PCI_IDS;
+use super::units::Units;
 use crate::ImageLimits;
-use crate::launch::{CommandSet, gen9::GEN9};
+use crate::launch::CommandSet;
 
 /// What a device says it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,46 +89,44 @@ impl DeviceFacts {
     }
 }
 
-/// One row of the table.
+/// What the devices of a target have in common.
 #[derive(Debug)]
-pub(crate) struct Model {
-    pub(crate) pci_id: u16,
-    pub(crate) name: &'static str,
+pub(crate) struct Family {
+    /// As `genclc --target` takes it.
     pub(crate) target: &'static str,
-    pub(crate) slices: u32,
-    /// Of each slice.
-    pub(crate) subslices: u32,
-    pub(crate) eus_per_subslice: u32,
+    /// For people.
+    pub(crate) name: &'static str,
     pub(crate) threads_per_eu: u32,
-    pub(crate) clock_mhz: u32,
     pub(crate) local_memory: u32,
-    pub(crate) l3_data: u64,
+    /// Bytes of a bank of the L3 cache, as far as they are for data.
+    pub(crate) l3_bank: u64,
     pub(crate) timestamp_hz: u64,
-    /// Subslices of each slice that scratch memory has to be there for: more than there are, as the hardware computes a
-    /// thread's place in it as if all were there (Mesa, `intel_device_info.c`, `init_max_scratch_ids`).
+    /// Subslices of each slice that scratch memory has to be there for: where there are more than there are, the hardware computes a thread's place in it as if all
+    /// were there.
     pub(crate) scratch_subslices: u32,
+    /// Threads of each subslice that scratch memory has to be there for.
+    pub(crate) scratch_threads: u32,
     /// Commands and state structures.
     pub(crate) commands: &'static CommandSet,
 }
 
-/// Devices that are supported. Sources: Mesa's `intel_device_info.c` and `i965_pci_ids.h` for ids, units, threads and timestamp;
-/// the clock is the boost clock of the first product with the id; L3: 768 KB, of which SLM and URB take their part.
-#[rustfmt::skip]
-const MODELS: &[Model] = &[
-    Model { pci_id: 0x1912, name: "Intel(R) HD Graphics 530 (Skylake GT2)", target: "skl", slices: 1, subslices: 3, eus_per_subslice: 8, threads_per_eu: 7, clock_mhz: 1150, local_memory: 64 << 10, l3_data: 512 << 10, timestamp_hz: 12_000_000, scratch_subslices: 4, commands: &GEN9 },
-    Model { pci_id: 0x191b, name: "Intel(R) HD Graphics 530 (Skylake GT2)", target: "skl", slices: 1, subslices: 3, eus_per_subslice: 8, threads_per_eu: 7, clock_mhz: 1050, local_memory: 64 << 10, l3_data: 512 << 10, timestamp_hz: 12_000_000, scratch_subslices: 4, commands: &GEN9 },
-    Model { pci_id: 0x1916, name: "Intel(R) HD Graphics 520 (Skylake GT2)", target: "skl", slices: 1, subslices: 3, eus_per_subslice: 8, threads_per_eu: 7, clock_mhz: 1000, local_memory: 64 << 10, l3_data: 512 << 10, timestamp_hz: 12_000_000, scratch_subslices: 4, commands: &GEN9 },
-    Model { pci_id: 0x191e, name: "Intel(R) HD Graphics 515 (Skylake GT2)", target: "skl", slices: 1, subslices: 3, eus_per_subslice: 8, threads_per_eu: 7, clock_mhz: 1000, local_memory: 64 << 10, l3_data: 512 << 10, timestamp_hz: 12_000_000, scratch_subslices: 4, commands: &GEN9 },
-];
-
-/// The row of a PCI id, `None` when the device is not supported.
-pub(crate) fn by_pci_id(pci_id: u16) -> Option<&'static Model> {
-    MODELS.iter().find(|model| model.pci_id == pci_id)
+/// One row of the table: devices with the same units.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Model {
+    pub(crate) family: &'static Family,
+    /// Which of the family, for people; may be empty.
+    pub(crate) name: &'static str,
+    pub(crate) slices: u32,
+    /// Of each slice.
+    pub(crate) subslices: u32,
+    pub(crate) eus_per_subslice: u32,
+    pub(crate) l3_banks: u32,
+    pub(crate) clock_mhz: u32,
 }
 
-/// The first row with a target's name.
-pub(crate) fn by_target(target: &str) -> Option<&'static Model> {
-    MODELS.iter().find(|model| model.target == target)
+/// The name and row of a PCI id, `None` when the device is not supported.
+pub(crate) fn by_pci_id(pci_id: u16) -> Option<(&'static str, &'static Model)> {
+    PCI_IDS.iter().find(|(id, ..)| *id == pci_id).map(|(_, name, model)| (*name, *model))
 }
 
 /// Constant memory is read as global memory is, so no hardware limits it. What is promised is a size that programs
@@ -146,16 +146,28 @@ pub(super) const IMAGES: ImageLimits = ImageLimits {
     samplers: 16,
 };
 
-impl Model {
+/// A device's model with the units that it really has: some are switched off in many products.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Hardware {
+    pub(crate) model: &'static Model,
+    pub(crate) pci_id: u16,
+    /// As it is sold.
+    pub(crate) name: &'static str,
+    pub(crate) units: Units,
+}
+
+/// Most threads of a work-group: the walker counts to 64 (Skylake, Volume 2a, `GPGPU_WALKER`, Thread Width Counter Maximum).
+const GROUP_THREADS: u32 = 64;
+
+impl Hardware {
     /// Hardware threads of the whole device.
     pub(crate) fn threads(&self) -> u32 {
-        self.slices * self.subslices * self.eus_per_subslice * self.threads_per_eu
+        self.units.eus * self.model.family.threads_per_eu
     }
 
-    /// Hardware threads that a work-group may have: it runs within one subslice, where its local memory and barrier are, and the walker counts
-    /// to 64 (Skylake, Volume 2a, `GPGPU_WALKER`, Thread Width Counter Maximum).
+    /// Hardware threads that a work-group may have: it runs within one subslice, where its local memory and barrier are.
     fn threads_per_group(&self) -> u32 {
-        (self.eus_per_subslice * self.threads_per_eu).min(64)
+        (self.units.eus_of_smallest * self.model.family.threads_per_eu).min(GROUP_THREADS)
     }
 
     /// Most work-items of a group: a power of two that fits with 16 lanes, as programs like it. With 8 lanes less may fit.
@@ -166,25 +178,30 @@ impl Model {
 
     /// Threads that scratch memory has to be there for.
     pub(crate) fn scratch_threads(&self) -> u32 {
-        self.slices * self.scratch_subslices * self.eus_per_subslice * self.threads_per_eu
+        let Family { scratch_subslices, scratch_threads, .. } = *self.model.family;
+        self.units.slices * scratch_subslices * scratch_threads
     }
 
-    /// The facts on a device of this model that may use `memory` bytes of the host's.
+    /// The facts on this device, which may use `memory` bytes of the host's.
     pub(crate) fn facts(&self, kind: DeviceKind, simulated: bool, memory: u64) -> DeviceFacts {
+        let Hardware { model, units, .. } = *self;
+        let family = model.family;
+        let place = [family.name, model.name].join(" ");
+        let simulation = if simulated { ", simulated" } else { "" };
         DeviceFacts {
-            name: if simulated { format!("{}, simulated", self.name) } else { self.name.to_owned() },
-            target: self.target,
+            name: format!("{} ({}){simulation}", self.name, place.trim_end()),
+            target: family.target,
             kind,
             simulated,
             vendor_id: 0x8086,
             pci_id: self.pci_id,
             revision: 0,
             pci_address: None,
-            slices: self.slices,
-            subslices: self.slices * self.subslices,
-            compute_units: self.slices * self.subslices * self.eus_per_subslice,
-            threads_per_eu: self.threads_per_eu,
-            clock_mhz: self.clock_mhz,
+            slices: units.slices,
+            subslices: units.subslices,
+            compute_units: units.eus,
+            threads_per_eu: family.threads_per_eu,
+            clock_mhz: model.clock_mhz,
             threads_per_group: self.threads_per_group(),
             max_work_group_size: self.max_work_group_size(),
             max_work_item_sizes: [self.max_work_group_size(); 3],
@@ -192,14 +209,14 @@ impl Model {
             max_allocation: (memory / 2).min(gencl_program::LARGEST_OBJECT),
             max_constant_buffer: (memory / 2).min(MAX_CONSTANT_BUFFER),
             max_constant_args: 8,
-            local_memory: self.local_memory,
-            cache_size: self.l3_data,
+            local_memory: family.local_memory,
+            cache_size: u64::from(model.l3_banks) * family.l3_bank,
             cache_line: 64,
             base_address_alignment: 128,
             max_parameter_size: 1024,
-            address_bits: 64,
-            timestamp_hz: self.timestamp_hz,
-            timer_resolution_ns: 1_000_000_000u64.div_ceil(self.timestamp_hz),
+            address_bits: Profile::of(family.target).address_bits,
+            timestamp_hz: family.timestamp_hz,
+            timer_resolution_ns: 1_000_000_000u64.div_ceil(family.timestamp_hz),
             images: None,
             driver_version: env!("CARGO_PKG_VERSION"),
         }
@@ -210,12 +227,45 @@ impl Model {
 mod tests {
     use super::*;
 
+    fn facts(pci_id: u16) -> DeviceFacts {
+        let (name, model) = by_pci_id(pci_id).unwrap();
+        let hardware = Hardware { model, pci_id, name, units: Units::of_model(model) };
+        hardware.facts(DeviceKind::Gpu, false, 8 << 30)
+    }
+
     #[test]
     fn skylake_gt2() {
-        let facts = by_pci_id(0x1912).unwrap().facts(DeviceKind::Gpu, false, 8 << 30);
+        let facts = facts(0x1912);
         assert_eq!((facts.compute_units, facts.timer_resolution_ns), (24, 84));
         assert_eq!(facts.max_allocation, 2 << 30);
         assert_eq!(facts.max_constant_buffer, 64 << 20);
+        assert_eq!(facts.name, "Intel(R) HD Graphics 530 (Skylake GT2)");
         assert!(by_pci_id(0).is_none());
+    }
+
+    #[test]
+    fn atoms_have_smaller_groups() {
+        let facts = facts(0x5a85);
+        assert_eq!((facts.compute_units, facts.max_work_group_size), (12, 512));
+        assert_eq!(facts.name, "Intel(R) HD Graphics 500 (Apollo Lake)");
+    }
+
+    #[test]
+    fn ids_stand_once() {
+        let mut ids: Vec<u16> = PCI_IDS.iter().map(|(id, ..)| *id).collect();
+        ids.sort_unstable();
+        assert!(ids.windows(2).all(|pair| pair[0] < pair[1]));
+    }
+
+    #[test]
+    fn what_is_simulated_is_here() {
+        for simulated in gencl_simulator::device::Device::all() {
+            let (_, model) = by_pci_id(simulated.pci_id).unwrap();
+            assert_eq!(model.family.target, simulated.name);
+            assert_eq!(model.family.timestamp_hz, simulated.timestamp_frequency);
+            let units = (model.slices, model.subslices, model.eus_per_subslice);
+            assert_eq!(units, (simulated.slices, simulated.subslices, simulated.eus), "{}", simulated.name);
+            assert_eq!(model.family.threads_per_eu, simulated.threads);
+        }
     }
 }

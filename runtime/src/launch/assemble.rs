@@ -70,7 +70,7 @@ impl<'a> Batch<'a> {
 
     fn parts(&mut self) -> (&'static super::CommandSet, &mut Slot) {
         let slot = self.slot.as_mut().expect("the slot is there until the batch is submitted");
-        (self.context.device().model().commands, slot)
+        (self.context.device().commands(), slot)
     }
 
     /// Adds a launch that is to run behind the others. `false` when there is no room for it. Errors when memory for it is missing;
@@ -92,7 +92,7 @@ impl<'a> Batch<'a> {
         let scratch = match kernel.scratch_size {
             0 => None,
             size => {
-                let threads = context.device().model().scratch_threads();
+                let threads = context.device().hardware().scratch_threads();
                 Some(hardware.scratch(context.space(), size, threads)?)
             }
         };
@@ -115,7 +115,7 @@ impl<'a> Batch<'a> {
         let at = slot.storage.address() + (COMMANDS + stamps) as u64;
         let state = BatchState {
             simd_width: kernel.simd_width,
-            device_threads: context.device().model().threads(),
+            device_threads: context.device().hardware().threads(),
             scratch: scratch.as_ref().map(|(each, storage)| (storage.address(), *each)),
             walks: &states,
             stamps: [at, at + 8],
@@ -234,7 +234,7 @@ fn walk_state(
     constants::cross_thread(kernel, &launch.arguments, pointers, &launch.space, walk, addresses, cross);
     constants::local_ids(kernel, walk.local, &mut rest[..threads as usize * local_ids]);
 
-    let set = context.device().model().commands;
+    let set = context.device().commands();
     let fields = &set.interface_descriptor;
     let registers = |bytes: usize| (bytes / constants::REGISTER) as u64;
     let dwords = fields.layout.pack(&[

@@ -100,9 +100,11 @@ impl<'a> Writer<'a> {
     }
 
     /// Makes all caches read anew, then writes the time to `stamp`.
+    /// Without it data are flushed once more, as the stall wants company.
     fn invalidate(&mut self, stamp: Option<u64>) {
         let set = &self.set.pipe_control;
         let caches = [
+            (set.dc_flush, stamp.is_none().into()),
             (set.state_invalidate, 1),
             (set.constant_invalidate, 1),
             (set.texture_invalidate, 1),
@@ -189,6 +191,7 @@ impl<'a> Writer<'a> {
             &[
                 (set.scratch_per_thread, u64::from(size.trailing_zeros() - 10)),
                 (set.scratch_base, base),
+                (set.bypass_gateway, 1),
                 (set.reset_gateway_timer, 1),
                 (set.urb_entries, 2),
                 (set.max_threads, u64::from(state.device_threads) - 1),

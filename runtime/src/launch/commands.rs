@@ -7,16 +7,17 @@ macro_rules! layouts {
     ($($(#[$doc:meta])* $name:ident { $($field:ident),* $(,)? })*) => {
         $(
             $(#[$doc])*
-            #[derive(Debug)]
+            #[derive(Clone, Copy, Debug)]
             pub(crate) struct $name {
                 pub(crate) layout: Layout,
                 $(pub(crate) $field: Field,)*
             }
 
             impl $name {
-                /// Layout and all fields, for decoding.
+                /// Layout and all fields that are there, for decoding.
                 pub(crate) fn table(&self) -> (Layout, Vec<Field>) {
-                    (self.layout, vec![$(self.$field),*])
+                    let fields: &[Field] = &[$(self.$field),*];
+                    (self.layout, fields.iter().copied().filter(|field| field.is_there()).collect())
                 }
             }
         )*
@@ -44,7 +45,7 @@ layouts! {
 
     /// The front end: threads, scratch, URB.
     MediaVfeState {
-        scratch_per_thread, scratch_base, reset_gateway_timer, urb_entries, max_threads, curbe_size, urb_entry_size,
+        scratch_per_thread, scratch_base, bypass_gateway, reset_gateway_timer, urb_entries, max_threads, curbe_size, urb_entry_size,
     }
 
     /// Loads constants.
@@ -86,7 +87,7 @@ layouts! {
 }
 
 /// The tables of one generation.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct CommandSet {
     pub(crate) pipeline_select: PipelineSelect,
     pub(crate) state_base_address: StateBaseAddress,

@@ -27,12 +27,23 @@ impl Field {
         Self { name, start, end, shift: (start % 32) as u8 }
     }
 
+    /// A field that the generation does not have: nothing is stored, whatever its value.
+    pub(crate) const ABSENT: Field = Field { name: "", start: 0, end: 0, shift: 0 };
+
+    /// Does the generation have it?
+    pub(crate) const fn is_there(self) -> bool {
+        !self.name.is_empty()
+    }
+
     const fn bits(self) -> u32 {
         (self.end - self.start + 1) as u32
     }
 
     /// Puts a value in. The caller has checked it; one that does not fit is a bug of the runtime.
     pub(crate) fn set(self, dwords: &mut [u32], value: u64) {
+        if !self.is_there() {
+            return;
+        }
         let stored = value >> self.shift;
         let fits = stored << self.shift == value && (self.bits() == 64 || stored >> self.bits() == 0);
         assert!(fits, "{value:#x} does not fit into {}", self.name);
@@ -129,6 +140,13 @@ mod tests {
     #[should_panic(expected = "does not fit into x")]
     fn large_numbers_do_not_fit() {
         Field::number("x", 0, 3).set(&mut [0], 16);
+    }
+
+    #[test]
+    fn absent_fields_take_nothing() {
+        let mut dwords = [0];
+        Field::ABSENT.set(&mut dwords, u64::MAX);
+        assert_eq!(dwords, [0]);
     }
 
     #[test]

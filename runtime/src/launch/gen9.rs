@@ -35,9 +35,12 @@ fn slm_code(bytes: u32) -> u64 {
     }
 }
 
-/// The tables.
+/// The tables, for devices.
+pub(crate) static GEN9: CommandSet = TABLES;
+
+/// The tables, for those of generations that differ little.
 #[rustfmt::skip]
-pub(crate) static GEN9: CommandSet = CommandSet {
+pub(super) const TABLES: CommandSet = CommandSet {
     pipeline_select: PipelineSelect {
         layout: Layout::command("PIPELINE_SELECT", 0x6904, 1),
         selection: number("Pipeline Selection", 0, 1),
@@ -78,6 +81,7 @@ pub(crate) static GEN9: CommandSet = CommandSet {
         layout: Layout::command("MEDIA_VFE_STATE", 0x7000, 9),
         scratch_per_thread: number("Per Thread Scratch Space", 32, 35),
         scratch_base: address("Scratch Space Base Pointer", 42, 79),
+        bypass_gateway: Field::ABSENT,
         reset_gateway_timer: number("Reset Gateway Timer", 103, 103),
         urb_entries: number("Number of URB Entries", 104, 111),
         max_threads: number("Maximum Number of Threads", 112, 127),

@@ -5,9 +5,14 @@ use std::path::Path;
 use roxmltree::{Document, Node};
 
 use super::batch::{BatchState, WalkState, Writer};
+use super::commands::CommandSet;
 use super::field::{Field, Layout};
+use super::gen8::GEN8;
 use super::gen9::GEN9;
 use super::walk::Walk;
+
+/// All tables, with the names of genxml's files.
+const SETS: &[(&str, &CommandSet)] = &[("gen8", &GEN8), ("gen9", &GEN9)];
 
 /// The text of a generation's file, when it is beside the checkout.
 fn description(generation: &str) -> Option<String> {
@@ -62,19 +67,26 @@ fn check_layout(document: &Document<'_>, layout: &Layout, ours: &[Field]) {
 
 #[test]
 fn fields_stand_where_genxml_has_them() {
-    let Some(text) = description("gen9") else { return };
-    let document = Document::parse(&text).unwrap();
-    for (layout, fields) in GEN9.commands() {
+    for (name, set) in SETS {
+        let Some(text) = description(name) else { return };
+        let document = Document::parse(&text).unwrap();
+        for (layout, fields) in set.commands() {
+            check_layout(&document, &layout, &fields);
+        }
+        let (layout, fields) = set.interface_descriptor.table();
         check_layout(&document, &layout, &fields);
     }
-    let (layout, fields) = GEN9.interface_descriptor.table();
-    check_layout(&document, &layout, &fields);
 }
 
 #[test]
 fn registers_are_those_of_genxml() {
-    let Some(text) = description("gen9") else { return };
-    let document = Document::parse(&text).unwrap();
+    for generation in ["gen8", "gen9"] {
+        let Some(text) = description(generation) else { return };
+        check_l3_register(&Document::parse(&text).unwrap());
+    }
+}
+
+fn check_l3_register(document: &Document<'_>) {
     let (offset, value) = GEN9.registers[0];
     let register = document.descendants().find(|node| node.attribute("name") == Some("L3CNTLREG")).unwrap();
     assert_eq!(register.attribute("num"), Some(format!("{offset:#x}").as_str()));
@@ -91,8 +103,13 @@ fn registers_are_those_of_genxml() {
 /// Walks a batch by the description alone: every command is known, has its length, and no bit is set that no field has.
 #[test]
 fn batches_decode_without_reserved_bits() {
-    let Some(text) = description("gen9") else { return };
-    let document = Document::parse(&text).unwrap();
+    for (name, set) in SETS {
+        let Some(text) = description(name) else { return };
+        check_batch(&Document::parse(&text).unwrap(), set);
+    }
+}
+
+fn check_batch(document: &Document<'_>, set: &'static CommandSet) {
     let walk = |first, end| WalkState {
         walk: Walk { local: [16, 4, 1], first: [first, 0, 0], end: [end, u32::MAX, 7] },
         threads: 4,
@@ -110,7 +127,7 @@ fn batches_decode_without_reserved_bits() {
         stamps: [0xbfff_ff00, 0xbfff_ff08],
     };
     let mut dwords = Vec::new();
-    let mut writer = Writer::new(&GEN9, &mut dwords);
+    let mut writer = Writer::new(set, &mut dwords);
     writer.begin();
     writer.launch(&state);
     writer.end();

@@ -10,6 +10,7 @@ mod commands;
 mod constants;
 mod dump;
 mod field;
+pub(crate) mod gen8;
 pub(crate) mod gen9;
 #[cfg(test)]
 mod genxml;

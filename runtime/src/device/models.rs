@@ -1,0 +1,89 @@
+//! Families and models: the rows to which PCI ids point.
+//!
+//! Sources: Mesa's `intel_device_info.c` (units, threads, L3 banks, timestamp; threads for scratch memory: `init_max_scratch_ids`), NEO's `hw_info_*.inl`
+//! (L3 cache); the clock is the boost clock of the first product.
+
+use super::table::{Family, Model};
+use crate::launch::gen8::GEN8;
+use crate::launch::gen9::GEN9;
+
+/// What the big cores' Gen9 has.
+const SKL_FAMILY: Family = Family {
+    target: "skl",
+    name: "Skylake",
+    threads_per_eu: 7,
+    local_memory: 64 << 10,
+    l3_bank: 128 << 10,
+    timestamp_hz: 12_000_000,
+    // "Scratch Space per slice is computed based on 4 sub-slices" (3DSTATE_PS).
+    scratch_subslices: 4,
+    scratch_threads: 8 * 7,
+    commands: &GEN9,
+};
+
+/// What the Atom line's Gen9 has.
+const BXT_FAMILY: Family = Family {
+    target: "bxt",
+    name: "Apollo Lake",
+    threads_per_eu: 6,
+    timestamp_hz: 19_200_000,
+    scratch_threads: 6 * 6,
+    ..SKL_FAMILY
+};
+
+/// What the big cores' Gen8 has.
+const BDW_FAMILY: Family = Family {
+    target: "bdw",
+    name: "Broadwell",
+    timestamp_hz: 12_500_000,
+    scratch_subslices: 3,
+    commands: &GEN8,
+    ..SKL_FAMILY
+};
+
+static SKL: Family = SKL_FAMILY;
+static KBL: Family = Family { target: "kbl", name: "Kaby Lake", ..SKL_FAMILY };
+static CFL: Family = Family { target: "cfl", name: "Coffee Lake", ..SKL_FAMILY };
+static APL: Family = BXT_FAMILY;
+static GEMINI_LAKE: Family = Family { target: "glk", name: "Gemini Lake", ..BXT_FAMILY };
+static BDW: Family = BDW_FAMILY;
+// Devices with 6 EUs in a subslice number threads as if there were 8.
+static BRASWELL: Family = Family { target: "chv", name: "Cherryview", scratch_subslices: 2, ..BDW_FAMILY };
+
+/// A model with one slice.
+const fn model(
+    family: &'static Family,
+    name: &'static str,
+    subslices: u32,
+    eus: u32,
+    l3_banks: u32,
+    clock_mhz: u32,
+) -> Model {
+    Model { family, name, slices: 1, subslices, eus_per_subslice: eus, l3_banks, clock_mhz }
+}
+
+/// A model with several slices.
+const fn large(family: &'static Family, name: &'static str, slices: u32, clock_mhz: u32) -> Model {
+    Model { family, name, slices, subslices: 3, eus_per_subslice: 8, l3_banks: 4 * slices, clock_mhz }
+}
+
+pub(super) static BDW_GT1: Model = model(&BDW, "GT1", 2, 6, 2, 850);
+pub(super) static BDW_GT2: Model = model(&BDW, "GT2", 3, 8, 4, 950);
+pub(super) static BDW_GT3: Model = large(&BDW, "GT3", 2, 1150);
+pub(super) static CHV: Model = model(&BRASWELL, "", 2, 8, 2, 700);
+pub(super) static SKL_GT1: Model = model(&SKL, "GT1", 2, 6, 2, 1000);
+pub(super) static SKL_GT2: Model = model(&SKL, "GT2", 3, 8, 4, 1150);
+pub(super) static SKL_GT3: Model = large(&SKL, "GT3", 2, 1050);
+pub(super) static SKL_GT4: Model = large(&SKL, "GT4", 3, 1050);
+pub(super) static KBL_GT1: Model = model(&KBL, "GT1", 2, 6, 2, 1050);
+pub(super) static KBL_GT1_5: Model = model(&KBL, "GT1.5", 3, 6, 4, 1050);
+pub(super) static KBL_GT2: Model = model(&KBL, "GT2", 3, 8, 4, 1150);
+pub(super) static KBL_GT3: Model = large(&KBL, "GT3", 2, 1100);
+pub(super) static KBL_GT4: Model = large(&KBL, "GT4", 3, 1100);
+pub(super) static CFL_GT1: Model = model(&CFL, "GT1", 2, 6, 2, 1050);
+pub(super) static CFL_GT2: Model = model(&CFL, "GT2", 3, 8, 4, 1200);
+pub(super) static CFL_GT3: Model = large(&CFL, "GT3", 2, 1150);
+pub(super) static BXT: Model = model(&APL, "", 3, 6, 2, 750);
+pub(super) static BXT_2X6: Model = model(&APL, "", 2, 6, 1, 700);
+pub(super) static GLK: Model = model(&GEMINI_LAKE, "", 3, 6, 2, 800);
+pub(super) static GLK_2X6: Model = model(&GEMINI_LAKE, "", 2, 6, 2, 700);
