@@ -10,7 +10,7 @@
 //! anything will do for it - but something must write it, or say that it is undefined.
 
 use super::allocate::Locations;
-use super::lir::{GRF, Inst, Kind, Program, VRef};
+use super::lir::{Inst, Kind, Program, VRef};
 use fixedbitset::FixedBitSet;
 use smallvec::SmallVec;
 use std::collections::BTreeSet;
@@ -212,13 +212,8 @@ fn step(
         return Err(fault);
     }
     if let Kind::Spill(slot) = inst.kind {
-        let (v, header, index) = match inst.srcs {
-            [Some(payload), None, _] => (payload, GRF, 0),
-            [_, Some(data), _] => (data, 0, 1),
-            _ => return Err("nothing is spilled".into()),
-        };
-        let base = place(v)? + header;
-        let (from, to, bytes) = (base as usize, slot as usize, (inst.src_span(index) - header) as usize);
+        let (data, bytes) = inst.spilled().ok_or("nothing is spilled")?;
+        let (from, to, bytes) = (place(data)? as usize, slot as usize, bytes as usize);
         state.scratch.resize(state.scratch.len().max(to + bytes), Held::new());
         state.scratch[to..to + bytes].clone_from_slice(&state.file[from..from + bytes]);
         return Ok(());

@@ -64,7 +64,7 @@ pub enum Kind {
     Undefined,
     /// Copies registers as they are, whatever they hold.
     Copy,
-    /// Store to scratch of this byte of the spill area: what source 1 has, or of a message in one piece, source 0 behind the header.
+    /// Store to scratch of this byte of the spill area; [`Inst::spilled`] says of what.
     Spill(u32),
     /// Load from scratch of this byte of the spill area.
     Fill(u32),
@@ -237,6 +237,15 @@ impl Inst {
             let row = channel / u32::from(width);
             let column = channel % u32::from(width);
             f((row * u32::from(vstride) + column * u32::from(hstride)) * size, size);
+        }
+    }
+
+    /// What a store to scratch stores, and how many bytes: source 1, or of a message in one piece, source 0 behind its header.
+    pub fn spilled(&self) -> Option<(VRef, u32)> {
+        match self.srcs {
+            [_, Some(data), _] => Some((data, self.src_span(1))),
+            [Some(payload), None, _] => Some((payload.plus(GRF), self.src_span(0) - GRF)),
+            _ => None,
         }
     }
 

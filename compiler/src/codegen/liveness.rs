@@ -114,7 +114,7 @@ pub fn intervals(program: &Program) -> Vec<Option<Interval>> {
         let first = 2 * position;
         for inst in &block.insts {
             reads(inst).for_each(|v| extend(v.0 as usize, 2 * position));
-            if let (Some(d), super::lir::Kind::Normal | super::lir::Kind::Fill(_)) = (inst.dst, inst.kind) {
+            if let (Some(d), true) = (inst.dst, inst.kind != super::lir::Kind::Undefined) {
                 let at = 2 * position + u32::from(!inst.early_clobber());
                 extend(d.vreg.0 as usize, at);
                 extend(d.vreg.0 as usize, 2 * position + 1);

@@ -136,7 +136,9 @@ impl Places<'_> {
             _ => self.bytes(v, inst.dst_span()),
         });
         let scratch = match inst.kind {
-            Kind::Spill(first) => Some(Bytes { room: Room::Scratch, first, end: first + inst.src_span(1) }),
+            Kind::Spill(first) => {
+                inst.spilled().map(|(_, bytes)| Bytes { room: Room::Scratch, first, end: first + bytes })
+            }
             _ => None,
         };
         destination.into_iter().chain(scratch)
