@@ -143,6 +143,9 @@ mod tests {
     #[test]
     fn simulated_devices_have_their_own_names() {
         for simulated in gencl_simulator::device::Device::all() {
+            if table::by_pci_id(simulated.pci_id).is_none() {
+                continue;
+            }
             let device = simulate(simulated.name, DeviceKind::Cpu, Settings::default()).unwrap();
             assert_eq!(device.facts().target, simulated.name);
             assert_eq!(device.facts().compute_units, simulated.total_eus());

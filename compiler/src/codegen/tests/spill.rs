@@ -1,8 +1,8 @@
 //! Registers that are computed anew instead of being spilled.
 
 use crate::codegen::lir::{Block, GRF, Inst, Kind, Program, VRef, Vreg, VregInfo};
-use crate::codegen::{allocate, check, spill};
-use gencl_isa::{Destination, Generation, Instruction, Opcode, Operand, Region, Register, Source, Type};
+use crate::codegen::{Target, allocate, check, spill};
+use gencl_isa::{Destination, Instruction, Opcode, Operand, Region, Register, Source, Type};
 
 const ARGUMENT: Vreg = Vreg(0);
 const SCALAR: Vreg = Vreg(1);
@@ -26,6 +26,10 @@ fn add(dst: Vreg, src: Vreg, lanes: u8) -> Inst {
 
 /// The scalar comes of the argument in a block of this depth, the vector of the scalar, the result of the vector; some go to scratch.
 fn spilled(depth: u32, chosen: &[Vreg]) -> Program {
+    spilled_on("skl", depth, chosen)
+}
+
+fn spilled_on(target: &str, depth: u32, chosen: &[Vreg]) -> Program {
     let register =
         |size, fixed| VregInfo { size, align: size.min(GRF), fixed, piece_of: None, spilled: None };
     let vregs = vec![register(4, Some(GRF)), register(4, None), register(GRF, None), register(GRF, None)];
@@ -33,7 +37,8 @@ fn spilled(depth: u32, chosen: &[Vreg]) -> Program {
     let insts = vec![add(VECTOR, SCALAR, 8), add(RESULT, VECTOR, 8), add(RESULT, VECTOR, 8)];
     let second = Block { insts, successors: vec![], depth: 0, masked: true };
     let mut program = Program { vregs, blocks: vec![first, second], spill_size: 0 };
-    spill::spill(&mut program, chosen, Generation::Gen9).expect("there is scratch enough");
+    let target = Target::by_name(target).expect("it is there");
+    spill::spill(&mut program, chosen, target).expect("there is scratch enough");
     let locations = allocate::allocate(&program, 16).expect("there are registers enough");
     check::check(&program, &locations).expect("the allocation is right");
     program
@@ -82,4 +87,13 @@ fn a_register_that_nothing_writes_is_found() {
     let locations = allocate::allocate(&program, 16).expect("there are registers enough");
     let found = check::check(&program, &locations).expect_err("the vector has no value");
     assert!(found.contains("never written"), "{found}");
+}
+
+/// Without split sends, the header and what is stored are copied into registers that follow each other.
+#[test]
+fn stores_in_one_piece_have_a_header_of_their_own() {
+    let program = spilled_on("bdw", 1, &[VECTOR]);
+    let copies = program.blocks[1].insts.iter().filter(|i| i.kind == Kind::Copy).count();
+    assert_eq!(copies, 2, "{}", program.dump());
+    assert!(program.blocks[1].insts.iter().all(|i| i.isa.opcode != Opcode::Sends), "{}", program.dump());
 }
