@@ -23,9 +23,6 @@ use crate::printf::PrintfFormat;
 /// a kernel's arguments, which point into objects.
 pub const LARGEST_OBJECT: u64 = 1 << 31;
 
-/// The numbers of lanes that threads can be compiled for: sizes of sub-groups.
-pub const SIMD_WIDTHS: [u32; 3] = [8, 16, 32];
-
 /// A compiled program: kernels and the data they share.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Program {

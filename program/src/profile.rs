@@ -5,6 +5,8 @@
 pub struct Profile {
     /// Bits of a pointer: `CL_DEVICE_ADDRESS_BITS`.
     pub address_bits: u32,
+    /// Lanes that threads may have, which are the sizes of sub-groups.
+    pub widths: &'static [u32],
     /// Arithmetic on `half`: `cl_khr_fp16`.
     pub half: bool,
     /// `double`: `cl_khr_fp64`.
@@ -23,6 +25,7 @@ pub type Optional = (&'static str, fn(&Profile) -> bool);
 /// A64 messages reach all memory by its address.
 const WIDE: Profile = Profile {
     address_bits: 64,
+    widths: &[8, 16, 32],
     half: true,
     double: true,
     long_atomics: true,
@@ -30,9 +33,11 @@ const WIDE: Profile = Profile {
     shared_memory: true,
 };
 
-/// Memory is reached through surfaces, and 64-bit integers are pairs of registers.
+/// Memory is reached through surfaces, and 64-bit integers are pairs of registers. The upper 16 of 32 lanes would be enabled by the execution mask of the lower
+/// ones (Ivy Bridge manual, Volume 4 Part 3, "Execution Masking").
 const NARROW: Profile = Profile {
     address_bits: 32,
+    widths: &[8, 16],
     half: false,
     double: false,
     long_atomics: false,

@@ -4,6 +4,7 @@
 //! builder cuts an operation on all lanes into instructions that keep to this, and works out regions.
 
 use super::lir::{Block, GRF, Inst, Lengths, Point, Program, VRef, Vreg};
+use super::target::Limits;
 use gencl_isa::{
     AccessMode, Arf, Condition, Destination, Extra, Flag, Instruction, MathFunction, Opcode, Operand,
     Predicate, PredicateControl, Region, Register, Send, Source, ThreadControl, Type,
@@ -226,14 +227,14 @@ pub struct Builder {
     pub predicate: Option<(Flag, bool)>,
     /// The operations that follow are for all lanes, whether they run or not.
     pub all_lanes: bool,
-    /// Messages may have their payload in two pieces.
-    pub split_sends: bool,
+    /// How much one instruction can do.
+    limits: Limits,
 }
 
 impl Builder {
     /// Nothing yet.
-    pub fn new(simd: u32, split_sends: bool) -> Builder {
-        Builder { program: Program::default(), simd, predicate: None, all_lanes: false, split_sends }
+    pub fn new(simd: u32, limits: Limits) -> Builder {
+        Builder { program: Program::default(), simd, predicate: None, all_lanes: false, limits }
     }
 
     /// Begins the next block.
@@ -306,7 +307,7 @@ impl Builder {
 
     /// A copy for `lanes` lanes from `first` on only: `dst` is where the first of them goes.
     pub fn mov_lanes(&mut self, dst: Dest, src: Val, first: u32, lanes: u32) {
-        let step = reach(lanes, Some(dst), dst.ty, &[src]);
+        let step = self.reach(lanes, Some(dst), dst.ty, &[src]);
         for lane in (first..first + lanes).step_by(step as usize) {
             self.chunk(Operation::new(Opcode::Mov), Some(dst), dst.ty, &[src], lane, step);
             if let Some(last) = self.program.blocks.last_mut().and_then(|b| b.insts.last_mut()) {
@@ -354,7 +355,8 @@ impl Builder {
         if dst.is_some_and(|d| d.scalar()) {
             return self.chunk(operation, dst, ty, srcs, 0, 1);
         }
-        let lanes = reach(self.simd.min(operation.lanes), dst, ty, srcs);
+        let most = if operation.opcode == Opcode::Mad { self.limits.ternary_lanes } else { operation.lanes };
+        let lanes = self.reach(self.simd.min(operation.lanes).min(most), dst, ty, srcs);
         let mut first = 0;
         while first < self.simd {
             self.chunk(operation, dst, ty, srcs, first, lanes);
@@ -383,7 +385,8 @@ impl Builder {
         if let Some(function) = operation.math {
             isa.extra = Extra::Math(function);
         }
-        if operation.thread_switch {
+        let null = dst.is_none() && self.limits.compare_switches;
+        if operation.thread_switch || null {
             isa.thread_control = ThreadControl::Switch;
         }
         if !isa.no_mask {
@@ -448,7 +451,7 @@ impl Builder {
         dst: Option<VRef>,
     ) {
         let (send, payload) = match payload {
-            [Some(one), Some(two)] if !self.split_sends => {
+            [Some(one), Some(two)] if !self.limits.split_sends => {
                 (send.joined(), [Some(self.join(&send, one, two)), None])
             }
             _ => (send, payload),
@@ -589,26 +592,33 @@ impl Builder {
     }
 }
 
-/// The lanes of one instruction, at most `lanes`: an operand has two registers at most.
-fn reach(mut lanes: u32, dst: Option<Dest>, ty: Type, srcs: &[Val]) -> u32 {
-    let fits = |n: u32| {
-        let span = |at: u32, stride: u32, size: u32| at % GRF + (n - 1) * stride + size <= 2 * GRF;
-        let dst_fits = match dst {
-            Some(d) => span(d.at.offset, d.stride, d.ty.size()),
-            None => n * ty.size() <= 2 * GRF,
-        };
-        dst_fits
-            && srcs.iter().all(|s| match s.place {
+impl Builder {
+    /// The lanes of one instruction, at most `lanes`: an operand has two registers at most.
+    fn reach(&self, mut lanes: u32, dst: Option<Dest>, ty: Type, srcs: &[Val]) -> u32 {
+        let fits = |n: u32| {
+            let end = |at: u32, stride: u32, size: u32| at % GRF + (n - 1) * stride + size;
+            let (written, packed) = match dst {
+                Some(d) => (end(d.at.offset, d.stride, d.ty.size()), d.stride == d.ty.size()),
+                None => (n * ty.size(), true),
+            };
+            let source_fits = |s: &Val| match s.place {
                 Place::Register(Spot { at, stride, split }) => {
-                    span(at.offset, stride, s.ty.size()) && split.is_none_or(|(lanes, _)| n <= lanes)
+                    let read = end(at.offset, stride, s.ty.size());
+                    let words = stride == 2 && s.ty.size() == 2 && packed && ty.size() == 4;
+                    let in_halves =
+                        !self.limits.halves || written <= GRF || read > GRF || stride == 0 || words;
+                    read <= 2 * GRF && in_halves && split.is_none_or(|(lanes, _)| n <= lanes)
                 }
                 _ => true,
-            })
-    };
-    while lanes > 1 && !fits(lanes) {
-        lanes /= 2;
+            };
+            let channels = !self.limits.halves || written <= GRF || n == 16;
+            written <= 2 * GRF && channels && srcs.iter().all(source_fits)
+        };
+        while lanes > 1 && !fits(lanes) {
+            lanes /= 2;
+        }
+        lanes
     }
-    lanes
 }
 
 fn operand(s: &Val, first: u32, lanes: u32, three: bool) -> (Operand, Option<VRef>) {

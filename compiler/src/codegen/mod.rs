@@ -23,7 +23,7 @@ mod tests;
 pub use target::Target;
 
 use crate::ir::{Form, Function};
-use gencl_program::{Kernel, SIMD_WIDTHS, Statistics};
+use gencl_program::{Kernel, Statistics};
 use lir::{Kind, Program};
 use std::fmt::Write;
 
@@ -95,17 +95,19 @@ pub fn compile(function: &Function, target: &Target, options: &Options) -> Resul
     if function.form == Form::PerLane {
         return Err(error("control flow has not been lowered".into(), "input".into()));
     }
-    let widths: &[u32] = match function.kernel.required_sub_group_size.or(options.simd) {
-        Some(8) => &[8],
-        Some(16) => &[16],
-        Some(32) => &[32],
+    let possible = target.profile().widths;
+    let widths: Vec<u32> = match function.kernel.required_sub_group_size.or(options.simd) {
+        Some(wanted) if possible.contains(&wanted) => vec![wanted],
         Some(other) => {
             let what =
-                format!("threads of {other} lanes (sub-group size) are not supported; {SIMD_WIDTHS:?} are");
+                format!("threads of {other} lanes (sub-group size) are not supported; {possible:?} are");
             return Err(error(what, "options".into()));
         }
-        None if width::wide_pays(function) => width::fitting(function, &[32, 16, 8]),
-        None => width::fitting(function, &[16, 8]),
+        None => {
+            let most = if width::wide_pays(function) { 32 } else { 16 };
+            let widths: Vec<u32> = possible.iter().copied().filter(|width| *width <= most).rev().collect();
+            width::fitting(function, &widths).to_vec()
+        }
     };
     for (index, simd) in widths.iter().enumerate() {
         let last = index + 1 == widths.len();

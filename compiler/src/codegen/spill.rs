@@ -254,11 +254,11 @@ fn store(
     target: &Target,
     out: &mut Vec<Inst>,
 ) -> Result<(), String> {
-    let largest = if target.split_sends { LARGEST_BLOCK } else { LARGEST_COPIED_BLOCK };
+    let largest = if target.limits.split_sends { LARGEST_BLOCK } else { LARGEST_COPIED_BLOCK };
     for (first, size) in blocks(bytes / GRF, largest) {
         let extra = access(true, size, slot / GRF + first, target.generation)?;
         let data = VRef { vreg: piece, offset: first * GRF };
-        let mut inst = if target.split_sends {
+        let mut inst = if target.limits.split_sends {
             let mut inst = Inst::new(message(Opcode::Sends));
             inst.isa.sources[1] = header();
             inst.srcs[1] = Some(data);
@@ -269,7 +269,7 @@ fn store(
             inst
         };
         inst.isa.extra = match extra {
-            Extra::Send(send) if !target.split_sends => Extra::Send(send.joined()),
+            Extra::Send(send) if !target.limits.split_sends => Extra::Send(send.joined()),
             extra => extra,
         };
         inst.kind = Kind::Spill(slot + first * GRF);

@@ -3,6 +3,30 @@
 use gencl_isa::Generation;
 use gencl_program::Profile;
 
+/// How messages reach global memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Memory {
+    /// By addresses of 64 bits.
+    A64,
+    /// By offsets of 32 bits in the surface of this binding table index, which begins at address 0 and is as large as the address space.
+    Surface(u8),
+}
+
+/// Limits of one instruction, by which operations on all lanes are cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// An instruction that writes two registers runs as two halves of 8 channels each: its sources have two registers as well, but for
+    /// scalars and packed words that become packed dwords (Ivy Bridge manual, Volume 4 Part 3, "Register Region Restrictions"; Mesa's
+    /// `get_fpu_lowered_simd_width`).
+    pub halves: bool,
+    /// Most lanes of an instruction with three sources (the same, "Align16": no 16 lanes of dwords on Ivy Bridge; Mesa's `supports_simd16_3src`).
+    pub ternary_lanes: u32,
+    /// `sends`: a message's payload in two pieces.
+    pub split_sends: bool,
+    /// A comparison without destination needs a thread switch (Mesa's `brw_CMP`: `WaCMPInstNullDstForcesThreadSwitch`).
+    pub compare_switches: bool,
+}
+
 /// What code generation has to know of a GPU. Differences between generations are capabilities here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
@@ -12,8 +36,12 @@ pub struct Target {
     pub generation: Generation,
     /// General registers that allocation may use, 32 bytes each.
     pub registers: u32,
-    /// `sends`: a message's payload in two pieces.
-    pub split_sends: bool,
+    /// How messages reach memory.
+    pub memory: Memory,
+    /// Limits of one instruction.
+    pub limits: Limits,
+    /// Conversions between half and single floats are instructions of their own, and there is no other arithmetic on half floats.
+    pub half_instructions: bool,
     /// Most lanes of an A64 surface or scattered message (Skylake: 16, Broadwell: 8).
     pub a64_lanes: u32,
     /// Most lanes of an A64 atomic message.
@@ -31,7 +59,9 @@ const GEN9: Target = Target {
     name: "skl",
     generation: Generation::Gen9,
     registers: 128,
-    split_sends: true,
+    memory: Memory::A64,
+    limits: Limits { halves: false, ternary_lanes: 16, split_sends: true, compare_switches: false },
+    half_instructions: false,
     a64_lanes: 16,
     a64_atomic_lanes: 8,
     int64: true,
@@ -43,14 +73,43 @@ const GEN9: Target = Target {
 const GEN8: Target = Target {
     name: "bdw",
     generation: Generation::Gen8,
-    split_sends: false,
+    limits: Limits { split_sends: false, ..GEN9.limits },
     a64_lanes: 8,
     barrier_mask: 0x0f00_0000,
     ..GEN9
 };
 
+/// What Gen7.5 has. Barrier: Mesa's `fs_visitor::emit_barrier`.
+const GEN75: Target = Target {
+    name: "hsw",
+    generation: Generation::Gen75,
+    memory: Memory::Surface(0),
+    limits: Limits { halves: true, ternary_lanes: 16, split_sends: false, compare_switches: true },
+    half_instructions: true,
+    int64: false,
+    denormal_bits: 0xc0,
+    barrier_mask: 0x0f00_0000,
+    ..GEN9
+};
+
+/// What Gen7 has.
+const GEN7: Target = Target {
+    name: "ivb",
+    generation: Generation::Gen7,
+    limits: Limits { ternary_lanes: 8, ..GEN75.limits },
+    ..GEN75
+};
+
 /// All targets, oldest first.
-const TARGETS: &[Target] = &[GEN8, GEN9, Target { name: "kbl", ..GEN9 }, Target { name: "cfl", ..GEN9 }];
+const TARGETS: &[Target] = &[
+    GEN7,
+    Target { name: "byt", ..GEN7 },
+    GEN75,
+    GEN8,
+    GEN9,
+    Target { name: "kbl", ..GEN9 },
+    Target { name: "cfl", ..GEN9 },
+];
 
 impl Target {
     /// What programs for it may use.

@@ -58,7 +58,6 @@ use opencl_sys::{
     cl_device_id, cl_device_info, cl_name_version,
 };
 
-use gencl_program::SIMD_WIDTHS;
 use gencl_runtime::PciAddress;
 
 use super::identity;
@@ -156,7 +155,10 @@ fn get_device_info(
         CL_DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT => info.boolean(true),
         // A sub-group is a thread.
         CL_DEVICE_MAX_NUM_SUB_GROUPS => info.value(facts.threads_per_group),
-        CL_DEVICE_SUB_GROUP_SIZES_INTEL => info.values(&SIMD_WIDTHS.map(|width| width as usize)),
+        CL_DEVICE_SUB_GROUP_SIZES_INTEL => {
+            let widths: Vec<usize> = profile.widths.iter().map(|width| *width as usize).collect();
+            info.values(&widths)
+        }
         // Threads of a group get their turns whether others wait or not.
         CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS => info.boolean(true),
         CL_DEVICE_PRINTF_BUFFER_SIZE => info.value(gencl_runtime::PRINTF_BUFFER_SIZE as usize),

@@ -20,8 +20,12 @@ fn rounding_bits(rounding: Rounding) -> u64 {
     }
 }
 
-/// The type between two that the hardware cannot convert between directly.
-fn between(to: Type, from: Type) -> Option<Type> {
+/// The type between two that the hardware cannot convert between directly. `half_instructions`: half floats are converted to and from single ones only.
+fn between(to: Type, from: Type, half_instructions: bool) -> Option<Type> {
+    let single_only = |half: Type, other: Type| half == Type::HF && !matches!(other, Type::HF | Type::F);
+    if half_instructions && (single_only(to, from) || single_only(from, to)) {
+        return Some(Type::F);
+    }
     let small = |t: Type| t.size() <= 2;
     if from.size() == 8 && small(to) {
         return Some(match (from, to) {
@@ -99,7 +103,7 @@ impl Selector<'_> {
             self.b.mov(d.cast(unsigned(to.size())), v.cast(unsigned(to.size())));
             return;
         }
-        if let Some(middle) = between(to, from) {
+        if let Some(middle) = between(to, from, self.target.half_instructions) {
             let t = self.b.temporary(d.scalar(), middle);
             let limited = saturate || (to == Type::HF && from.size() == 8);
             self.convert_to(t, v, rounding, limited);
@@ -117,6 +121,13 @@ impl Selector<'_> {
         // Half floats and floats in one instruction: 8 lanes at most.
         let mixed = (to == Type::HF) != (from == Type::HF) && to.is_float() && from.is_float();
         let mov = if mixed { Operation { lanes: 8, ..mov } } else { mov };
+        // Where they are instructions of their own, half floats count as words.
+        let (mov, to, v) = match (self.target.half_instructions && mixed, to) {
+            (true, Type::HF) => (Operation { opcode: Opcode::F32To16, ..mov }, Type::UW, v),
+            (true, _) => (Operation { opcode: Opcode::F16To32, ..mov }, to, v.cast(Type::UW)),
+            (false, _) => (mov, to, v),
+        };
+        let d = d.cast(to);
         if to.size() < from.size() && !d.scalar() {
             let t = self.b.strided(to, from.size());
             self.b.op(mov, t, &[v]);

@@ -1,7 +1,7 @@
 //! Loads, stores and atomic operations.
 //!
-//! - `__global`, `__constant` and private memory: A64 messages, a quadword address for each lane.
-//!   Private memory lies in the thread's scratch, one area after the other for the lanes.
+//! - `__global`, `__constant` and private memory: A64 messages, a quadword address for each lane, or where there are none, messages to a surface that is
+//!   all of memory, a dword address for each lane. Private memory lies in the thread's scratch, one area after the other for the lanes.
 //! - `__local`: messages to shared local memory, a dword offset for each lane.
 //!
 //! Dwords go in untyped surface messages of up to four per lane; what is smaller or not aligned, one by
@@ -14,6 +14,7 @@
 use super::{Failure, Selector, machine_type, unsigned};
 use crate::codegen::build::{Builder, Dest, Operation, Place, Spot, Val};
 use crate::codegen::lir::{GRF, VRef};
+use crate::codegen::target::Memory;
 use crate::ir::{AtomicOp, Instruction, Reg, Space, Type as IrType};
 use gencl_isa::message::{
     AtomicOperation, BlockSize, ElementSize, Message, Operation as Access, SimdMode, surface,
@@ -98,6 +99,9 @@ impl Piece {
     }
 }
 
+/// Where the header of a block message has the offset in a surface.
+const OFFSET: u32 = 8;
+
 /// Blocks of consecutive bytes, largest first.
 const BLOCKS: &[(u32, BlockSize)] =
     &[(128, BlockSize::Eight), (64, BlockSize::Four), (32, BlockSize::Two), (16, BlockSize::OneLow)];
@@ -158,8 +162,7 @@ impl Selector<'_> {
         second: u32,
     ) -> Result<Send, Failure> {
         let simd = simd_mode(lanes);
-        let a64 = space != Space::Local;
-        let surface = if a64 { surface::STATELESS } else { surface::SLM };
+        let (a64, surface) = self.surface(space);
         let scattered = |element, elements: u32| Access::A64Scattered {
             write,
             surface,
@@ -179,6 +182,20 @@ impl Selector<'_> {
         self.message(access, second)
     }
 
+    /// Whether messages to a space have 64-bit addresses, and the surface that they name.
+    fn surface(&self, space: Space) -> (bool, u8) {
+        match (space, self.target.memory) {
+            (Space::Local, _) => (false, surface::SLM),
+            (_, Memory::A64) => (true, surface::STATELESS),
+            (_, Memory::Surface(number)) => (false, number),
+        }
+    }
+
+    /// The type of addresses of a space.
+    fn address_type(&self, space: Space) -> Type {
+        if self.surface(space).0 { Type::UQ } else { Type::UD }
+    }
+
     /// A message as the target encodes it.
     pub fn message(&self, access: Access, second: u32) -> Result<Send, Failure> {
         Message::new(access)
@@ -188,7 +205,7 @@ impl Selector<'_> {
 
     /// The addresses of an access, `offset` bytes further on.
     fn address(&mut self, space: Space, reg: Reg, offset: u32, scalar: bool) -> Result<Address, Failure> {
-        let ty = if space == Space::Local { Type::UD } else { Type::UQ };
+        let ty = self.address_type(space);
         let lanes = if scalar { 8 } else { self.b.simd };
         let most = if ty == Type::UQ { self.target.a64_lanes } else { MESSAGE_LANES };
         let (width, size) = (lanes.min(most), ty.size());
@@ -197,7 +214,7 @@ impl Selector<'_> {
         if space == Space::Private {
             let base = self.private_base()?;
             let v = self.val(reg, Type::UD)?;
-            let d = self.b.vector(Type::UQ);
+            let d = self.b.vector(ty);
             if let Some(bits) = v.constant() {
                 let step = Val::imm(bits.wrapping_add(u64::from(offset)), Type::UD);
                 self.two(Operation::new(Opcode::Add), true, d, base, step);
@@ -250,7 +267,7 @@ impl Selector<'_> {
                 in_blocks += bytes;
             }
         }
-        for (offset, piece) in pieces(size, count - in_blocks / size, align, space != Space::Local) {
+        for (offset, piece) in pieces(size, count - in_blocks / size, align, self.surface(space).0) {
             let offset = in_blocks + offset;
             let a = self.address(space, address, offset, scalar)?;
             let message = self.access(space, false, a.width, piece, 0)?;
@@ -281,7 +298,8 @@ impl Selector<'_> {
     }
 
     /// Loads a block that all lanes read, `offset` bytes from an address. The header has the address only, as IGC's; the rest of it is
-    /// ignored (Skylake manual, Volume 7, "A64 OWord Block Read").
+    /// ignored (Skylake manual, Volume 7, "A64 OWord Block Read"; for surfaces Ivy Bridge's, Volume 4 Part 1, "OWord Block Read/Write", and Mesa's `brw_eu_emit.c`: the
+    /// offset in bytes is M0.2, M0.5 counts for stateless accesses only).
     fn load_block(
         &mut self,
         address: Reg,
@@ -291,25 +309,21 @@ impl Selector<'_> {
         fresh: bool,
     ) -> Result<Part, Failure> {
         let header = self.b.registers(1);
-        let to = Dest { at: header, stride: 0, ty: Type::UQ, fresh: true };
-        let from = self.val(address, Type::UQ)?;
+        let ty = self.address_type(Space::Global);
+        let (a64, surface) = self.surface(Space::Global);
+        let place = if a64 { 0 } else { OFFSET };
+        let to = Dest { at: header.plus(place), stride: 0, ty, fresh: true };
+        let from = self.val(address, ty)?;
         match offset {
             0 => self.b.mov(to, from),
             _ => {
-                let step = Val::imm(u64::from(offset), Type::UQ);
+                let step = Val::imm(u64::from(offset), ty);
                 self.two(Operation::new(Opcode::Add), true, to, from, step);
             }
         }
-        let (port, surface) = (SharedFunction::DataCache1, surface::STATELESS);
-        let access = Access::OwordBlock {
-            port,
-            write: false,
-            a64: true,
-            unaligned: true,
-            surface,
-            size,
-            invalidate: false,
-        };
+        let port = if a64 { SharedFunction::DataCache1 } else { SharedFunction::DataCache };
+        let access =
+            Access::OwordBlock { port, write: false, a64, unaligned: true, surface, size, invalidate: false };
         let message = self.message(access, 0)?;
         let response = self.b.registers(bytes.div_ceil(GRF));
         self.b.send_block(message, header, response);
@@ -439,9 +453,12 @@ impl Selector<'_> {
     pub fn atomic(&mut self, op: AtomicOp, space: Space, ty: IrType, i: &Instruction) -> Result<(), Failure> {
         let machine = machine_type(ty)?;
         let size = machine.size();
-        let local = space == Space::Local;
         let float = machine.is_float() && op != AtomicOp::Xchg;
-        if size < 4 || float || (local && size == 8) || matches!(space, Space::Private | Space::Constant) {
+        if size < 4
+            || float
+            || (!self.surface(space).0 && size == 8)
+            || matches!(space, Space::Private | Space::Constant)
+        {
             return Err(Failure::unsupported(format!("atomic {op:?} of {ty:?} in {space:?} memory")));
         }
         let Some((_, signed, unsigned_operation)) = ATOMICS.iter().find(|(o, ..)| *o == op) else {
@@ -450,7 +467,7 @@ impl Selector<'_> {
         let operation = if machine.is_signed() { *signed } else { *unsigned_operation };
         let ty = unsigned(size);
         let a = self.address(space, i.srcs[0], 0, false)?;
-        let width = if local { a.width } else { a.width.min(self.target.a64_atomic_lanes) };
+        let width = if self.surface(space).0 { a.width.min(self.target.a64_atomic_lanes) } else { a.width };
         let mut operands = Vec::new();
         for reg in &i.srcs[1..] {
             let v = self.val(*reg, ty)?;
@@ -463,8 +480,7 @@ impl Selector<'_> {
             let length = registers * operands.len() as u32;
             let returns = returned.is_some();
             let simd = simd_mode(width);
-            let surface = if local { surface::SLM } else { surface::STATELESS };
-            let (a64, qword) = (!local, size == 8);
+            let ((a64, surface), qword) = (self.surface(space), size == 8);
             let access = Access::UntypedAtomic { a64, surface, simd, operation, qword, returns };
             let message = self.message(access, length)?;
             let dst = returned.map(|r| r.at.plus(first * size));

@@ -102,7 +102,7 @@ pub fn select(function: &Function, target: &Target, simd: u32) -> Result<Selecte
     let mut s = Selector {
         function,
         target,
-        b: Builder::new(simd, target.split_sends),
+        b: Builder::new(simd, target.limits),
         places: vec![None; function.registers.len()],
         constants: facts.constants,
         scalars: facts.scalars,

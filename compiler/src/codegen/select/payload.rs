@@ -3,6 +3,7 @@
 use super::{Failure, Selector, family_size};
 use crate::codegen::build::{Dest, Operation, Place, Val};
 use crate::codegen::lir::{Fixup, GRF, VRef, VregInfo};
+use crate::codegen::target::Memory;
 use crate::ir::{Family, Form, Function, Input, Op, Reg, Type as IrType, UnaryOp, Vote};
 use gencl_isa::{Arf, Condition, Flag, Opcode, Type};
 use gencl_program::{Push, PushSource};
@@ -182,9 +183,14 @@ impl Selector<'_> {
         let size = Val::imm(u64::from(self.payload.private_size), Type::UD);
         self.b.op(Operation::new(Opcode::Mul), offset, &[offset.val(), size]);
         self.b.op(Operation::new(Opcode::Add), offset, &[offset.val(), base.val()]);
-        let wide = self.b.vector(Type::UQ);
-        self.b.mov(wide, offset.val());
-        self.payload.private_base = Some(wide.val());
+        self.payload.private_base = Some(match self.target.memory {
+            Memory::Surface(_) => offset.val(),
+            Memory::A64 => {
+                let wide = self.b.vector(Type::UQ);
+                self.b.mov(wide, offset.val());
+                wide.val()
+            }
+        });
         Ok(())
     }
 
@@ -202,7 +208,7 @@ impl Selector<'_> {
         self.payload.mask.ok_or_else(|| Failure::internal("the mask of dispatched lanes was not foreseen"))
     }
 
-    /// The 64-bit addresses of the lanes' private memory.
+    /// The addresses of the lanes' private memory, as global ones are.
     pub fn private_base(&self) -> Result<Val, Failure> {
         self.payload.private_base.ok_or_else(|| Failure::internal("private memory of size 0 accessed"))
     }
