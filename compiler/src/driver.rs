@@ -395,7 +395,7 @@ impl<'a> Driver<'a> {
         let control_flow = self.debug.value(debug::CONTROL_FLOW);
         let control_flow = control_flow.and_then(ControlFlow::from_name).unwrap_or_default();
         let lower_qwords = !target.int64 || self.debug.is_set(debug::QWORDS);
-        let strategy = Strategy { control_flow, lower_qwords };
+        let strategy = Strategy { control_flow, lower_qwords, no_gotos: !target.gotos };
         self.run("", "ir", |driver| {
             let mut observer = Observer { driver, print: print_passes };
             passes::standard(&mut unit, strategy, &mut observer)

@@ -42,6 +42,8 @@ pub struct Target {
     pub limits: Limits,
     /// Conversions between half and single floats are instructions of their own, and there is no other arithmetic on half floats.
     pub half_instructions: bool,
+    /// `goto` and `join`.
+    pub gotos: bool,
     /// Most lanes of an A64 surface or scattered message (Skylake: 16, Broadwell: 8).
     pub a64_lanes: u32,
     /// Most lanes of an A64 atomic message.
@@ -62,6 +64,7 @@ const GEN9: Target = Target {
     memory: Memory::A64,
     limits: Limits { halves: false, ternary_lanes: 16, split_sends: true, compare_switches: false },
     half_instructions: false,
+    gotos: true,
     a64_lanes: 16,
     a64_atomic_lanes: 8,
     int64: true,
@@ -86,6 +89,7 @@ const GEN75: Target = Target {
     memory: Memory::Surface(0),
     limits: Limits { halves: true, ternary_lanes: 16, split_sends: false, compare_switches: true },
     half_instructions: true,
+    gotos: false,
     int64: false,
     denormal_bits: 0xc0,
     barrier_mask: 0x0f00_0000,

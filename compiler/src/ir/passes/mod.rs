@@ -20,7 +20,7 @@ mod opt_merge_blocks;
 mod short_sides;
 
 use super::validate::{Fault, validate};
-use super::{Function, Unit};
+use super::{Function, Join, Leave, Op, Unit};
 use std::time::{Duration, Instant};
 
 pub use arrange_blocks::arrange_blocks;
@@ -139,6 +139,8 @@ pub struct Strategy {
     pub control_flow: ControlFlow,
     /// Integers of 64 bits become two of 32.
     pub lower_qwords: bool,
+    /// The machine has no `goto` and `join`: a function that would need one runs by block numbers.
+    pub no_gotos: bool,
 }
 
 impl From<ControlFlow> for Strategy {
@@ -148,10 +150,34 @@ impl From<ControlFlow> for Strategy {
 }
 
 impl Strategy {
+    /// The passes before control flow is lowered.
     fn passes(self) -> impl Iterator<Item = &'static Pass> {
         let qwords = if self.lower_qwords { WITHOUT_QWORDS } else { &[] };
-        FIRST.iter().chain(qwords).chain(PER_LANE).chain(self.control_flow.passes())
+        FIRST.iter().chain(qwords).chain(PER_LANE)
     }
+
+    /// Lowers control flow.
+    fn lower(self, function: &mut Function, observer: &mut dyn Observer) -> Result<(), PassError> {
+        let before = self.no_gotos.then(|| function.clone());
+        for &pass in self.control_flow.passes() {
+            run_pass(pass, function, observer)?;
+        }
+        if let Some(before) = before.filter(|_| has_gotos(function)) {
+            *function = before;
+            for &pass in ControlFlow::BlockIp.passes() {
+                run_pass(pass, function, observer)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn has_gotos(function: &Function) -> bool {
+    function.instructions().any(|i| match i.op {
+        Op::Leave { by, .. } => matches!(by, Leave::Goto | Leave::Back),
+        Op::Join { by, .. } => by == Join::Goto,
+        _ => false,
+    })
 }
 
 /// Watches passes: dumps, timings, statistics.
@@ -222,6 +248,7 @@ pub fn standard(
         for &pass in strategy.passes() {
             run_pass(pass, function, observer)?;
         }
+        strategy.lower(function, observer)?;
         if !observer.validates() {
             check("all passes together", function)?;
         }
