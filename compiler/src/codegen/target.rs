@@ -50,6 +50,8 @@ pub struct Target {
     pub a64_atomic_lanes: u32,
     /// The integer types `Q` and `UQ`. Without them `lower_qwords` runs, and addresses are dwords.
     pub int64: bool,
+    /// `mul` of two dwords that lie as others do. Without it products are put together of those with words.
+    pub dword_multiply: bool,
     /// Bits of `cr0.0` set at the start: denormals of half, single and double floats are kept.
     pub denormal_bits: u32,
     /// Bits of `g0.2` that a barrier message carries.
@@ -68,6 +70,7 @@ const GEN9: Target = Target {
     a64_lanes: 16,
     a64_atomic_lanes: 8,
     int64: true,
+    dword_multiply: true,
     denormal_bits: 0x4c0,
     barrier_mask: 0x8f00_0000,
 };
@@ -91,6 +94,7 @@ const GEN75: Target = Target {
     half_instructions: true,
     gotos: false,
     int64: false,
+    dword_multiply: false,
     denormal_bits: 0xc0,
     barrier_mask: 0x0f00_0000,
     ..GEN9

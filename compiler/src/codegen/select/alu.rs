@@ -228,6 +228,11 @@ impl Selector<'_> {
                 }
                 Ok(())
             }
+            BinaryOp::Mul if !float && machine.size() == 4 => {
+                let d = self.dest(dst, machine)?;
+                self.multiply(d, a, b);
+                Ok(())
+            }
             BinaryOp::And | BinaryOp::Or | BinaryOp::Xor if float => refused(),
             BinaryOp::Add | BinaryOp::Mul | BinaryOp::And | BinaryOp::Or | BinaryOp::Xor => {
                 let Some((_, opcode, exchangeable)) = PLAIN_BINARY.iter().find(|(o, ..)| *o == op) else {
@@ -361,23 +366,6 @@ impl Selector<'_> {
         Ok(())
     }
 
-    /// The high half of a product of at most 32 bits.
-    fn mul_high(&mut self, ty: Type, dst: Reg, a: Val, b: Val) -> Result<(), Failure> {
-        let (product, word) = match (ty.size(), ty.is_signed()) {
-            (1, true) => (Type::W, Type::B),
-            (1, false) => (Type::UW, Type::UB),
-            (2, true) => (Type::D, Type::W),
-            (2, false) => (Type::UD, Type::UW),
-            (_, true) => (Type::Q, Type::D),
-            (_, false) => (Type::UQ, Type::UD),
-        };
-        let d = self.dest(dst, unsigned(ty.size()))?;
-        let t = self.b.temporary(d.scalar(), product);
-        self.two(Operation::new(Opcode::Mul), true, t, a.cast(word), b.cast(word));
-        self.b.mov(d, t.val().part(ty.size(), unsigned(ty.size())));
-        Ok(())
-    }
-
     /// Operations with three sources.
     pub fn ternary(&mut self, op: TernaryOp, ty: IrType, i: &Instruction) -> Result<(), Failure> {
         let machine = machine_type(ty)?;
@@ -392,6 +380,8 @@ impl Selector<'_> {
                 if machine.size() == 8 {
                     let (a, b) = (self.materialize(a), self.materialize(b));
                     self.mul64(t, a, b);
+                } else if machine.size() == 4 {
+                    self.multiply(t, a, b);
                 } else {
                     self.two(Operation::new(Opcode::Mul), true, t, a, b);
                 }

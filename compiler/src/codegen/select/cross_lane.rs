@@ -67,6 +67,7 @@ impl Selector<'_> {
         let wide = d.ty.size() == 8 && !d.ty.is_float();
         let opcode = match op.binary() {
             BinaryOp::Mul if wide => return self.mul64(d, a, b),
+            BinaryOp::Mul if d.ty.size() == 4 && !d.ty.is_float() => return self.multiply(d, a, b),
             BinaryOp::Min => return self.b.op(Operation::choose(Condition::Less), d, &[a, b]),
             BinaryOp::Max => return self.b.op(Operation::choose(Condition::GreaterEqual), d, &[a, b]),
             BinaryOp::Mul => Opcode::Mul,
@@ -164,9 +165,8 @@ impl Selector<'_> {
             ty => (ty, &[0]),
         };
         let d = self.dest(i.dsts[0], ty)?;
-        // There are addresses for 16 lanes.
         let all = if d.scalar() { 1 } else { simd };
-        let lanes = all.min(16);
+        let lanes = all.min(self.target.generation.capabilities().address_words.into());
         for first in (0..all).step_by(lanes as usize) {
             self.b.set_addresses(table, offsets.val(), first, lanes);
             for part in parts {
@@ -202,7 +202,7 @@ impl Selector<'_> {
         }
         if let Some(Predicate { reg, inverse }) = i.predicate {
             let mask = self.truth(reg)?;
-            let mask = if inverse { mask.negated() } else { mask };
+            let mask = if inverse { self.complement(mask) } else { mask };
             self.logic(Opcode::And, votes, &[self.flag_value(votes), mask]);
         }
         Ok(())

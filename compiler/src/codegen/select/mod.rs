@@ -8,6 +8,7 @@ mod cross_lane;
 mod flags;
 mod float;
 mod memory;
+mod multiply;
 mod payload;
 mod scalars;
 mod sync;

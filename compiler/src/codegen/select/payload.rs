@@ -181,7 +181,7 @@ impl Selector<'_> {
         let offset = self.b.vector(Type::UD);
         self.b.mov(offset, lanes);
         let size = Val::imm(u64::from(self.payload.private_size), Type::UD);
-        self.b.op(Operation::new(Opcode::Mul), offset, &[offset.val(), size]);
+        self.multiply(offset, offset.val(), size);
         self.b.op(Operation::new(Opcode::Add), offset, &[offset.val(), base.val()]);
         self.payload.private_base = Some(match self.target.memory {
             Memory::Surface(_) => offset.val(),
@@ -273,7 +273,7 @@ impl Selector<'_> {
         self.b.mov(linear, first(self.local_id(2)?));
         for dimension in [1, 0] {
             let size = sizes[dimension];
-            self.b.op(Operation::new(Opcode::Mul), linear, &[linear.val(), size]);
+            self.multiply(linear, linear.val(), size);
             let id = first(self.local_id(dimension as u8)?);
             self.b.op(Operation::new(Opcode::Add), linear, &[linear.val(), id]);
         }

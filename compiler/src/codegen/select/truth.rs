@@ -45,6 +45,16 @@ impl Selector<'_> {
         self.b.scalar_arf(opcode, Arf::Flag(to.register), to.subregister * 2, ty, srcs);
     }
 
+    /// The complement of a truth value, as the second source of a logic instruction.
+    pub fn complement(&mut self, mask: Val) -> Val {
+        if self.target.generation.capabilities().logic_negate_is_complement {
+            return mask.negated();
+        }
+        let copy = self.b.scalar(self.flag_type());
+        self.b.op(Operation::new(Opcode::Not), copy, &[mask]);
+        copy.val()
+    }
+
     /// Puts `compute`'s result, made for all lanes, into the lanes of `dst` that run.
     fn assign_truth(
         &mut self,
@@ -72,7 +82,7 @@ impl Selector<'_> {
         compute(self, t)?;
         // to = to ^ ((to ^ t) & mask): other lanes keep what they had.
         let mask = self.truth(p.reg)?;
-        let in_mask = if p.inverse { mask.negated() } else { mask };
+        let in_mask = if p.inverse { self.complement(mask) } else { mask };
         self.logic(Opcode::Xor, t, &[self.flag_value(t), self.flag_value(to)]);
         self.logic(Opcode::And, t, &[self.flag_value(t), in_mask]);
         self.logic(Opcode::Xor, to, &[self.flag_value(to), self.flag_value(t)]);

@@ -2,7 +2,7 @@
 
 use super::{TYPES, code, disassemble, execute, lowered_by, simd};
 use crate::ir::interpret::{Launch, Memory, Value, run};
-use crate::ir::passes::ControlFlow;
+use crate::ir::passes::{ControlFlow, Strategy};
 use crate::ir::{
     BinaryOp, Builder, Condition, CrossLane, Family, Function, GroupOp, Input, Op, Reg, Space, Type,
     signature,
@@ -94,12 +94,14 @@ fn kernel(op: CrossLane, shape: Shape) -> Function {
 
 fn check(op: CrossLane, shape: Shape) {
     let function = kernel(op, shape);
-    for (strategy, control_flow) in ControlFlow::NAMES {
-        let lowered = lowered_by(function.clone(), *control_flow);
+    let strategies = ControlFlow::NAMES.iter().map(|&(name, by)| (name, Strategy::from(by)));
+    let halves = Strategy { lower_qwords: true, ..Strategy::default() };
+    for (strategy, by) in strategies.chain([("halves of quadwords", halves)]) {
+        let lowered = lowered_by(function.clone(), by);
         for lanes in [32, 16, 8] {
             let what = format!("{op:?} of {shape:?} at {lanes} lanes, {strategy}");
             let compiled = code(&lowered, simd(lanes));
-            if shape == Shape::All && lanes == 16 && *control_flow == ControlFlow::default() {
+            if shape == Shape::All && lanes == 16 && by == Strategy::default() {
                 disassemble(&compiled);
             }
             let mut memory = Memory::default();

@@ -6,12 +6,14 @@ mod memory;
 mod operations;
 mod spill;
 
+use super::target::Limits;
 use super::{Compiled, Options, Target, compile};
 use crate::ir::interpret::{Launch, Memory, Value, run};
 use crate::ir::passes::{ControlFlow, Strategy, Unobserved, standard};
 use crate::ir::random::{INPUT_ELEMENTS, OUTPUT_ELEMENTS, random_kernel, random_structured_kernel};
 use crate::ir::text::parse;
 use crate::ir::{Builder, Function, Leave, Op, Space, Type, Unit};
+use gencl_isa::{Generation, Opcode, Operand};
 use gencl_program::Data;
 use std::process::Command;
 
@@ -63,6 +65,30 @@ fn lowered_by(function: Function, strategy: impl Into<Strategy>) -> Function {
 
 fn skylake() -> &'static Target {
     Target::by_name("skl").expect("it is there")
+}
+
+/// Skylake with the limits of older arithmetic.
+fn narrow() -> Target {
+    let skylake = skylake();
+    let limits = Limits { halves: true, ternary_lanes: 8, ..skylake.limits };
+    Target { dword_multiply: false, limits, ..skylake.clone() }
+}
+
+/// Checks what [`narrow`] asks for by the rules of Haswell.
+fn check_narrow(compiled: &Compiled) -> Result<(), String> {
+    for instruction in &compiled.code.instructions {
+        let text = || gencl_isa::print(compiled.generation, instruction);
+        let broken = gencl_isa::validate(Generation::Gen75, instruction);
+        if let Some(violation) = broken.iter().find(|v| v.rule.id == "region.pairs") {
+            return Err(format!("{}: {violation}", text()));
+        }
+        let is_dword =
+            |source: &Operand| matches!(source, Operand::Register(s) if s.ty.size() == 4 && !s.ty.is_float());
+        if instruction.opcode == Opcode::Mul && instruction.sources[..2].iter().all(is_dword) {
+            return Err(format!("{}: two dwords are multiplied", text()));
+        }
+    }
+    Ok(())
 }
 
 fn code(function: &Function, options: Options) -> Compiled {

@@ -1,7 +1,10 @@
 //! Every operation of the IR on every type, with values that are constants, uniform or one for each lane; the
 //! results must be those of the IR's interpreter.
 
-use super::{Options, TYPES, Target, code, disassemble, execute, lowered, lowered_by, simd, skylake};
+use super::{
+    Options, TYPES, Target, check_narrow, code, disassemble, execute, lowered, lowered_by, narrow, simd,
+    skylake,
+};
 use crate::codegen::compile;
 use crate::ir::interpret::{Launch, Memory, Value, run};
 use crate::ir::passes::Strategy;
@@ -214,17 +217,22 @@ fn is_wide(case: &Case) -> bool {
 
 #[test]
 fn every_operation_on_every_type() {
-    check(cases(), Strategy::default(), refused);
+    check(cases(), Strategy::default(), skylake(), refused);
 }
 
 #[test]
 fn every_operation_on_halves_of_quadwords() {
     let divides = |case: &Case| matches!(case.op, Op::Binary(BinaryOp::Div | BinaryOp::Rem, _));
     let cases = cases().into_iter().filter(is_wide).collect();
-    check(cases, Strategy { lower_qwords: true, ..Strategy::default() }, divides);
+    check(cases, Strategy { lower_qwords: true, ..Strategy::default() }, skylake(), divides);
 }
 
-fn check(cases: Vec<Case>, strategy: Strategy, refused: impl Fn(&Case) -> bool) {
+#[test]
+fn every_operation_on_narrower_machines() {
+    check(cases(), Strategy::default(), &narrow(), refused);
+}
+
+fn check(cases: Vec<Case>, strategy: Strategy, target: &Target, refused: impl Fn(&Case) -> bool) {
     let mut faults = Vec::new();
     let mut count = 0;
     for case in cases {
@@ -239,7 +247,7 @@ fn check(cases: Vec<Case>, strategy: Strategy, refused: impl Fn(&Case) -> bool) 
             for lanes in [32, 16, 8] {
                 let what = format!("{} {form:?} {simple} at {lanes} lanes", case.name);
                 if refused(&case) {
-                    let error = compile(&function, skylake(), &simd(lanes));
+                    let error = compile(&function, target, &simd(lanes));
                     match error {
                         Err(e) if e.what.contains("not supported") => {}
                         Err(e) => faults.push(format!("{what}: {e}")),
@@ -249,13 +257,19 @@ fn check(cases: Vec<Case>, strategy: Strategy, refused: impl Fn(&Case) -> bool) 
                     }
                     continue;
                 }
-                let compiled = match compile(&function, skylake(), &Options { check: true, ..simd(lanes) }) {
+                let compiled = match compile(&function, target, &Options { check: true, ..simd(lanes) }) {
                     Ok(compiled) => compiled,
                     Err(e) => {
                         faults.push(format!("{what}: {e}"));
                         continue;
                     }
                 };
+                if *target == narrow()
+                    && let Err(fault) = check_narrow(&compiled)
+                {
+                    faults.push(format!("{what}: {fault}"));
+                    continue;
+                }
                 count += 1;
                 let (launch, mut expected) = memory(&case);
                 let mut found = expected.clone();

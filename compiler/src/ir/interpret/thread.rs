@@ -214,8 +214,13 @@ impl Thread {
         }
         let results = op.results(&lanes);
         let dst = instruction.dsts[0];
-        let uniform = function.register(dst).uniform;
-        for lane in (0..self.lanes).filter(|&lane| uniform || lanes[lane].is_some()) {
+        if function.register(dst).uniform {
+            // Lanes that take no part have no result.
+            let first = lanes.iter().position(Option::is_some).unwrap_or(0);
+            self.write(function, dst, 0, results[first]);
+            return;
+        }
+        for lane in (0..self.lanes).filter(|&lane| lanes[lane].is_some()) {
             self.write(function, dst, lane, results[lane]);
         }
     }
