@@ -2,6 +2,7 @@
 
 mod errors;
 mod fuzz;
+mod gl;
 mod processes;
 mod program;
 mod support;

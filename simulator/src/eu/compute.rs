@@ -266,13 +266,18 @@ fn bit_count(op: &Op, a: Value) -> Output {
     })
 }
 
-/// `bfe`: width, offset, data. `bfi1`: width, offset. `bfi2`: mask, data, background.
+/// `bfe`: width, offset, data. `bfi1`: width, offset. `bfi2`: mask, data, background; the data is shifted to the mask's lowest bit
+/// (Mesa emits it for NIR's `bfi`, IGC for the second half of vISA's BFI).
 fn bit_field(op: &Op, a: i128, b: i128, c: i128) -> Output {
     let (width, offset) = (a as u32 & 31, b as u32 & 31);
     let signed = op.src[2].ty.is_signed();
     integer(match op.opcode {
         Opcode::Bfi1 => i128::from((((1u64 << width) - 1) << offset) as u32),
-        Opcode::Bfi2 => i128::from(a as u32 & b as u32 | !(a as u32) & c as u32),
+        Opcode::Bfi2 => {
+            let (mask, data) = (a as u32, b as u32);
+            let placed = data.checked_shl(mask.trailing_zeros()).unwrap_or(0);
+            i128::from(mask & placed | !mask & c as u32)
+        }
         _ if width == 0 => 0,
         _ => {
             let left = 32u32.saturating_sub(offset + width);

@@ -99,6 +99,13 @@ bfi1(8) g12<1>UD g2<8,8,1>UD g3<8,8,1>UD { align1 1Q };
 ; is g11 D: 0x67 0x78 0x12 0x1 -1 -128 127 0
 ; is g12 UD: 0xff0 0xff 0xff000000 0xf0000000 0xff*4
 ---
+; # Bit fields: mask, data, background. The data begins at the mask's lowest bit.
+; set g2 UD: 0xff0 0xff 0xf0000000 0 0xf0f 0xffffffff 0x80000000 8
+; set g3 UD: 0x12345678*8
+; set g4 UD: 0xaaaaaaaa*8
+bfi2(8) g10<1>UD g2<4,4,1>UD g3<4,4,1>UD g4<4,4,1>UD { align16 1Q };
+; is g10 UD: 0xaaaaa78a 0xaaaaaa78 0x8aaaaaaa 0xaaaaaaaa 0xaaaaa6a8 0x12345678 0x2aaaaaaa 0xaaaaaaa2
+---
 ; # Packed vectors.
 mov(8) g10<1>UW 0x76543210UV { align1 1Q };
 mov(8) g11<1>W 0xfedcba98V { align1 1Q };

@@ -1,5 +1,6 @@
 //! Messages that move whole blocks of registers: OWord, HWord and scratch blocks.
 
+use super::port::Region;
 use super::{Call, Space};
 use crate::dispatch::GRF_SIZE;
 use crate::fault::Fault;
@@ -44,7 +45,11 @@ pub struct Scratch {
     pub offset: u32,
 }
 
-/// Reads or writes a block, whatever the execution mask.
+/// Channels whose enables block writes look at; a block of more dwords repeats them (Mesa,
+/// `fs_generator::generate_scratch_write`).
+const CHANNELS: usize = 16;
+
+/// Reads a block, whatever the execution mask, or writes the dwords of enabled channels.
 pub fn block(call: &mut Call<'_, '_>, message: &Block) -> Result<(), Fault> {
     let Block { address, write, bytes, high } = *message;
     let (region, offset) = match address {
@@ -59,15 +64,28 @@ pub fn block(call: &mut Call<'_, '_>, message: &Block) -> Result<(), Fault> {
         }
     };
     let registers = bytes.div_ceil(GRF_SIZE);
+    // A block may begin in a surface and end behind it: Mesa reads 64 bytes of uniforms at once, of which there may be four.
+    let there = match region {
+        Region::Memory { size, .. } => bytes.min(size.saturating_sub(offset) as usize),
+        Region::Local => bytes,
+    };
     let inside = if high { GRF_SIZE / 2 } else { 0 };
     let mut data = [0; 256];
     if write {
         let at = call.payload_range(1, registers)? + inside;
         data[..bytes].copy_from_slice(&call.thread.file[at..at + bytes]);
-        call.write(region, offset, &data[..bytes])
+        if call.op.no_mask {
+            return call.write(region, offset, &data[..there]);
+        }
+        let enabled = |dword: &usize| call.mask >> (dword % CHANNELS) & 1 != 0;
+        let dwords: Vec<usize> = (0..there / 4).filter(enabled).collect();
+        dwords.into_iter().try_for_each(|dword| {
+            let at = dword * 4;
+            call.write(region, offset + at as u64, &data[at..at + 4])
+        })
     } else {
         let at = call.response(registers)? + inside;
-        call.read(region, offset, &mut data[..bytes])?;
+        call.read(region, offset, &mut data[..there])?;
         call.thread.file[at..at + bytes].copy_from_slice(&data[..bytes]);
         Ok(())
     }
@@ -123,7 +141,7 @@ pub fn scratch(call: &mut Call<'_, '_>, message: &Scratch) -> Result<(), Fault> 
 
 impl Call<'_, '_> {
     /// The thread's scratch: header dword 5 from the General State Base Address.
-    fn region_of_scratch(&mut self) -> Result<super::port::Region, Fault> {
+    fn region_of_scratch(&mut self) -> Result<Region, Fault> {
         self.header(5)?;
         self.region(Space::Stateless)
     }

@@ -248,7 +248,7 @@ impl Script {
         let mut file = Box::new([0; super::super::file::FILE_BYTES]);
         let result = Kernel::assemble(device, &code, !self.lenient).and_then(|kernel| {
             let mut launch = self.launch();
-            self.states.write(&memory, &mut launch);
+            self.states.write(device.generation, &memory, &mut launch);
             let setup = |thread: &mut super::super::thread::Thread| {
                 thread.float = super::super::thread::FloatMode::of_control(self.cr0);
                 super::super::file::set_dword(&mut thread.file, super::super::file::CONTROL, self.cr0);

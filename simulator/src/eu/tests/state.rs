@@ -1,6 +1,8 @@
 //! Surface and sampler states of test scripts, written from what the script says in words. The bits stand here once more, so
 //! that the simulator's decoding is not checked with itself.
 //!
+//! `; surface INDEX: RAW BYTES at ADDRESS` is a buffer of bytes. Its state has the device's layout; all others are those of Gen8 and Gen9.
+//!
 //! `; surface INDEX: SHAPE FORMAT SIZE WORDS`, where SHAPE is `1D`, `2D`, `3D`, `BUFFER` or `NULL`, FORMAT a name of the manual, SIZE
 //! `WIDTH`, `WIDTHxHEIGHT` or with a third number for depth or slices, and WORDS are
 //!
@@ -16,6 +18,8 @@
 //! `; sampler INDEX: WORDS`, where WORDS are `nearest` or `linear` (the filter), a mode for all coordinates (`wrap`, `mirror`,
 //! `clamp`, `border`, `once`, `half`), `texels` (coordinates that are not normalized), `rounded`, `mip nearest`, `mip linear`, and
 //! `border_colour R G B A` with the colour's bits in hexadecimal.
+
+use gencl_isa::Generation;
 
 use super::super::message::FORMATS;
 use crate::dispatch::Launch;
@@ -55,6 +59,8 @@ const SELECT: [Field; 4] = [
     ("Shader Channel Select Alpha", 240, 242),
 ];
 const ADDRESS: Field = ("Surface Base Address", 256, 319);
+/// Before Gen8.
+const NARROW_ADDRESS: Field = ("Surface Base Address", 32, 63);
 
 const MINIFY: Field = ("Min Mode Filter", 14, 16);
 const MAGNIFY: Field = ("Mag Mode Filter", 17, 19);
@@ -90,6 +96,8 @@ fn put(dwords: &mut [u32], (name, first, last): Field, value: u64) {
 #[derive(Debug, Default)]
 pub struct States {
     surfaces: Vec<(u64, [u32; 16])>,
+    /// Buffers of bytes: index, bytes, address.
+    raw: Vec<(u64, u64, u64)>,
     samplers: Vec<(u64, [u32; 4], [u32; 4])>,
 }
 
@@ -114,6 +122,12 @@ impl States {
         let mut state = [0; 16];
         let mut set = |field, value| put(&mut state, field, value);
         let shape = words.next().expect("a shape");
+        if shape == "RAW" {
+            let bytes = decimal(words.next());
+            assert_eq!(words.next(), Some("at"));
+            self.raw.push((index, bytes, hexadecimal(words.next())));
+            return;
+        }
         let kinds = [("1D", 0), ("2D", 1), ("3D", 2), ("BUFFER", 4), ("NULL", 7)];
         set(SURFACE_TYPE, kinds.iter().find(|(name, _)| *name == shape).expect("a shape").1);
         let format = words.next().expect("a format");
@@ -191,17 +205,19 @@ impl States {
     }
 
     /// Writes them to memory and tells a launch where they are.
-    pub fn write(&self, memory: &AddressSpace, launch: &mut Launch) {
-        if self.surfaces.is_empty() {
+    pub fn write(&self, generation: Generation, memory: &AddressSpace, launch: &mut Launch) {
+        if self.surfaces.is_empty() && self.raw.is_empty() {
             return;
         }
+        let raw = self.raw.iter().map(|(index, bytes, at)| (*index, raw(generation, *bytes, *at)));
+        let surfaces: Vec<_> = self.surfaces.iter().copied().chain(raw).collect();
         launch.bases.surface = SURFACES;
         launch.bases.dynamic = SAMPLERS;
         let mut cursor = Cursor::default();
         let mut write = |at: u64, dwords: &[u32]| {
             memory.write(&mut cursor, at, bytemuck::cast_slice(dwords)).expect("within the test's memory");
         };
-        for (n, (index, state)) in (0..).zip(&self.surfaces) {
+        for (n, (index, state)) in (0..).zip(&surfaces) {
             let offset = STATES + n * STEP;
             write(SURFACES + index * 4, &[offset as u32]);
             write(SURFACES + offset, state);
@@ -209,6 +225,39 @@ impl States {
         for (index, state, colour) in &self.samplers {
             write(SAMPLERS + index * 16, state);
             write(SAMPLERS + COLOURS + index * STEP, colour);
+        }
+    }
+}
+
+/// The state of a buffer of bytes.
+fn raw(generation: Generation, bytes: u64, at: u64) -> [u32; 16] {
+    let mut state = [0; 16];
+    put(&mut state, SURFACE_TYPE, 4);
+    put(&mut state, FORMAT, 0x1ff);
+    for (field, first, width) in [(WIDTH, 0, 7), (HEIGHT, 7, 14), (DEPTH, 21, 10)] {
+        put(&mut state, field, (bytes - 1) >> first & ((1 << width) - 1));
+    }
+    let address = match generation {
+        Generation::Gen7 | Generation::Gen75 => NARROW_ADDRESS,
+        Generation::Gen8 | Generation::Gen9 => ADDRESS,
+    };
+    put(&mut state, address, at);
+    state
+}
+
+#[test]
+fn raw_buffers_are_those_of_the_description() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/oracle/genxml");
+    for file in ["gen7.xml", "gen75.xml"] {
+        let Ok(text) = std::fs::read_to_string(folder.join(file)) else {
+            println!("skipped: {file} is not there");
+            continue;
+        };
+        let begin = text.find("<struct name=\"RENDER_SURFACE_STATE\"").expect("the structure");
+        let body = text[begin..].split("</struct>").next().unwrap();
+        for (name, first, last) in [SURFACE_TYPE, FORMAT, WIDTH, HEIGHT, DEPTH, NARROW_ADDRESS] {
+            let line = format!("<field name=\"{name}\" start=\"{first}\" end=\"{last}\"");
+            assert!(body.contains(&line), "{file}: {line}");
         }
     }
 }
