@@ -4,6 +4,7 @@
 //! (L3 cache); the clock is the boost clock of the first product.
 
 use super::table::{Family, Model};
+use crate::launch::gen7::{BAY_TRAIL, GEN7, GEN75};
 use crate::launch::gen8::GEN8;
 use crate::launch::gen9::GEN9;
 
@@ -50,6 +51,32 @@ static BDW: Family = BDW_FAMILY;
 // Devices with 6 EUs in a subslice number threads as if there were 8.
 static BRASWELL: Family = Family { target: "chv", name: "Cherryview", scratch_subslices: 2, ..BDW_FAMILY };
 
+/// What Haswell has. "WaCSScratchSize:hsw": scratch memory as if a subslice had 16 EUs of 8 threads.
+const HSW_FAMILY: Family = Family {
+    target: "hsw",
+    name: "Haswell",
+    timestamp_hz: 12_500_000,
+    scratch_subslices: 2,
+    scratch_threads: 16 * 8,
+    commands: &GEN75,
+    ..SKL_FAMILY
+};
+
+/// What Ivy Bridge has.
+const IVB_FAMILY: Family = Family {
+    target: "ivb",
+    name: "Ivy Bridge",
+    threads_per_eu: 8,
+    scratch_threads: 8 * 8,
+    commands: &GEN7,
+    ..HSW_FAMILY
+};
+
+static HSW: Family = HSW_FAMILY;
+static IVB: Family = IVB_FAMILY;
+static VALLEYVIEW: Family =
+    Family { target: "byt", name: "Bay Trail", scratch_subslices: 1, commands: &BAY_TRAIL, ..IVB_FAMILY };
+
 /// A model with one slice.
 const fn model(
     family: &'static Family,
@@ -67,6 +94,9 @@ const fn large(family: &'static Family, name: &'static str, slices: u32, clock_m
     Model { family, name, slices, subslices: 3, eus_per_subslice: 8, l3_banks: 4 * slices, clock_mhz }
 }
 
+pub(super) static IVB_GT2: Model = model(&IVB, "GT2", 2, 8, 2, 1250);
+pub(super) static BYT: Model = model(&VALLEYVIEW, "", 1, 4, 1, 854);
+pub(super) static HSW_GT2: Model = model(&HSW, "GT2", 2, 10, 2, 1150);
 pub(super) static BDW_GT1: Model = model(&BDW, "GT1", 2, 6, 2, 850);
 pub(super) static BDW_GT2: Model = model(&BDW, "GT2", 3, 8, 4, 950);
 pub(super) static BDW_GT3: Model = large(&BDW, "GT3", 2, 1150);

@@ -2,14 +2,17 @@
 //! slices and subslices they have, i915's `include/drm/i915_pciids.h` says too.
 
 use super::models::{
-    BDW_GT1, BDW_GT2, BDW_GT3, BXT, BXT_2X6, CFL_GT1, CFL_GT2, CFL_GT3, CHV, GLK, GLK_2X6, KBL_GT1,
-    KBL_GT1_5, KBL_GT2, KBL_GT3, KBL_GT4, SKL_GT1, SKL_GT2, SKL_GT3, SKL_GT4,
+    BDW_GT1, BDW_GT2, BDW_GT3, BXT, BXT_2X6, BYT, CFL_GT1, CFL_GT2, CFL_GT3, CHV, GLK, GLK_2X6, HSW_GT2,
+    IVB_GT2, KBL_GT1, KBL_GT1_5, KBL_GT2, KBL_GT3, KBL_GT4, SKL_GT1, SKL_GT2, SKL_GT3, SKL_GT4,
 };
 use super::table::Model;
 
 /// Id, name, model.
 #[rustfmt::skip]
 pub(super) static PCI_IDS: &[(u16, &str, &Model)] = &[
+    (0x0166, "Intel(R) HD Graphics 4000", &IVB_GT2),
+    (0x0f31, "Intel(R) HD Graphics", &BYT),
+    (0x0416, "Intel(R) HD Graphics 4600", &HSW_GT2),
     (0x1602, "Intel(R) HD Graphics", &BDW_GT1),
     (0x1606, "Intel(R) HD Graphics", &BDW_GT1),
     (0x160a, "Intel(R) HD Graphics", &BDW_GT1),

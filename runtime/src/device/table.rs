@@ -159,6 +159,9 @@ pub(crate) struct Hardware {
 /// Most threads of a work-group: the walker counts to 64 (Skylake, Volume 2a, `GPGPU_WALKER`, Thread Width Counter Maximum).
 const GROUP_THREADS: u32 = 64;
 
+/// Most memory where all processes share 2 GiB of addresses.
+const NARROW_MEMORY: u64 = 1 << 30;
+
 impl Hardware {
     /// Hardware threads of the whole device.
     pub(crate) fn threads(&self) -> u32 {
@@ -187,6 +190,8 @@ impl Hardware {
         let Hardware { model, units, .. } = *self;
         let family = model.family;
         let place = [family.name, model.name].join(" ");
+        let address_bits = Profile::of(family.target).address_bits;
+        let memory = if address_bits == 32 { memory.min(NARROW_MEMORY) } else { memory };
         let simulation = if simulated { ", simulated" } else { "" };
         DeviceFacts {
             name: format!("{} ({}){simulation}", self.name, place.trim_end()),
@@ -214,7 +219,7 @@ impl Hardware {
             cache_line: 64,
             base_address_alignment: 128,
             max_parameter_size: 1024,
-            address_bits: Profile::of(family.target).address_bits,
+            address_bits,
             timestamp_hz: family.timestamp_hz,
             timer_resolution_ns: 1_000_000_000u64.div_ceil(family.timestamp_hz),
             images: None,

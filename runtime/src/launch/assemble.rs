@@ -5,19 +5,21 @@
 
 use std::sync::Arc;
 
-use gencl_i915::{Engine, Errno, ExecBuffer, ExecFlags, ObjectFlags};
-use gencl_program::PushSource;
+use gencl_i915::{Engine, Errno, ExecBuffer, ExecFlags, GemHandle, ObjectFlags, Relocation};
+use gencl_program::{Image, PushSource};
 use smallvec::SmallVec;
 
 use super::batch::{BatchState, WalkState, Writer};
 use super::clock::Correlation;
 use super::hardware::{Hardware, HardwareContext};
 use super::slot::Slot;
+use super::surfaces::{self, SURFACES};
 use super::walk::Walk;
 use super::{ALIGNMENT, Launch, clock, constants, dump};
 use crate::kernel::Bound;
 use crate::memory::Storage;
 use crate::printf::PrintfBuffer;
+use crate::program::Executable;
 use crate::{Code, Context, Error, Result};
 
 /// Bytes of commands at the beginning of a slot. A launch has some 200, one of eight walkers 900.
@@ -50,6 +52,7 @@ pub(crate) struct Batch<'a> {
 }
 
 /// What became of a batch that was handed to the kernel driver.
+#[allow(clippy::large_enum_variant, reason = "a box would be an allocation for each batch")]
 pub(crate) enum Submitted {
     /// It will run.
     Yes(InFlight),
@@ -60,11 +63,22 @@ pub(crate) enum Submitted {
 impl<'a> Batch<'a> {
     /// An empty batch with room for `first`. Errors as [`Storage::new`].
     pub(crate) fn new(context: &'a Arc<Context>, first: &Launch) -> Result<Self> {
-        let size = COMMANDS + state_size(first, &first.space.walks());
+        let size = COMMANDS + SURFACES + state_size(context, first, &first.space.walks());
         let slot = context.slots().take(context.space(), size as u64)?;
         let mut batch = Self { context, slot: Some(slot) };
         let (set, slot) = batch.parts();
-        Writer::new(set, &mut slot.dwords).begin();
+        let surfaces = match &set.surface_state {
+            Some(layout) => {
+                let at = grow(slot, SURFACES);
+                let state = surfaces::write(layout, set.mocs, &mut slot.state[at..at + SURFACES]);
+                if context.dumps_batches() {
+                    eprint!("{}", dump::structure(&layout.table(), &state));
+                }
+                slot.storage.address() + (COMMANDS + at) as u64
+            }
+            None => 0,
+        };
+        Writer::new(set, &mut slot.dwords, &mut slot.relocations).begin(surfaces);
         Ok(batch)
     }
 
@@ -80,7 +94,7 @@ impl<'a> Batch<'a> {
         let (set, slot) = self.parts();
         let walks = launch.space.walks();
         let commands = 4 * (slot.dwords.len() + Writer::launch_length(set, walks.len()) + Writer::END);
-        let state = COMMANDS + slot.state.len() + state_size(launch, &walks);
+        let state = COMMANDS + slot.state.len() + state_size(context, launch, &walks);
         let full = slot.launches.len() == MAX_LAUNCHES || slot.objects.len() >= MANY_OBJECTS;
         let fits = commands <= COMMANDS && state <= slot.storage.size() as usize;
         if !slot.launches.is_empty() && (full || !fits) {
@@ -92,6 +106,10 @@ impl<'a> Batch<'a> {
         let scratch = match kernel.scratch_size {
             0 => None,
             size => {
+                let (_, size) = (set.scratch_code)(size).ok_or_else(|| {
+                    let reason = format!("kernel {}: {size} bytes of scratch for a thread", kernel.name);
+                    Error::new(Code::OutOfResources, reason)
+                })?;
                 let threads = context.device().hardware().scratch_threads();
                 Some(hardware.scratch(context.space(), size, threads)?)
             }
@@ -116,11 +134,13 @@ impl<'a> Batch<'a> {
         let state = BatchState {
             simd_width: kernel.simd_width,
             device_threads: context.device().hardware().threads(),
-            scratch: scratch.as_ref().map(|(each, storage)| (storage.address(), *each)),
+            scratch: scratch.as_ref().and_then(|(each, storage)| {
+                (set.scratch_code)(*each).map(|(code, _)| (storage.address(), code))
+            }),
             walks: &states,
             stamps: [at, at + 8],
         };
-        Writer::new(set, &mut slot.dwords).launch(&state);
+        Writer::new(set, &mut slot.dwords, &mut slot.relocations).launch(&state);
         add_objects(slot, launch, printf.as_ref());
         if let Some((_, storage)) = scratch {
             add(slot, &storage, ObjectFlags::WRITE);
@@ -140,7 +160,7 @@ impl<'a> Batch<'a> {
     ) -> Result<Submitted> {
         let context = self.context;
         let (set, slot) = self.parts();
-        Writer::new(set, &mut slot.dwords).end();
+        Writer::new(set, &mut slot.dwords, &mut slot.relocations).end();
         assert!(4 * slot.dwords.len() <= COMMANDS, "the batch outgrows its part of the slot");
         if context.dumps_batches() {
             eprint!("{}", dump::batch(set, &slot.dwords));
@@ -149,11 +169,16 @@ impl<'a> Batch<'a> {
         // waits for the batch.
         let storage = slot.storage.clone();
         add(slot, &storage, ObjectFlags::CAPTURE);
+        let relocates = storage.relocates();
         let length = 4 * slot.dwords.len();
         slot.commands.clear();
         slot.commands.extend(slot.dwords.iter().flat_map(|dword| dword.to_le_bytes()));
         storage.memory().write(0, &slot.commands);
         storage.memory().write(COMMANDS, &slot.state);
+        if relocates {
+            relocate(slot);
+        }
+        let flags = if relocates { ExecFlags::empty() } else { ExecFlags::NO_RELOC };
         let correlation =
             if profiled { Correlation::now(&**context.device().node(), context.device()) } else { None };
         for last in [false, true] {
@@ -161,7 +186,7 @@ impl<'a> Batch<'a> {
             let mut exec = ExecBuffer {
                 context: current.id(),
                 engine: Engine::Render,
-                flags: ExecFlags::NO_RELOC,
+                flags,
                 objects: &mut slot.objects,
                 batch_start: 0,
                 batch_length: length as u32,
@@ -199,8 +224,8 @@ fn grow(slot: &mut Slot, size: usize) -> usize {
 }
 
 /// Bytes of state that a launch takes.
-fn state_size(launch: &Launch, walks: &[Walk]) -> usize {
-    let constants: usize = walks.iter().map(|walk| constants_size(launch, walk)).sum();
+fn state_size(context: &Context, launch: &Launch, walks: &[Walk]) -> usize {
+    let constants: usize = walks.iter().map(|walk| constants_size(context, launch, walk)).sum();
     let block = (launch.kernel.argument_block_size as usize).next_multiple_of(ALIGNMENT);
     ALIGNMENT + block + walks.len() * ALIGNMENT + constants
 }
@@ -209,11 +234,18 @@ fn threads(launch: &Launch, walk: &Walk) -> u32 {
     walk.group_size().div_ceil(launch.kernel.simd_width)
 }
 
+/// Do all threads get one copy of the constants that they share? Else each gets its own, in front of its local ids.
+fn shares_constants(context: &Context) -> bool {
+    context.device().commands().interface_descriptor.cross_thread_length.is_there()
+}
+
 /// Bytes of constants of one walker, padded.
-fn constants_size(launch: &Launch, walk: &Walk) -> usize {
+fn constants_size(context: &Context, launch: &Launch, walk: &Walk) -> usize {
     let kernel = &*launch.kernel;
-    let local_ids = threads(launch, walk) as usize * constants::local_ids_size(kernel);
-    (kernel.cross_thread_size as usize + local_ids).next_multiple_of(ALIGNMENT)
+    let threads = threads(launch, walk) as usize;
+    let copies = if shares_constants(context) { 1 } else { threads };
+    let local_ids = threads * constants::local_ids_size(kernel);
+    (copies * kernel.cross_thread_size as usize + local_ids).next_multiple_of(ALIGNMENT)
 }
 
 /// Makes constants and interface descriptor of one walker.
@@ -228,11 +260,21 @@ fn walk_state(
     let kernel = &*launch.kernel;
     let threads = threads(launch, walk);
     let local_ids = constants::local_ids_size(kernel);
-    let (descriptor, size) = (grow(slot, ALIGNMENT), constants_size(launch, walk));
+    let (descriptor, size) = (grow(slot, ALIGNMENT), constants_size(context, launch, walk));
     let at = grow(slot, size);
-    let (cross, rest) = slot.state[at..at + size].split_at_mut(kernel.cross_thread_size as usize);
+    let cross_size = kernel.cross_thread_size as usize;
+    let (cross, rest) = slot.state[at..at + size].split_at_mut(cross_size);
     constants::cross_thread(kernel, &launch.arguments, pointers, &launch.space, walk, addresses, cross);
     constants::local_ids(kernel, walk.local, &mut rest[..threads as usize * local_ids]);
+    let shared = shares_constants(context);
+    let (copies, each) = if shared { (1, 0) } else { (threads as usize, cross_size + local_ids) };
+    if !shared {
+        constants::interleave(cross_size, local_ids, copies, &mut slot.state[at..at + size]);
+    }
+    for copy in 0..copies {
+        let begin = (COMMANDS + at + copy * each) as u32;
+        slot.relocations.extend(constants::addresses(kernel).map(|offset| begin + offset));
+    }
 
     let set = context.device().commands();
     let fields = &set.interface_descriptor;
@@ -242,7 +284,7 @@ fn walk_state(
         (fields.float_mode, 0),
         (fields.denorm_mode, 1),
         (fields.constant_offset, 0),
-        (fields.constant_length, registers(local_ids)),
+        (fields.constant_length, registers(if shared { local_ids } else { each })),
         (fields.threads, threads.into()),
         (fields.slm_size, (set.slm_code)(launch.local_memory)),
         (fields.barrier, kernel.barrier.into()),
@@ -251,12 +293,15 @@ fn walk_state(
     ]);
     let dwords = &dwords[..fields.layout.length];
     super::put_dwords(&mut slot.state[descriptor..], dwords);
+    if fields.kernel.relocates {
+        slot.relocations.push((COMMANDS + descriptor) as u32);
+    }
     if context.dumps_batches() {
-        eprint!("{}: {}", kernel.name, dump::descriptor(set, dwords));
+        eprint!("{}: {}", kernel.name, dump::structure(&fields.table(), dwords));
     }
 
     let last = walk.group_size() - (threads - 1) * kernel.simd_width;
-    let base = slot.storage.zone_offset() + COMMANDS as u32;
+    let base = slot.storage.low_address() + COMMANDS as u32;
     WalkState {
         walk: *walk,
         threads,
@@ -275,15 +320,67 @@ fn add(slot: &mut Slot, storage: &Storage, flags: ObjectFlags) {
     }
 }
 
+/// Tells the kernel driver where addresses are: in the slot, and in the variables of programs.
+fn relocate(slot: &mut Slot) {
+    let mut targets: Vec<(u64, GemHandle)> =
+        slot.objects.iter().map(|object| (object.offset, object.handle)).collect();
+    targets.sort_unstable_by_key(|(address, _)| *address);
+    let entry = |offset: u32| {
+        let at = offset as usize;
+        let bytes = match at.checked_sub(COMMANDS) {
+            Some(at) => &slot.state[at..at + 4],
+            None => &slot.commands[at..at + 4],
+        };
+        let address = u32::from_le_bytes(bytes.try_into().expect("four bytes"));
+        // Buffers do not touch each other: the last that begins below an address has it. Null is nobody's.
+        let below = targets.partition_point(|(begin, _)| *begin <= address.into()).checked_sub(1)?;
+        let (begin, handle) = targets[below];
+        Some(relocation(handle, address - begin as u32, offset.into(), begin))
+    };
+    let relocations: Vec<Relocation> = slot.relocations.iter().filter_map(|offset| entry(*offset)).collect();
+    let own = slot.storage.handle();
+    if let Some(object) = slot.objects.iter_mut().find(|object| object.handle == own) {
+        object.relocations = relocations;
+    }
+}
+
+/// At `offset`, the address of `target` plus `delta` is to be; `presumed` is what was taken for the address of `target`.
+fn relocation(target: GemHandle, delta: u32, offset: u64, presumed: u64) -> Relocation {
+    Relocation {
+        target: target.0,
+        delta,
+        offset,
+        presumed_offset: presumed,
+        read_domains: 0,
+        write_domain: 0,
+    }
+}
+
+/// Lists a program's variables, with the pointers in them.
+fn add_variables(slot: &mut Slot, executable: &Executable, image: Image, flags: ObjectFlags) {
+    let Some(storage) = executable.image(image) else { return };
+    add(slot, storage, flags);
+    if !storage.relocates() {
+        return;
+    }
+    let pointers = executable.relocations().iter().filter(|pointer| pointer.image == image);
+    // What is there may be an address of before, so nothing is presumed.
+    let entries = pointers.filter_map(|pointer| {
+        let target = executable.image(pointer.target)?;
+        Some(relocation(target.handle(), pointer.addend as u32, pointer.offset, u64::MAX))
+    });
+    if let Some(object) = slot.objects.iter_mut().find(|object| object.handle == storage.handle())
+        && object.relocations.is_empty()
+    {
+        object.relocations = entries.collect();
+    }
+}
+
 /// Lists what a launch uses.
 fn add_objects(slot: &mut Slot, launch: &Launch, printf: Option<&PrintfBuffer>) {
     add(slot, launch.executable.code(), ObjectFlags::CAPTURE);
-    if let Some(constants) = launch.executable.constants() {
-        add(slot, constants, ObjectFlags::empty());
-    }
-    if let Some(variables) = launch.executable.variables() {
-        add(slot, variables, ObjectFlags::WRITE);
-    }
+    add_variables(slot, &launch.executable, Image::Constants, ObjectFlags::empty());
+    add_variables(slot, &launch.executable, Image::Variables, ObjectFlags::WRITE);
     if let Some(printf) = printf {
         add(slot, printf.storage(), ObjectFlags::WRITE);
     }
@@ -359,7 +456,12 @@ impl InFlight {
         let slot = self.slot.as_mut().expect("the slot is there until the batch is given back");
         if let Some(printf) = slot.launches[index].printf.take() {
             let executable = &launch.executable;
-            let string = |address| executable.string(address);
+            // Where the kernel driver has placed them.
+            let place = |storage: &Storage| {
+                let object = slot.objects.iter().find(|object| object.handle == storage.handle());
+                object.map_or(storage.address(), |object| object.offset)
+            };
+            let string = |address| executable.string(address, place);
             context.printf().finish(printf, &launch.kernel.name, executable.formats(), &string);
         }
     }

@@ -1,9 +1,10 @@
 //! The batch of a launch.
 
+use smallvec::SmallVec;
+
 use super::commands::CommandSet;
 use super::field::{Field, Layout};
 use super::walk::Walk;
-use crate::memory::Zone;
 
 /// PIPE_CONTROL, "Post Sync Operation": Write Timestamp.
 const WRITE_TIMESTAMP: u64 = 3;
@@ -14,7 +15,7 @@ const GPGPU: u64 = 2;
 /// A buffer size that stands for no limit, in pages.
 const NO_LIMIT: u64 = 0xf_ffff;
 
-/// What a batch needs to know of one walker; offsets are from the dynamic state base address.
+/// What a batch needs to know of one walker.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WalkState {
     pub(crate) walk: Walk,
@@ -22,9 +23,9 @@ pub(crate) struct WalkState {
     pub(crate) threads: u32,
     /// Lanes of the last thread that have work.
     pub(crate) right_mask: u32,
-    /// Offset of the interface descriptor, a multiple of 64.
+    /// Address of the interface descriptor, a multiple of 64.
     pub(crate) descriptor: u32,
-    /// Offset of the constants, a multiple of 64.
+    /// Address of the constants, a multiple of 64.
     pub(crate) constants: u32,
     /// Bytes of constants, a multiple of 64; may be 0.
     pub(crate) constants_size: u32,
@@ -36,8 +37,8 @@ pub(crate) struct BatchState<'a> {
     pub(crate) simd_width: u32,
     /// Hardware threads of the device.
     pub(crate) device_threads: u32,
-    /// Address and bytes for each thread, a power of two from 1024 to 2 MiB.
-    pub(crate) scratch: Option<(u64, u32)>,
+    /// Address, and the code of how much each thread has.
+    pub(crate) scratch: Option<(u64, u64)>,
     pub(crate) walks: &'a [WalkState],
     /// Where the timestamps at begin and end go.
     pub(crate) stamps: [u64; 2],
@@ -47,14 +48,24 @@ pub(crate) struct BatchState<'a> {
 pub(crate) struct Writer<'a> {
     set: &'static CommandSet,
     dwords: &'a mut Vec<u32>,
+    /// Where in the batch, in bytes, addresses of buffers are.
+    relocations: &'a mut Vec<u32>,
 }
 
 impl<'a> Writer<'a> {
-    pub(crate) fn new(set: &'static CommandSet, dwords: &'a mut Vec<u32>) -> Self {
-        Self { set, dwords }
+    pub(crate) fn new(
+        set: &'static CommandSet,
+        dwords: &'a mut Vec<u32>,
+        relocations: &'a mut Vec<u32>,
+    ) -> Self {
+        Self { set, dwords, relocations }
     }
 
     fn emit(&mut self, layout: &Layout, values: &[(Field, u64)]) {
+        let begin = self.dwords.len();
+        for (field, _) in values.iter().filter(|(field, value)| field.relocates && *value != 0) {
+            self.relocations.push(4 * (begin as u32 + u32::from(field.start / 32)));
+        }
         self.dwords.extend_from_slice(&layout.pack(values)[..layout.length]);
     }
 
@@ -73,12 +84,12 @@ impl<'a> Writer<'a> {
         once + walks * each.iter().sum::<usize>()
     }
 
-    /// What comes first, for a pipeline in any state.
-    pub(crate) fn begin(&mut self) {
+    /// What comes first, for a pipeline in any state. `surfaces` is the address of the binding table, if there is one.
+    pub(crate) fn begin(&mut self, surfaces: u64) {
         self.stall(None);
         self.select_pipeline();
         self.registers();
-        self.base_addresses();
+        self.base_addresses(surfaces);
     }
 
     /// One launch, behind others that have ended and written their results. Caches may hold what was there before.
@@ -116,12 +127,9 @@ impl<'a> Writer<'a> {
 
     fn pipe_control(&mut self, values: &[(Field, u64)], stamp: Option<u64>) {
         let set = &self.set.pipe_control;
-        let mut dwords = set.layout.pack(values);
-        if let Some(address) = stamp {
-            set.post_sync.set(&mut dwords, WRITE_TIMESTAMP);
-            set.address.set(&mut dwords, address);
-        }
-        self.dwords.extend_from_slice(&dwords[..set.layout.length]);
+        let stamp = stamp.map(|address| [(set.post_sync, WRITE_TIMESTAMP), (set.address, address)]);
+        let all: SmallVec<[_; 8]> = values.iter().copied().chain(stamp.into_iter().flatten()).collect();
+        self.emit(&set.layout, &all);
     }
 
     /// Selects the GPGPU pipeline. Before that: read caches are invalidated and the colour calculation state is cleared
@@ -140,11 +148,10 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// The base addresses are those of the zones, the same in every batch.
-    fn base_addresses(&mut self) {
+    /// All base addresses are 0 but for that of surfaces: what the commands call offsets are addresses below 4 GiB.
+    fn base_addresses(&mut self, surfaces: u64) {
         let set = &self.set.state_base_address;
         let mocs = self.set.mocs;
-        let pages = |zone: Zone| (zone.end() - zone.base()) / 4096;
         self.emit(
             &set.layout,
             &[
@@ -154,27 +161,27 @@ impl<'a> Writer<'a> {
                 (set.stateless_mocs, mocs),
                 (set.surface_modify, 1),
                 (set.surface_mocs, mocs),
-                (set.surface, Zone::Dynamic.base()),
+                (set.surface, surfaces),
                 (set.dynamic_modify, 1),
                 (set.dynamic_mocs, mocs),
-                (set.dynamic, Zone::Dynamic.base()),
+                (set.dynamic, 0),
                 (set.indirect_modify, 1),
                 (set.indirect_mocs, mocs),
-                (set.indirect, Zone::Dynamic.base()),
+                (set.indirect, 0),
                 (set.instruction_modify, 1),
                 (set.instruction_mocs, mocs),
-                (set.instruction, Zone::Instructions.base()),
+                (set.instruction, 0),
                 (set.general_size_modify, 1),
                 (set.general_size, NO_LIMIT),
                 (set.dynamic_size_modify, 1),
-                (set.dynamic_size, pages(Zone::Dynamic)),
+                (set.dynamic_size, NO_LIMIT),
                 (set.indirect_size_modify, 1),
-                (set.indirect_size, pages(Zone::Dynamic)),
+                (set.indirect_size, NO_LIMIT),
                 (set.instruction_size_modify, 1),
-                (set.instruction_size, pages(Zone::Instructions)),
+                (set.instruction_size, NO_LIMIT),
                 (set.bindless_modify, 1),
                 (set.bindless_mocs, mocs),
-                (set.bindless, Zone::Dynamic.base()),
+                (set.bindless, 0),
                 (set.bindless_size, 0),
             ],
         );
@@ -184,13 +191,14 @@ impl<'a> Writer<'a> {
     /// is for constants (Mesa, `anv`'s compute pipeline, has the same).
     fn front_end(&mut self, state: &BatchState<'_>) {
         let set = &self.set.media_vfe_state;
-        let (base, size) = state.scratch.unwrap_or((0, 1024));
+        let (base, size) = state.scratch.unwrap_or_default();
         let constants = state.walks.iter().map(|walk| walk.constants_size).max().unwrap_or(0);
         self.emit(
             &set.layout,
             &[
-                (set.scratch_per_thread, u64::from(size.trailing_zeros() - 10)),
+                (set.scratch_per_thread, size),
                 (set.scratch_base, base),
+                (set.gpgpu_mode, 1),
                 (set.bypass_gateway, 1),
                 (set.reset_gateway_timer, 1),
                 (set.urb_entries, 2),

@@ -45,7 +45,7 @@ layouts! {
 
     /// The front end: threads, scratch, URB.
     MediaVfeState {
-        scratch_per_thread, scratch_base, bypass_gateway, reset_gateway_timer, urb_entries, max_threads, curbe_size, urb_entry_size,
+        scratch_per_thread, scratch_base, gpgpu_mode, bypass_gateway, reset_gateway_timer, urb_entries, max_threads, curbe_size, urb_entry_size,
     }
 
     /// Loads constants.
@@ -84,6 +84,9 @@ layouts! {
         kernel, float_mode, denorm_mode, constant_offset, constant_length, threads, slm_size, barrier,
         rounding, cross_thread_length,
     }
+
+    /// What messages reach by a binding table.
+    SurfaceState { kind, format, base, width, height, depth, mocs, red, green, blue, alpha }
 }
 
 /// The tables of one generation.
@@ -101,12 +104,16 @@ pub(crate) struct CommandSet {
     pub(crate) cc_state_pointers: CcStatePointers,
     pub(crate) batch_buffer_end: BatchBufferEnd,
     pub(crate) interface_descriptor: InterfaceDescriptor,
+    /// There where kernels reach memory through one surface.
+    pub(crate) surface_state: Option<SurfaceState>,
     /// Registers that are set before every launch: offset, value.
     pub(crate) registers: &'static [(u64, u64)],
     /// Memory object control state for cached accesses, as it stands in MOCS fields.
     pub(crate) mocs: u64,
     /// Code of the smallest size of shared local memory that has the given bytes.
     pub(crate) slm_code: fn(u32) -> u64,
+    /// Code of scratch memory for each thread that has at least the given bytes, and how many it has; `None` where there is none so large.
+    pub(crate) scratch_code: fn(u32) -> Option<(u64, u32)>,
 }
 
 impl CommandSet {

@@ -64,6 +64,23 @@ pub(crate) fn argument_block(kernel: &Kernel, arguments: &Arguments, pointers: &
     }
 }
 
+/// Is it the address of a buffer?
+fn is_address(source: PushSource) -> bool {
+    matches!(
+        source,
+        PushSource::Pointer { .. }
+            | PushSource::ArgumentBlock
+            | PushSource::ConstantBase
+            | PushSource::VariableBase
+            | PushSource::PrintfBuffer
+    )
+}
+
+/// Where in the cross-thread constants addresses of buffers are, in bytes.
+pub(crate) fn addresses(kernel: &Kernel) -> impl Iterator<Item = u32> {
+    kernel.pushes.iter().filter(|push| is_address(push.source)).map(|push| push.offset)
+}
+
 /// Fills the cross-thread constants of one walker.
 pub(crate) fn cross_thread(
     kernel: &Kernel,
@@ -126,6 +143,18 @@ pub(crate) fn local_ids(kernel: &Kernel, local: [u32; 3], bytes: &mut [u8]) {
             if z == local[2] {
                 [x, y, z] = [local[0] - 1, local[1] - 1, local[2] - 1];
             }
+        }
+    }
+}
+
+/// Turns constants that all threads share, with the local ids of all threads behind them, into blocks of both for each thread.
+pub(crate) fn interleave(shared: usize, own: usize, threads: usize, bytes: &mut [u8]) {
+    // From the last to the first: what is overwritten has been moved.
+    for thread in (0..threads).rev() {
+        let (from, to) = (shared + thread * own, thread * (shared + own) + shared);
+        bytes.copy_within(from..from + own, to);
+        if thread > 0 {
+            bytes.copy_within(..shared, to - shared);
         }
     }
 }

@@ -26,11 +26,10 @@ pub(crate) fn batch(set: &CommandSet, dwords: &[u32]) -> String {
     text
 }
 
-/// An interface descriptor in the same form.
-pub(crate) fn descriptor(set: &CommandSet, dwords: &[u32]) -> String {
-    let (layout, fields) = set.interface_descriptor.table();
+/// A structure in the same form, by its table.
+pub(crate) fn structure((layout, fields): &(Layout, Vec<Field>), dwords: &[u32]) -> String {
     let mut text = String::from("  ");
-    line(&mut text, &layout, &fields, dwords);
+    line(&mut text, layout, fields, dwords);
     text
 }
 

@@ -9,12 +9,14 @@ pub(crate) struct Field {
     pub(crate) end: u16,
     /// Low bits of a value that are not stored, because they are always 0 (addresses).
     pub(crate) shift: u8,
+    /// Holds the address of a buffer, which the kernel driver may have to write anew.
+    pub(crate) relocates: bool,
 }
 
 impl Field {
     /// A number.
     pub(crate) const fn number(name: &'static str, start: u16, end: u16) -> Self {
-        Self { name, start, end, shift: 0 }
+        Self { name, start, end, shift: 0, relocates: false }
     }
 
     /// A flag.
@@ -24,11 +26,16 @@ impl Field {
 
     /// An address or offset, whose bit n stands at bit n of its dword: what is below the field's first bit is 0.
     pub(crate) const fn address(name: &'static str, start: u16, end: u16) -> Self {
-        Self { name, start, end, shift: (start % 32) as u8 }
+        Self { name, start, end, shift: (start % 32) as u8, relocates: false }
+    }
+
+    /// An address of 32 bits, where the kernel driver places buffers.
+    pub(crate) const fn pointer(name: &'static str, start: u16, end: u16) -> Self {
+        Self { relocates: true, ..Self::address(name, start, end) }
     }
 
     /// A field that the generation does not have: nothing is stored, whatever its value.
-    pub(crate) const ABSENT: Field = Field { name: "", start: 0, end: 0, shift: 0 };
+    pub(crate) const ABSENT: Field = Field::number("", 0, 0);
 
     /// Does the generation have it?
     pub(crate) const fn is_there(self) -> bool {

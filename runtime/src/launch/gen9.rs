@@ -35,6 +35,12 @@ fn slm_code(bytes: u32) -> u64 {
     }
 }
 
+/// Powers of two from 1 KiB on (MEDIA_VFE_STATE, "Per Thread Scratch Space").
+fn scratch_code(bytes: u32) -> Option<(u64, u32)> {
+    let size = bytes.checked_next_power_of_two()?.max(1024);
+    (size <= 2 << 20).then(|| (u64::from(size.trailing_zeros() - 10), size))
+}
+
 /// The tables, for devices.
 pub(crate) static GEN9: CommandSet = TABLES;
 
@@ -81,6 +87,7 @@ pub(super) const TABLES: CommandSet = CommandSet {
         layout: Layout::command("MEDIA_VFE_STATE", 0x7000, 9),
         scratch_per_thread: number("Per Thread Scratch Space", 32, 35),
         scratch_base: address("Scratch Space Base Pointer", 42, 79),
+        gpgpu_mode: Field::ABSENT,
         bypass_gateway: Field::ABSENT,
         reset_gateway_timer: number("Reset Gateway Timer", 103, 103),
         urb_entries: number("Number of URB Entries", 104, 111),
@@ -146,10 +153,12 @@ pub(super) const TABLES: CommandSet = CommandSet {
         rounding: number("Rounding Mode", 214, 215),
         cross_thread_length: number("Cross-Thread Constant Data Read Length", 224, 231),
     },
+    surface_state: None,
     registers: &[(L3CNTLREG, L3_WITH_SLM)],
     // The kernel driver's table of Gen9 has write-back caching in LLC and L3 at index 2; bit 0 of the field is not part of the index.
     mocs: 2 << 1,
     slm_code,
+    scratch_code,
 };
 
 #[cfg(test)]

@@ -7,12 +7,13 @@ use roxmltree::{Document, Node};
 use super::batch::{BatchState, WalkState, Writer};
 use super::commands::CommandSet;
 use super::field::{Field, Layout};
+use super::gen7::{GEN7, GEN75};
 use super::gen8::GEN8;
 use super::gen9::GEN9;
 use super::walk::Walk;
 
 /// All tables, with the names of genxml's files.
-const SETS: &[(&str, &CommandSet)] = &[("gen8", &GEN8), ("gen9", &GEN9)];
+const SETS: &[(&str, &CommandSet)] = &[("gen7", &GEN7), ("gen75", &GEN75), ("gen8", &GEN8), ("gen9", &GEN9)];
 
 /// The text of a generation's file, when it is beside the checkout.
 fn description(generation: &str) -> Option<String> {
@@ -75,6 +76,10 @@ fn fields_stand_where_genxml_has_them() {
         }
         let (layout, fields) = set.interface_descriptor.table();
         check_layout(&document, &layout, &fields);
+        if let Some(surface) = &set.surface_state {
+            let (layout, fields) = surface.table();
+            check_layout(&document, &layout, &fields);
+        }
     }
 }
 
@@ -122,13 +127,13 @@ fn check_batch(document: &Document<'_>, set: &'static CommandSet) {
     let state = BatchState {
         simd_width: 32,
         device_threads: 168,
-        scratch: Some((0x3ff0_0000, 2 << 20)),
+        scratch: Some((0x3ff0_0000, 11)),
         walks: &walks,
         stamps: [0xbfff_ff00, 0xbfff_ff08],
     };
-    let mut dwords = Vec::new();
-    let mut writer = Writer::new(set, &mut dwords);
-    writer.begin();
+    let (mut dwords, mut relocations) = (Vec::new(), Vec::new());
+    let mut writer = Writer::new(set, &mut dwords, &mut relocations);
+    writer.begin(if set.surface_state.is_some() { 0x1000_0000 } else { 0 });
     writer.launch(&state);
     writer.end();
     let mut names = Vec::new();

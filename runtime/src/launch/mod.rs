@@ -10,6 +10,7 @@ mod commands;
 mod constants;
 mod dump;
 mod field;
+pub(crate) mod gen7;
 pub(crate) mod gen8;
 pub(crate) mod gen9;
 #[cfg(test)]
@@ -17,6 +18,7 @@ mod genxml;
 mod hardware;
 mod local_size;
 mod slot;
+mod surfaces;
 mod walk;
 
 use std::sync::Arc;

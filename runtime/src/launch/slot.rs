@@ -24,6 +24,8 @@ pub(crate) struct Slot {
     pub(super) commands: Vec<u8>,
     /// The state behind it.
     pub(super) state: Vec<u8>,
+    /// Where in the slot, in bytes, addresses of buffers are, if the kernel driver places them.
+    pub(super) relocations: Vec<u32>,
     /// What the batch uses.
     pub(super) objects: Vec<ExecObject>,
     /// Its launches.
@@ -52,6 +54,7 @@ impl SlotPool {
             dwords: Vec::new(),
             commands: Vec::new(),
             state: Vec::new(),
+            relocations: Vec::new(),
             objects: Vec::new(),
             launches: Vec::new(),
             scratch: Vec::new(),
@@ -62,6 +65,7 @@ impl SlotPool {
     pub(super) fn give(&self, mut slot: Slot) {
         slot.dwords.clear();
         slot.state.clear();
+        slot.relocations.clear();
         slot.objects.clear();
         slot.launches.clear();
         slot.scratch.clear();

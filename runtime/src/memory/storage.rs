@@ -8,11 +8,11 @@ use parking_lot::Mutex;
 use super::va::{PAGE, RangeAllocator};
 use crate::{Code, Error, Result};
 
-/// Parts of the address space. The commands that point to heaps have 32 bits for an offset from a base
-/// address, which is the beginning of the zone.
+/// Parts of the address space. The commands that point to the first three have 32 bits for an address. Where addresses have 32 bits altogether there is but one
+/// part, [`Zone::NARROW`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Zone {
-    /// Scratch memory: offsets from the general state base, which is 0.
+    /// Scratch memory.
     Scratch,
     /// Machine code.
     Instructions,
@@ -24,6 +24,9 @@ pub(crate) enum Zone {
 
 impl Zone {
     const ALL: [Self; 4] = [Self::Scratch, Self::Instructions, Self::Dynamic, Self::Buffers];
+
+    /// Addresses of GPUs with 31 bits of them, all but the first and the last megabyte.
+    const NARROW: (u64, u64) = (0x0010_0000, 0x7ff0_0000);
 
     /// First address. Nothing is ever placed at 0, so that a null pointer faults.
     pub(crate) const fn base(self) -> u64 {
@@ -50,12 +53,27 @@ impl Zone {
 /// The address space that all buffers of a context share.
 pub(crate) struct AddressSpace {
     node: Arc<dyn RenderNode>,
-    zones: [Mutex<RangeAllocator>; 4],
+    /// One for each zone, or one for all.
+    zones: Vec<Mutex<RangeAllocator>>,
+    /// The kernel driver places buffers where it likes, and writes into batches where they are.
+    relocates: bool,
 }
 
 impl AddressSpace {
-    pub(crate) fn new(node: Arc<dyn RenderNode>) -> Self {
-        Self { node, zones: Zone::ALL.map(|zone| Mutex::new(RangeAllocator::new(zone.base(), zone.end()))) }
+    /// An address space of 48 bits, in which buffers are placed by us.
+    pub(crate) fn wide(node: Arc<dyn RenderNode>) -> Self {
+        let zone = |zone: Zone| Mutex::new(RangeAllocator::new(zone.base(), zone.end()));
+        Self { node, zones: Zone::ALL.map(zone).into(), relocates: false }
+    }
+
+    /// One of 31 bits, which is shared with everybody (i915's "aliasing PPGTT"): where buffers are placed here, the kernel driver places them as well if it can.
+    pub(crate) fn narrow(node: Arc<dyn RenderNode>) -> Self {
+        let (begin, end) = Zone::NARROW;
+        Self { node, zones: vec![Mutex::new(RangeAllocator::new(begin, end))], relocates: true }
+    }
+
+    fn zone(&self, zone: Zone) -> &Mutex<RangeAllocator> {
+        self.zones.get(zone as usize).unwrap_or(&self.zones[0])
     }
 }
 
@@ -69,7 +87,7 @@ struct Reservation {
 
 impl Drop for Reservation {
     fn drop(&mut self) {
-        self.space.zones[self.zone as usize].lock().release(self.address, self.size);
+        self.space.zone(self.zone).lock().release(self.address, self.size);
     }
 }
 
@@ -117,26 +135,31 @@ impl Storage {
         let (address, size, zone) = (host.address() as u64, host.len() as u64, Zone::Buffers);
         let gem =
             GemBuffer::from_host(&space.node, host).map_err(|errno| no_memory(size, &errno.to_string()))?;
-        if !space.zones[zone as usize].lock().allocate_at(address, size) {
+        if !space.zone(zone).lock().allocate_at(address, size) {
             return Err(no_memory(size, "the address is taken"));
         }
         Ok(Self { gem, range: Reservation { space: space.clone(), zone, address, size }, host: true })
     }
 
     fn place(space: &Arc<AddressSpace>, zone: Zone, size: u64, gem: GemBuffer, host: bool) -> Result<Self> {
-        let address = space.zones[zone as usize].lock().allocate(size);
+        let address = space.zone(zone).lock().allocate(size);
         let address = address.ok_or_else(|| no_memory(size, "the address space is full"))?;
         Ok(Self { gem, range: Reservation { space: space.clone(), zone, address, size }, host })
     }
 
-    /// Where the GPU sees it.
+    /// Where the GPU sees it, unless the kernel driver says something else ([`Storage::relocates`]).
     pub(crate) fn address(&self) -> u64 {
         self.range.address
     }
 
-    /// Offset from its zone's base, which the state base addresses are set to.
-    pub(crate) fn zone_offset(&self) -> u32 {
-        (self.range.address - self.range.zone.base()) as u32
+    /// The same of the low zones, as commands have it.
+    pub(crate) fn low_address(&self) -> u32 {
+        u32::try_from(self.range.address).expect("all zones but the last are below 4 GiB")
+    }
+
+    /// Does the kernel driver place it?
+    pub(crate) fn relocates(&self) -> bool {
+        self.range.space.relocates
     }
 
     /// Bytes, whole pages.
@@ -168,11 +191,14 @@ impl Storage {
             handle: self.handle(),
             offset: self.range.address,
             alignment: 0,
-            flags: flags | ObjectFlags::PINNED | ObjectFlags::SUPPORTS_48B_ADDRESS,
+            flags: if self.relocates() { flags } else { flags | PLACED },
             relocations: Vec::new(),
         }
     }
 }
+
+/// Of buffers that we place ourselves.
+const PLACED: ObjectFlags = ObjectFlags::PINNED.union(ObjectFlags::SUPPORTS_48B_ADDRESS);
 
 fn no_memory(size: u64, why: &str) -> Error {
     Error::new(Code::MemObjectAllocationFailure, format!("{size} bytes: {why}"))

@@ -28,6 +28,8 @@ pub(crate) struct Executable {
     variables_size: u64,
     formats: Vec<PrintfFormat>,
     uneven_groups: bool,
+    /// Pointers in `constants` and `variables`.
+    relocations: Vec<gencl_program::Relocation>,
 }
 
 impl Executable {
@@ -74,6 +76,7 @@ impl Executable {
             variables_size: program.data.variables.len() as u64,
             formats: program.formats,
             uneven_groups: program.uneven_groups,
+            relocations: program.data.relocations,
         })
     }
 
@@ -91,10 +94,10 @@ impl Executable {
         &self.code
     }
 
-    /// Offset of a kernel's first instruction from the instruction base address.
+    /// Address of a kernel's first instruction.
     pub(crate) fn kernel_start(&self, kernel: &Arc<gencl_program::Kernel>) -> u32 {
         let index = self.kernels.iter().position(|other| Arc::ptr_eq(kernel, other));
-        self.code.zone_offset() + self.starts[index.expect("the kernel is one of this executable's")]
+        self.code.low_address() + self.starts[index.expect("the kernel is one of this executable's")]
     }
 
     /// Program-scope variables in global memory. They live as long as the executable.
@@ -107,17 +110,30 @@ impl Executable {
         self.constants.as_ref()
     }
 
+    /// Pointers in [`Executable::constants`] and [`Executable::variables`].
+    pub(crate) fn relocations(&self) -> &[gencl_program::Relocation] {
+        &self.relocations
+    }
+
+    /// The storage of an image that pointers are in or point into.
+    pub(crate) fn image(&self, image: gencl_program::Image) -> Option<&Arc<Storage>> {
+        match image {
+            gencl_program::Image::Constants => self.constants(),
+            gencl_program::Image::Variables => self.variables(),
+        }
+    }
+
     /// Formats of `printf`.
     pub(crate) fn formats(&self) -> &[PrintfFormat] {
         &self.formats
     }
 
-    /// The string at an address in the program's variables, without its end.
-    pub(crate) fn string(&self, address: u64) -> Option<Vec<u8>> {
+    /// The string at an address in the program's variables, without its end. `place` says where the variables were when the kernel ran.
+    pub(crate) fn string(&self, address: u64, place: impl Fn(&Storage) -> u64) -> Option<Vec<u8>> {
         let images = [(&self.constants, self.constants_size), (&self.variables, self.variables_size)];
         images.into_iter().find_map(|(storage, size)| {
             let storage = storage.as_ref()?;
-            let begin = address.checked_sub(storage.address()).filter(|&begin| begin < size)?;
+            let begin = address.checked_sub(place(storage)).filter(|&begin| begin < size)?;
             let mut bytes = vec![0; (size - begin) as usize];
             storage.memory().read(begin as usize, &mut bytes);
             bytes.truncate(bytes.iter().position(|&byte| byte == 0)?);

@@ -1,0 +1,44 @@
+//! The binding table of kernels that reach memory through one surface.
+
+use super::commands::SurfaceState;
+use super::field::MAX_LENGTH;
+
+/// Bytes of the binding table, which has one entry, and of the surface state behind it.
+pub(crate) const SURFACES: usize = 128;
+
+/// Where the surface state is: 32 bytes aligned, from the surface state base address on.
+const STATE: usize = 64;
+
+/// Bytes of the surface: all addresses of 31 bits. "Width", "Height" and "Depth" hold bits 6:0, 20:7 and 30:21 of the last byte's number; the manual
+/// calls 2^30 the largest size (Ivy Bridge, Volume 4 Part 1, SURFACE_STATE "Height"), the fields hold 2^31, and Beignet's first releases, which reached memory
+/// the same way, filled them so.
+const SIZE: u64 = 1 << 31;
+
+/// "Surface Type": SURFTYPE_BUFFER.
+const BUFFER: u64 = 4;
+
+/// "Surface Format": RAW.
+const RAW: u64 = 0x1ff;
+
+/// Writes binding table and surface state, which it gives as well.
+pub(crate) fn write(layout: &SurfaceState, mocs: u64, bytes: &mut [u8]) -> [u32; MAX_LENGTH] {
+    bytes.fill(0);
+    bytes[..4].copy_from_slice(&(STATE as u32).to_le_bytes());
+    let last = SIZE - 1;
+    let dwords = layout.layout.pack(&[
+        (layout.kind, BUFFER),
+        (layout.format, RAW),
+        (layout.base, 0),
+        (layout.width, last & 0x7f),
+        (layout.height, last >> 7 & 0x3fff),
+        (layout.depth, last >> 21 & 0x3ff),
+        (layout.mocs, mocs),
+        // "Shader Channel Select": red, green, blue, alpha.
+        (layout.red, 4),
+        (layout.green, 5),
+        (layout.blue, 6),
+        (layout.alpha, 7),
+    ]);
+    super::put_dwords(&mut bytes[STATE..], &dwords[..layout.layout.length]);
+    dwords
+}
