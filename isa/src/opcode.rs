@@ -255,6 +255,14 @@ impl Opcode {
         &OPCODES[self as usize]
     }
 
+    /// Is it a branch with an `UIP`?
+    pub fn has_uip(self, generation: Generation) -> bool {
+        match self.info().format {
+            Format::Branch(shape) | Format::RegisterBranch(shape) => shape.has_uip(generation),
+            _ => false,
+        }
+    }
+
     /// The row of a number in bits 6:0.
     pub fn from_code(generation: Generation, code: u8) -> Option<&'static OpcodeInfo> {
         OPCODES.iter().find(|row| row.code(generation) == Some(code))

@@ -146,11 +146,7 @@ pub fn print_program(generation: Generation, program: &[Instruction]) -> String 
     for (index, instruction) in program.iter().enumerate() {
         if let Extra::Branch(branch) = instruction.extra {
             targets.extend(place(index, instruction, branch.jip));
-            let has_uip = match instruction.opcode.info().format {
-                Format::Branch(shape) | Format::RegisterBranch(shape) => shape.has_uip(generation),
-                _ => false,
-            };
-            if has_uip {
+            if instruction.opcode.has_uip(generation) {
                 targets.extend(place(index, instruction, branch.uip));
             }
         }

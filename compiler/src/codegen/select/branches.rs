@@ -96,7 +96,13 @@ impl Selector<'_> {
                 let end = Point::First(self.end_of_if(target));
                 Branch { opcode: Opcode::If, predicate: staying, lanes_to: Some(end), ..plain }
             }
-            Leave::Else => Branch { opcode: Opcode::Else, ..plain },
+            Leave::Else if Opcode::Else.has_uip(self.target.generation) => {
+                Branch { opcode: Opcode::Else, ..plain }
+            }
+            // The one offset is that of the `endif` (Ivy Bridge, Volume 4 Part 3, "else - Else").
+            Leave::Else => {
+                Branch { opcode: Opcode::Else, target: Point::First(target), lanes_to: None, ..plain }
+            }
             Leave::Break => {
                 let end = Point::Last(self.loop_before(target)?);
                 // Behind the loop the thread comes by way of the `while` alone: that enables the lanes.

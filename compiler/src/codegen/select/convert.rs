@@ -98,7 +98,7 @@ impl Selector<'_> {
     pub fn convert_to(&mut self, d: Dest, v: Val, rounding: Rounding, saturate: bool) {
         let (to, from) = (d.ty, v.ty);
         let integers = !to.is_float() && !from.is_float();
-        if integers && !saturate && to.size() <= from.size() {
+        if integers && !saturate && to.size() <= from.size() || to == Type::HF && from == to {
             // The low part, or the same bits.
             self.b.mov(d.cast(unsigned(to.size())), v.cast(unsigned(to.size())));
             return;

@@ -2,6 +2,7 @@
 
 use crate::codegen::Compiled;
 use crate::ir::interpret::{Launch, Memory, Value};
+use gencl_isa::Generation;
 use gencl_program::{Kernel, PushSource};
 use gencl_simulator::device::Device;
 use gencl_simulator::dispatch::{Bases, CancelFlag, Launch as Dispatch, Rounding, Scratch};
@@ -11,10 +12,37 @@ use gencl_simulator::memory::{AddressSpace, Cursor, Object, PAGE_SIZE};
 /// Where scratch is, below all buffers of [`Memory`].
 const SCRATCH: u64 = 1 << 20;
 
+/// Where the binding table and its one surface state are.
+const SURFACES: u64 = 2 << 20;
+/// From the binding table to the surface state.
+const SURFACE_STATE: u32 = 0x40;
+
+/// The binding table, and the state of a raw buffer of 2 GiB from address 0 on (`SURFACE_STATE` for buffers, Ivy Bridge manual, Volume 4 Part 1).
+fn surfaces() -> Vec<u8> {
+    let last = (1u32 << 31) - 1;
+    let state = [4 << 29 | 0x1ff << 18, 0, last & 0x7f | (last >> 7 & 0x3fff) << 16, last >> 21 << 21];
+    let mut bytes = vec![0; 0x100];
+    bytes[..4].copy_from_slice(&SURFACE_STATE.to_le_bytes());
+    for (place, dword) in bytes[SURFACE_STATE as usize..].chunks_mut(4).zip(state) {
+        place.copy_from_slice(&dword.to_le_bytes());
+    }
+    bytes
+}
+
+/// A device that executes the code.
+fn device(compiled: &Compiled) -> Option<&'static Device> {
+    Device::named(match compiled.generation {
+        Generation::Gen7 => "ivb",
+        Generation::Gen75 => "hsw",
+        Generation::Gen8 => "bdw",
+        Generation::Gen9 => "skl",
+    })
+}
+
 /// Runs a kernel in strict mode. Work-groups must all have the same size.
 pub fn execute(compiled: &Compiled, launch: &Launch, memory: &mut Memory) -> Result<(), String> {
     let kernel = &compiled.kernel;
-    let device = Device::named("skl").ok_or("no such device")?;
+    let device = device(compiled).ok_or("no such device")?;
     let decoded = eu::Kernel::decode(device, &kernel.code, 0, true).map_err(|f| f.to_string())?;
     let dispatch = dispatch(kernel, launch);
     let mut objects = Vec::new();
@@ -33,6 +61,7 @@ pub fn execute(compiled: &Compiled, launch: &Launch, memory: &mut Memory) -> Res
             Object::create((bytes.len() as u64).next_multiple_of(PAGE_SIZE)).map_err(|e| e.to_string())?,
         ));
     }
+    objects.push((SURFACES, Object::create(PAGE_SIZE).map_err(|e| e.to_string())?));
     let slots = dispatch.threads_per_group();
     if kernel.scratch_size > 0 {
         let size = u64::from(kernel.scratch_size * slots).next_multiple_of(PAGE_SIZE);
@@ -40,6 +69,7 @@ pub fn execute(compiled: &Compiled, launch: &Launch, memory: &mut Memory) -> Res
     }
     let space = AddressSpace::new(objects).ok_or("buffers overlap")?;
     let mut cursor = Cursor::default();
+    space.write(&mut cursor, SURFACES, &surfaces()).map_err(|e| e.to_string())?;
     for address in &addresses {
         let bytes = memory.buffer(*address).ok_or("no buffer")?;
         space.write(&mut cursor, *address, bytes).map_err(|e| e.to_string())?;
@@ -101,7 +131,7 @@ fn dispatch(kernel: &Kernel, launch: &Launch) -> Dispatch {
             code: kernel.scratch_size.trailing_zeros() - 10,
             slots: threads,
         }),
-        bases: Bases::default(),
+        bases: Bases { surface: SURFACES, ..Bases::default() },
         binding_table: 0,
         samplers: 0,
         alternate_float: false,

@@ -10,11 +10,11 @@ use super::target::Limits;
 use super::{Compiled, Options, Target, compile};
 use crate::ir::interpret::{Launch, Memory, Value, run};
 use crate::ir::passes::{ControlFlow, Strategy, Unobserved, standard};
-use crate::ir::random::{INPUT_ELEMENTS, OUTPUT_ELEMENTS, random_kernel, random_structured_kernel};
+use crate::ir::random::{INPUT_ELEMENTS, OUTPUT_ELEMENTS, random_kernel, random_structured_kernel, widen};
 use crate::ir::text::parse;
-use crate::ir::{Builder, Function, Leave, Op, Space, Type, Unit};
+use crate::ir::{Builder, Family, Function, Input, Leave, Op, Reg, Rounding, Space, Type, Unit};
 use gencl_isa::{Generation, Opcode, Operand};
-use gencl_program::Data;
+use gencl_program::{Data, PushSource};
 use std::process::Command;
 
 /// The types of numbers.
@@ -35,6 +35,10 @@ const TYPES: [Type; 11] = [
 /// A random kernel, of any graph or of nested constructs in turn, that clears its private memory first, whose contents would be
 /// anything.
 fn random(seed: u32, control_flow: ControlFlow) -> Function {
+    random_for(skylake(), seed, control_flow)
+}
+
+fn random_for(target: &Target, seed: u32, control_flow: ControlFlow) -> Function {
     let mut function = if seed.is_multiple_of(2) {
         random_kernel(2 + seed as usize % 14, &choices(seed))
     } else {
@@ -50,7 +54,11 @@ fn random(seed: u32, control_flow: ControlFlow) -> Function {
         b.store(Space::Private, Type::U32, address, zero);
     }
     function.block_mut(entry).instructions.extend(old);
-    lowered_by(function, control_flow)
+    if !target.int64 {
+        widen(&mut function);
+        with_narrow_pointers(&mut function);
+    }
+    lowered_by(function, strategy(target, control_flow))
 }
 
 fn lowered(function: Function) -> Function {
@@ -74,6 +82,54 @@ fn narrow() -> Target {
     Target { dword_multiply: false, limits, ..skylake.clone() }
 }
 
+/// The targets without quadwords.
+fn without_qwords() -> impl Iterator<Item = &'static Target> {
+    Target::all().iter().filter(|target| !target.int64)
+}
+
+/// What the driver asks of the passes.
+fn strategy(target: &Target, control_flow: ControlFlow) -> Strategy {
+    Strategy { control_flow, lower_qwords: !target.int64, no_gotos: !target.gotos }
+}
+
+/// Memory as the target's pointers reach it.
+fn memory_of(target: &Target) -> Memory {
+    if target.int64 { Memory::default() } else { Memory::narrow() }
+}
+
+/// A kernel for pointers of 32 bits, of one whose addresses are quadwords.
+fn with_narrow_pointers(function: &mut Function) {
+    for block in function.layout.clone() {
+        let old = std::mem::take(&mut function.block_mut(block).instructions);
+        let mut b = Builder::new(function, block);
+        for mut instruction in old {
+            let first = |regs: &[Reg], b: &Builder| {
+                regs.first().copied().filter(|&reg| b.function.register(reg).family == Family::Qword)
+            };
+            match instruction.op {
+                Op::Input(input @ Input::Push(PushSource::Pointer { .. })) => {
+                    let pointer = b.input(input, Family::Dword);
+                    let op = Op::Convert {
+                        to: Type::U64,
+                        from: Type::U32,
+                        rounding: Rounding::Default,
+                        saturate: false,
+                    };
+                    b.emit(op, &instruction.dsts, &[pointer]);
+                    continue;
+                }
+                Op::Load { .. } | Op::Store { .. } | Op::Atomic { .. } => {
+                    if let Some(address) = first(&instruction.srcs, &b) {
+                        instruction.srcs[0] = b.convert(Type::U32, Type::U64, address);
+                    }
+                }
+                _ => {}
+            }
+            b.push(instruction);
+        }
+    }
+}
+
 /// Checks what [`narrow`] asks for by the rules of Haswell.
 fn check_narrow(compiled: &Compiled) -> Result<(), String> {
     for instruction in &compiled.code.instructions {
@@ -92,7 +148,11 @@ fn check_narrow(compiled: &Compiled) -> Result<(), String> {
 }
 
 fn code(function: &Function, options: Options) -> Compiled {
-    match compile(function, skylake(), &options) {
+    code_for(skylake(), function, options)
+}
+
+fn code_for(target: &Target, function: &Function, options: Options) -> Compiled {
+    match compile(function, target, &options) {
         Ok(compiled) => compiled,
         Err(e) => panic!("{e}\n{}", crate::ir::text::print_function(function)),
     }
@@ -110,7 +170,12 @@ fn disassemble(compiled: &Compiled) {
         std::thread::current().id()
     ));
     std::fs::write(&path, &compiled.kernel.code).expect("the temporary directory can be written");
-    let result = Command::new("iga64").args(["-p=9", "-d"]).arg(&path).output();
+    let platform = compiled.generation.capabilities().iga_platform;
+    let Some(platform) = platform else {
+        let _ = std::fs::remove_file(&path);
+        return;
+    };
+    let result = Command::new("iga64").arg(format!("-p={platform}")).arg("-d").arg(&path).output();
     let _ = std::fs::remove_file(&path);
     let Ok(output) = result else {
         println!("iga64 is not installed: not disassembled");
@@ -267,11 +332,12 @@ fn choices(seed: u32) -> Vec<u32> {
 
 /// What a random kernel leaves in its output buffer.
 fn output(
+    memory: Memory,
     local: u32,
     width: u32,
     execute: impl FnOnce(&Launch, &mut Memory) -> Result<(), String>,
 ) -> Result<Vec<u8>, String> {
-    let mut memory = Memory::default();
+    let mut memory = memory;
     let input = (0..INPUT_ELEMENTS).flat_map(|i| (i.wrapping_mul(0x0100_0193) >> 3).to_le_bytes()).collect();
     let input = memory.add(input);
     let global = 2 * local;
@@ -285,18 +351,34 @@ fn output(
 
 #[test]
 fn random_kernels_compute_what_the_ir_says() {
-    let all = (0..100).flat_map(|seed| ControlFlow::NAMES.iter().map(move |&(name, by)| (seed, name, by)));
+    let registers = [(32, None), (16, None), (8, None), (8, Some(32)), (8, Some(24))];
+    check_random_kernels(skylake(), 100, &registers);
+}
+
+#[test]
+fn random_kernels_compute_the_same_without_quadwords() {
+    for target in without_qwords() {
+        check_random_kernels(target, 30, &[(16, None), (8, None), (8, Some(40))]);
+    }
+}
+
+/// Runs random kernels as code of each number of lanes, and of registers if that is limited.
+fn check_random_kernels(target: &Target, seeds: u32, shapes: &[(u32, Option<u32>)]) {
+    let all = (0..seeds).flat_map(|seed| ControlFlow::NAMES.iter().map(move |&(name, by)| (seed, name, by)));
     for (seed, strategy, control_flow) in all {
-        let function = random(seed, control_flow);
-        for (lanes, registers) in [(32, None), (16, None), (8, None), (8, Some(32)), (8, Some(24))] {
-            let compiled = code(&function, Options { registers, ..simd(lanes) });
-            let expected = output(21, lanes, |launch, memory| {
+        let function = random_for(target, seed, control_flow);
+        for &(lanes, registers) in shapes {
+            let compiled = code_for(target, &function, Options { registers, ..simd(lanes) });
+            let expected = output(memory_of(target), 21, lanes, |launch, memory| {
                 run(&function, &Data::default(), launch, memory).map_err(|t| t.to_string())
             });
-            let found = output(21, lanes, |launch, memory| execute::execute(&compiled, launch, memory));
+            let found = output(memory_of(target), 21, lanes, |launch, memory| {
+                execute::execute(&compiled, launch, memory)
+            });
             if expected != found {
                 let text = crate::ir::text::print_function(&function);
-                let what = format!("seed {seed}, {strategy}, {lanes} lanes, {registers:?} registers");
+                let name = target.name;
+                let what = format!("{name}, seed {seed}, {strategy}, {lanes} lanes, {registers:?} registers");
                 let dwords = |o: &Result<Vec<u8>, String>| {
                     o.as_ref()
                         .map(|b| {

@@ -2,12 +2,12 @@
 //! results must be those of the IR's interpreter.
 
 use super::{
-    Options, TYPES, Target, check_narrow, code, disassemble, execute, lowered, lowered_by, narrow, simd,
-    skylake,
+    Options, TYPES, Target, check_narrow, code, code_for, disassemble, execute, lowered, lowered_by,
+    memory_of, narrow, simd, skylake, strategy, with_narrow_pointers, without_qwords,
 };
 use crate::codegen::compile;
 use crate::ir::interpret::{Launch, Memory, Value, run};
-use crate::ir::passes::Strategy;
+use crate::ir::passes::{ControlFlow, Strategy};
 use crate::ir::{
     BinaryOp, Builder, Condition, Family, Function, Input, Op, Reg, Rounding, Space, TernaryOp, Type,
     UnaryOp, signature,
@@ -179,8 +179,8 @@ fn kernel(case: &Case, form: Form, simple: bool) -> Function {
     function
 }
 
-fn memory(case: &Case) -> (Launch, Memory) {
-    let mut memory = Memory::default();
+fn memory(case: &Case, target: &Target) -> (Launch, Memory) {
+    let mut memory = memory_of(target);
     let mut launch = Launch::linear(16, LANES, LANES);
     for index in 0..3u32 {
         let ty = case.sources.get(index as usize).copied().unwrap_or(Type::U8);
@@ -232,6 +232,22 @@ fn every_operation_on_narrower_machines() {
     check(cases(), Strategy::default(), &narrow(), refused);
 }
 
+/// Has an operation to do with doubles, or arithmetic of half floats? Haswell and Ivy Bridge convert the latter only.
+fn is_half_or_double(case: &Case) -> bool {
+    let mut types = case.sources.iter().chain([&case.result]);
+    let converts = matches!(case.op, Op::Convert { .. } | Op::Unary(UnaryOp::Mov, _));
+    types.any(|&ty| ty == Type::F64 || ty == Type::F16 && !converts)
+}
+
+#[test]
+fn every_operation_without_quadwords() {
+    let divides = |case: &Case| matches!(case.op, Op::Binary(BinaryOp::Div | BinaryOp::Rem, ty) if ty.family() == Family::Qword);
+    for target in without_qwords() {
+        let cases = cases().into_iter().filter(|case| !is_half_or_double(case)).collect();
+        check(cases, strategy(target, ControlFlow::default()), target, divides);
+    }
+}
+
 fn check(cases: Vec<Case>, strategy: Strategy, target: &Target, refused: impl Fn(&Case) -> bool) {
     let mut faults = Vec::new();
     let mut count = 0;
@@ -243,9 +259,13 @@ fn check(cases: Vec<Case>, strategy: Strategy, target: &Target, refused: impl Fn
             (Form::Uniform, false),
             (Form::Constant, false),
         ] {
-            let function = lowered_by(kernel(&case, form, simple), strategy);
-            for lanes in [32, 16, 8] {
-                let what = format!("{} {form:?} {simple} at {lanes} lanes", case.name);
+            let mut function = kernel(&case, form, simple);
+            if !target.int64 {
+                with_narrow_pointers(&mut function);
+            }
+            let function = lowered_by(function, strategy);
+            for &lanes in target.profile().widths {
+                let what = format!("{} {form:?} {simple} at {lanes} lanes on {}", case.name, target.name);
                 if refused(&case) {
                     let error = compile(&function, target, &simd(lanes));
                     match error {
@@ -271,7 +291,7 @@ fn check(cases: Vec<Case>, strategy: Strategy, target: &Target, refused: impl Fn
                     continue;
                 }
                 count += 1;
-                let (launch, mut expected) = memory(&case);
+                let (launch, mut expected) = memory(&case, target);
                 let mut found = expected.clone();
                 if let Err(trap) = run(&function, &Data::default(), &launch, &mut expected) {
                     faults.push(format!("{what}: interpreter: {trap}"));
@@ -319,6 +339,17 @@ fn the_vendor_reads_every_operation() {
 }
 
 #[test]
+fn the_vendor_reads_operations_without_quadwords() {
+    let target = Target::by_name("hsw").expect("it is there");
+    for case in cases().iter().filter(|case| !is_half_or_double(case) && !refused(case)).step_by(7) {
+        let mut function = kernel(case, Form::Lanes, true);
+        with_narrow_pointers(&mut function);
+        let function = lowered_by(function, strategy(target, ControlFlow::default()));
+        disassemble(&code_for(target, &function, simd(16)));
+    }
+}
+
+#[test]
 fn conditions_and_selections() {
     use Condition::{Equal, Greater, GreaterEqual, Less, LessEqual, NotEqual};
     let mut faults = Vec::new();
@@ -352,7 +383,7 @@ fn conditions_and_selections() {
             let function = lowered(function);
             for lanes in [8, 16, 32] {
                 let compiled = code(&function, simd(lanes));
-                let (launch, mut expected) = memory(&case);
+                let (launch, mut expected) = memory(&case, skylake());
                 let mut found = expected.clone();
                 run(&function, &Data::default(), &launch, &mut expected).expect("it runs");
                 if let Err(fault) = execute::execute(&compiled, &launch, &mut found) {

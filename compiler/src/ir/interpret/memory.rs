@@ -4,17 +4,32 @@ use std::collections::BTreeMap;
 
 /// Distance between the addresses of buffers, so that running off the end of one does not reach the next.
 const SPACING: u64 = 1 << 32;
+/// The same where addresses have 32 bits.
+const NARROW_SPACING: u64 = 1 << 24;
 
 /// A global address space.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Memory {
     buffers: BTreeMap<u64, Vec<u8>>,
+    spacing: u64,
+}
+
+impl Default for Memory {
+    fn default() -> Self {
+        Memory { buffers: BTreeMap::new(), spacing: SPACING }
+    }
 }
 
 impl Memory {
-    /// Adds a buffer and gives its address, a multiple of 4 GiB and never 0.
+    /// One of addresses of 32 bits.
+    pub fn narrow() -> Memory {
+        Memory { spacing: NARROW_SPACING, ..Memory::default() }
+    }
+
+    /// Adds a buffer and gives its address, a multiple of 4 GiB (16 MiB in a narrow space) and never 0.
     pub fn add(&mut self, bytes: Vec<u8>) -> u64 {
-        let address = self.buffers.last_key_value().map_or(SPACING, |(last, _)| last + SPACING);
+        let spacing = self.spacing;
+        let address = self.buffers.last_key_value().map_or(spacing, |(last, _)| last + spacing);
         self.buffers.insert(address, bytes);
         address
     }
