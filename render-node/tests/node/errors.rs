@@ -2,7 +2,7 @@
 //! (`drivers/gpu/drm/i915/gem/*.c`, `drm_ioctl.c`, `drm_syncobj.c`, `drm_prime.c`).
 #![expect(clippy::field_reassign_with_default, reason = "the macros get what is right as an expression")]
 
-use crate::support::{PINNED, ask, batch, create, open, read, send, send_address};
+use crate::support::{PINNED, ask, batch, create, open, read, run_with, send, send_address};
 use gencl_i915::uapi::{
     ContextCreateExt, ContextCreateExtSetparam, ContextDestroy, ContextParam, ExecBuffer2, ExecFence,
     ExecObject2, ExecTimelineFences, GemBusy, GemCaching, GemClose, GemCopy, GemCreate, GemCreateExt,
@@ -71,6 +71,28 @@ fn userptr(fd: i32) -> (u64, u32) {
     let user_ptr = memory as u64;
     let right = GemUserptr { user_ptr, user_size: 8192, ..Default::default() };
     (user_ptr, ask(fd, ioctl::GEM_USERPTR, right).handle)
+}
+
+/// Where all contexts share the global GTT's addresses.
+fn one_address_space() {
+    let fd = open();
+    let vm = GemVmControl::default;
+    wrong!(fd, GEM_VM_CREATE, vm(); [flags = 0] => ENODEV; [flags = 1] => ENODEV;);
+    let param = |param| ContextParam { ctx_id: 0, size: 0, param, value: 0 };
+    wrong!(fd, GEM_CONTEXT_GETPARAM, param(9); [size = 0] => ENODEV;);
+    wrong!(fd, GEM_CONTEXT_SETPARAM, param(6); [value = 0] => ENODEV; [value = 1024] => EINVAL;);
+    let size = ask(fd, ioctl::GEM_GET_APERTURE, GemGetAperture::default()).aper_size;
+    assert_eq!(size, 2 << 30);
+    assert_eq!(ask(fd, ioctl::GEM_CONTEXT_GETPARAM, param(3)).value, 2 << 30);
+    // Stream output is reset on the render engine.
+    let object = batch(fd, &[0x0500_0000]);
+    let exec = |flags| ExecBuffer2 { buffers_ptr: at(&object), buffer_count: 1, flags, ..Default::default() };
+    errors!(fd, GEM_EXECBUFFER2_WR, exec(1 | 1 << 8); [flags = 3 | 1 << 8] => EINVAL;);
+}
+
+#[test]
+fn errors_without_address_spaces() {
+    run_with("node::errors::errors_without_address_spaces", &["--device", "hsw"], &[], one_address_space);
 }
 
 fn driver() {

@@ -26,9 +26,9 @@ pub fn vfe_state(streamer: &mut Streamer<'_>, packet: Packet<'_>) -> Result<Flow
     streamer.rule_stalled("MEDIA_VFE_STATE")?;
     let scratch_code = packet.get32(vfe::PER_THREAD_SCRATCH);
     let scratch_per_thread = traits::of(packet.generation).scratch_size(scratch_code);
-    if scratch_code > 11 {
+    if scratch_code > 11 || scratch_per_thread > 2 << 20 {
         return Err(Fault::illegal(format!(
-            "MEDIA_VFE_STATE: Per Thread Scratch Space {scratch_code} is more than 2 MiB"
+            "MEDIA_VFE_STATE: Per Thread Scratch Space {scratch_code} is reserved"
         )));
     }
     // The part of a thread's scratch space that is its stack, in the same code. No thread is told of it; Intel's driver

@@ -47,6 +47,8 @@ pub struct Streamer<'a> {
     cursor: Cursor,
     /// Where a second-level batch returns to: the address, and where that batch began.
     caller: Option<(u64, u64)>,
+    /// PIPE_CONTROLs since the last that stalled, which the kernel sends between batches.
+    unstalled: u32,
 }
 
 /// Commands between two looks at the cancel flag.
@@ -62,7 +64,7 @@ impl<'a> Streamer<'a> {
         engine: Engine,
     ) -> Streamer<'a> {
         let (cursor, caller) = (Cursor::default(), None);
-        Streamer { gpu, memory, running, state, engine, cursor, caller }
+        Streamer { gpu, memory, running, state, engine, cursor, caller, unstalled: 0 }
     }
 
     /// Executes the batch at a GPU address up to its end.

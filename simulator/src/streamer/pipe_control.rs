@@ -35,6 +35,8 @@ enum Need {
     WriteImmediate,
     /// "One of the following must also be set": another flush or stall, or a Post Sync Operation.
     Company,
+    /// Neither Render Target Cache Flush nor Depth Cache Flush in the same command.
+    NoFlush,
     /// It must not be used.
     Never,
 }
@@ -50,6 +52,7 @@ impl Need {
             Need::Write => packet.get(pc::POST_SYNC) != 0,
             Need::WriteImmediate => packet.get(pc::POST_SYNC) == 1,
             Need::Company => COMPANY.iter().any(|field| packet.is_set(*field)),
+            Need::NoFlush => !packet.is_set(pc::TARGET_FLUSH) && !packet.is_set(pc::DEPTH_FLUSH),
             Need::Never => false,
         }
     }
@@ -63,12 +66,15 @@ impl Need {
             Need::Write => "needs a Post Sync Operation",
             Need::WriteImmediate => "needs Post Sync Operation Write Immediate Data",
             Need::Company => "needs a flush, another stall or a Post Sync Operation with it",
+            Need::NoFlush => "must not come with a flush of the render target or depth cache",
             Need::Never => "must not be used",
         }
     }
 }
 
 const ALL: [bool; COLUMNS] = [true; COLUMNS];
+const ONLY_7: [bool; COLUMNS] = [true, false, false, false];
+const UNTIL_75: [bool; COLUMNS] = [true, true, false, false];
 const UNTIL_8: [bool; COLUMNS] = [true, true, true, false];
 const FROM_8: [bool; COLUMNS] = [false, false, true, true];
 const ONLY_8: [bool; COLUMNS] = [false, false, true, false];
@@ -85,10 +91,13 @@ const fn gpgpu(field: Field, generations: [bool; COLUMNS], needs: Need) -> Rule 
 }
 
 /// Source: Volume 2a, PIPE_CONTROL, and Volume 7, "Programming restrictions for PIPE_CONTROL", as far as they are about
-/// single commands; which generations a rule is for, as Mesa's `iris_emit_raw_pipe_control` quotes it.
+/// single commands; which generations a rule is for, as Mesa's `iris_emit_raw_pipe_control` and
+/// `crocus_emit_raw_pipe_control` quote it.
 #[rustfmt::skip]
 const RULES: &[Rule] = &[
     rule(pc::TLB_INVALIDATE, ALL, Need::Stall),
+    rule(pc::TLB_INVALIDATE, UNTIL_75, Need::Write),
+    rule(pc::DEPTH_STALL, ONLY_7, Need::NoFlush),
     rule(pc::MEDIA_CLEAR, ALL, Need::Stall),
     rule(pc::INDIRECT_DISABLE, ALL, Need::Stall),
     rule(pc::STORE_DATA_INDEX, ALL, Need::Write),
@@ -107,7 +116,32 @@ const RULES: &[Rule] = &[
     gpgpu(pc::POST_SYNC, ONLY_9, Need::StallBefore),
 ];
 
+/// Invalidations of read-only caches: commands with nothing else do not count for [`STALL_EVERY_FOURTH`].
+const INVALIDATIONS: &[Field] = &[
+    pc::STATE_INVALIDATE,
+    pc::CONSTANT_INVALIDATE,
+    pc::VF_INVALIDATE,
+    pc::TEXTURE_INVALIDATE,
+    pc::INSTRUCTION_INVALIDATE,
+];
+
+/// Every fourth command stalls (WaCsStallAtEveryFourthPipecontrol, as Mesa's `crocus_emit_raw_pipe_control` quotes it).
+const STALL_EVERY_FOURTH: [bool; COLUMNS] = ONLY_7;
+
+/// Counts commands without a stall.
+fn count(streamer: &mut Streamer<'_>, packet: Packet<'_>) -> Result<(), Fault> {
+    let flags = INVALIDATIONS.iter().fold(packet.dwords[1], |flags, f| flags & !f.mask(packet.generation, 1));
+    if packet.is_set(pc::CS_STALL) {
+        streamer.unstalled = 0;
+    } else if flags != 0 {
+        streamer.unstalled += 1;
+    }
+    let kept = streamer.unstalled < 4 || !STALL_EVERY_FOURTH[packet.generation.column()];
+    streamer.rule(kept, || "PIPE_CONTROL: the fourth in a row without Command Streamer Stall Enable".into())
+}
+
 pub fn pipe_control(streamer: &mut Streamer<'_>, packet: Packet<'_>) -> Result<Flow, Fault> {
+    count(streamer, packet)?;
     let gpgpu = streamer.state.pipeline == Pipeline::Gpgpu;
     let rules = if streamer.gpu.settings.strict { RULES } else { &[] };
     for rule in rules {

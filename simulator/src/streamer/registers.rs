@@ -20,6 +20,8 @@ use crate::memory::canonical;
 enum Kind {
     /// Keeps it.
     Plain,
+    /// Keeps it; it may only be written when no thread is running.
+    Stalled,
     /// Keeps the low bits whose mask bits, 16 higher, are set.
     Masked,
     /// Cannot be written.
@@ -108,9 +110,9 @@ const REGISTERS: &[Row] = &[
     row("HDC_CHICKEN1",               0x7304, 1,  from(Gen9, Kind::Masked)),
     // i915 lets it be written on Gemini Lake, whose barriers it tunes (`glk_whitelist_build`).
     row("SLICE_COMMON_ECO_CHICKEN1",  0x731c, 1,  from(Gen9, Kind::Masked)),
-    row("L3SQCREG1",                  0xb010, 1,  until75(Kind::Plain)),
-    row("L3CNTLREG2",                 0xb020, 1,  until75(Kind::Plain)),
-    row("L3CNTLREG3",                 0xb024, 1,  until75(Kind::Plain)),
+    row("L3SQCREG1",                  0xb010, 1,  until75(Kind::Stalled)),
+    row("L3CNTLREG2",                 0xb020, 1,  until75(Kind::Stalled)),
+    row("L3CNTLREG3",                 0xb024, 1,  until75(Kind::Stalled)),
     row("SCRATCH1",                   0xb038, 1,  only(Gen75, Kind::Plain)),
     row("L3SQCREG4",                  0xb118, 1,  from(Gen8, Kind::Plain)),
     row("CHICKEN3",                   0xe49c, 1,  only(Gen75, Kind::Masked)),
@@ -255,7 +257,7 @@ impl Registers {
     fn write(&mut self, device: &Device, offset: u32, value: u32) -> Result<(), Fault> {
         let (row, kind, index) = find_on(device, offset)?;
         match kind {
-            Kind::Plain => self.values[index] = value,
+            Kind::Plain | Kind::Stalled => self.values[index] = value,
             Kind::Masked => {
                 let mask = value >> 16;
                 self.values[index] = self.values[index] & !mask | value & mask;
@@ -292,6 +294,11 @@ impl Streamer<'_> {
 
     fn write_register(&mut self, offset: u64, value: u32) -> Result<(), Fault> {
         let offset = self.register(offset)?;
+        // The L3 cache is divided anew only after all that uses it (Mesa, `setup_l3_config` of crocus).
+        let (row, kind, _) = find_on(self.gpu.device, offset)?;
+        self.rule(kind != Kind::Stalled || !self.state.threads_active, || {
+            format!("{} is written while threads of a GPGPU_WALKER may be running: PIPE_CONTROL with Command Streamer Stall Enable must come before", row.name)
+        })?;
         self.state.registers.write(self.gpu.device, offset, value)
     }
 }

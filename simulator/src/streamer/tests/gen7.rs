@@ -144,6 +144,10 @@ fn scratch_codes_are_the_generations() {
     let of = |per_thread, code, slots| Ok(Some(Scratch { base: DATA, per_thread, code, slots }));
     assert_eq!(scratch("ivb", 0, 64), of(1024, 0, 64));
     assert_eq!(scratch("ivb", 2, 20), of(3072, 2, 20));
+    for (device, code) in [("ivb", 12), ("hsw", 11)] {
+        let fault = scratch(device, code, 8).unwrap_err();
+        assert!(fault.contains(&format!("Per Thread Scratch Space {code} is reserved")), "{fault}");
+    }
     // Of the 64 KiB of data no thread of Haswell's 256 numbers gets 2 KiB.
     let fault = scratch("hsw", 0, 8).unwrap_err();
     assert!(fault.contains("page fault: write at 0x90000"), "{fault}");
@@ -155,6 +159,45 @@ fn numbers_of_threads_have_gaps_on_haswell() {
     assert_eq!([0, 5, 127].map(|slot| number("ivb", slot)), [0, 5, 127]);
     // Thread 0 of each EU, then thread 1; the second subslice has those from 128 on.
     assert_eq!([0, 1, 9, 10, 69, 70].map(|slot| number("hsw", slot)), [0, 8, 72, 1, 78, 128]);
+}
+
+#[test]
+fn every_fourth_pipe_control_stalls_on_ivy_bridge() {
+    let control = |flags: u32| [0x7a00_0003, flags, 0, 0, 0];
+    let (flush, stall, invalidate) = (control(1 << 12), control(1 << 20 | 1 << 1), control(1 << 10 | 1 << 3));
+    let text = "the fourth in a row without Command Streamer Stall Enable";
+    refused("ivb", &[&flush, &flush, &flush, &flush], text);
+    Bench::on("ivb").run(&[&flush, &flush, &flush, &stall, &flush, &flush, &flush]).unwrap();
+    Bench::on("ivb").run(&[&flush, &flush, &flush, &invalidate, &invalidate]).unwrap();
+    Bench::on("hsw").run(&[&flush, &flush, &flush, &flush, &flush]).unwrap();
+    // The count is a batch's.
+    let mut bench = Bench::on("ivb");
+    bench.run(&[&flush, &flush, &flush]).unwrap();
+    bench.run(&[&flush]).unwrap();
+}
+
+#[test]
+fn pipe_control_keeps_the_generations_rules() {
+    let data = DATA as u32;
+    let control = |flags: u32| [0x7a00_0003, flags, data, 1, 0];
+    let (stall, write) = (1 << 20 | 1 << 1, 1 << 14);
+    refused("hsw", &[&control(1 << 18 | stall)], "TLB Invalidate needs a Post Sync Operation");
+    Bench::on("hsw").run(&[&control(1 << 18 | stall | write)]).unwrap();
+    refused("ivb", &[&control(1 << 13 | 1 << 12)], "Depth Stall Enable must not come with a flush");
+    Bench::on("hsw").run(&[&control(1 << 13 | 1 << 12)]).unwrap();
+    refused("ivb", &[&control(1 << 20)], "Command Streamer Stall Enable needs a flush, another stall or");
+}
+
+#[test]
+fn the_cache_is_divided_when_nothing_runs() {
+    let mut bench = bench("hsw", &descriptor());
+    bench.run(&[&GPGPU, &BASES, &SLM, &VFE, &CURBE, &LOAD, &WALKER]).unwrap();
+    let fault = bench.refused(&[&SLM]);
+    assert!(
+        fault.contains("L3CNTLREG2 is written while threads of a GPGPU_WALKER may be running"),
+        "{fault}"
+    );
+    bench.run(&[&[0x7a00_0003, 1 << 20 | 1 << 5, 0, 0, 0], &SLM]).unwrap();
 }
 
 #[test]
