@@ -452,16 +452,37 @@ fn samples(ty: &Type) -> Vec<u64> {
     all.skip(4).collect()
 }
 
+/// Has the device a type? Half floats and doubles are extensions.
+fn has_type(gpu: &Gpu, ty: &Type) -> Result<bool, String> {
+    let extension = match ty.name {
+        "half" => "cl_khr_fp16",
+        "double" => "cl_khr_fp64",
+        _ => return Ok(true),
+    };
+    let extensions = gpu.device.extensions().map_err(|e| format!("CL_DEVICE_EXTENSIONS: {e}"))?;
+    Ok(extensions.split(' ').any(|known| known == extension))
+}
+
 /// All conversions from one type, with saturation to integers.
 fn convert(from: &Type) -> Outcome {
     let gpu = Gpu::get()?;
+    if !has_type(gpu, from)? {
+        println!("skipped: the device has no {}", from.name);
+        return Ok(());
+    }
+    let mut types = Vec::new();
+    for ty in &TYPES {
+        if has_type(gpu, ty)? {
+            types.push(ty);
+        }
+    }
     let input = samples(from);
     let bytes = |bits: &u64| bits.to_le_bytes()[..from.bytes].to_vec();
     let data = gpu.buffer(&input.iter().flat_map(bytes).collect::<Vec<u8>>())?;
     let mut source = String::from(
         "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n",
     );
-    for to in &TYPES {
+    for to in &types {
         let saturation = if to.range.is_some() { "_sat" } else { "" };
         source += &format!(
             "kernel void to_{0}(global const {1} *a, global {0} *d) {{\n\
@@ -474,7 +495,7 @@ fn convert(from: &Type) -> Outcome {
         source += "}\n";
     }
     let program = gpu.build_source(&source, "")?;
-    for to in &TYPES {
+    for to in &types {
         let output = gpu.buffer(&vec![0u8; MODES.len() * N * to.bytes])?;
         program.run(&format!("to_{}", to.name), &[data.arg(), output.arg()], &Launch::linear(N, 64))?;
         let result = output.read()?;
