@@ -38,6 +38,29 @@ fn groups<const N: usize>(input: &[u32], f: impl Fn(&[u32; N]) -> [u32; N]) -> V
     input.chunks_exact(N).flat_map(group).collect()
 }
 
+/// The rounds of SHA-256 with other constants, of the sixteen dwords from `first` on.
+fn hash(input: &[u32], first: usize) -> u32 {
+    let mut w: [u32; 16] = std::array::from_fn(|k| input[(first + k) % COUNT]);
+    let mut h: [u32; 8] = std::array::from_fn(|k| 0x6a09_e667u32.wrapping_mul(k as u32 + 1));
+    let sum = |terms: &[u32]| terms.iter().fold(0u32, |sum, term| sum.wrapping_add(*term));
+    for r in 0..64 {
+        let (x, y) = (w[(r + 1) % 16], w[(r + 14) % 16]);
+        let x = x.rotate_right(7) ^ x.rotate_right(18) ^ x >> 3;
+        let y = y.rotate_right(17) ^ y.rotate_right(19) ^ y >> 10;
+        w[r % 16] = sum(&[w[r % 16], x, w[(r + 9) % 16], y]);
+        let [a, b, c, d, e, f, g, last] = h;
+        let t = sum(&[
+            last,
+            e.rotate_right(6) ^ e.rotate_right(11) ^ e.rotate_right(25),
+            e & f ^ !e & g,
+            w[r % 16],
+        ]);
+        let u = sum(&[a.rotate_right(2) ^ a.rotate_right(13) ^ a.rotate_right(22), a & b ^ a & c ^ b & c]);
+        h = [sum(&[t, u]), a, b, c, sum(&[d, t]), e, f, g];
+    }
+    h[0] ^ h[3] ^ h[7]
+}
+
 /// All shaders.
 pub const SHADERS: &[Shader] = &[
     Shader {
@@ -354,6 +377,84 @@ pub const SHADERS: &[Shader] = &[
             }
             out
         },
+        ..PLAIN
+    },
+    Shader {
+        name: "sorting networks",
+        local_size: [128, 1, 1],
+        groups: [COUNT as u32 / 256, 1, 1],
+        code: "shared uint s[256];
+        void main() {
+            uint l = gl_LocalInvocationID.x, first = gl_WorkGroupID.x * 256u;
+            s[l] = i[first + l];
+            s[l + 128u] = i[first + l + 128u];
+            for (uint size = 2u; size <= 256u; size *= 2u) {
+                for (uint step = size / 2u; step > 0u; step /= 2u) {
+                    barrier();
+                    uint a = 2u * l - (l & (step - 1u)), b = a + step;
+                    bool up = (a & size) == 0u;
+                    if ((s[a] > s[b]) == up) { uint t = s[a]; s[a] = s[b]; s[b] = t; }
+                }
+            }
+            barrier();
+            o[first + l] = s[l];
+            o[first + l + 128u] = s[l + 128u];
+        }",
+        host: |input| {
+            groups::<256>(input, |group| {
+                let mut sorted = *group;
+                sorted.sort_unstable();
+                sorted
+            })
+        },
+        ..PLAIN
+    },
+    Shader {
+        name: "products of matrices",
+        local_size: [8, 8, 1],
+        groups: [4, 4, 1],
+        code: "shared float a[64], b[64];
+        void main() {
+            uvec2 g = gl_GlobalInvocationID.xy, l = gl_LocalInvocationID.xy;
+            float sum = 0.0;
+            for (uint tile = 0u; tile < 32u; tile += 8u) {
+                a[l.y * 8u + l.x] = float(i[g.y * 32u + tile + l.x] & 63u);
+                b[l.y * 8u + l.x] = float(i[(tile + l.y) * 32u + g.x] >> 26) - 32.0;
+                barrier();
+                for (uint k = 0u; k < 8u; k++) sum += a[l.y * 8u + k] * b[k * 8u + l.x];
+                barrier();
+            }
+            o[g.y * 32u + g.x] = uint(int(sum));
+        }",
+        host: |input| {
+            each(input, |n, _| {
+                let (x, y) = (n as usize % 32, n as usize / 32);
+                let term = |k: usize| (input[y * 32 + k] & 63) as i32 * ((input[k * 32 + x] >> 26) as i32 - 32);
+                (0..32).map(term).sum::<i32>() as u32
+            })
+        },
+        ..PLAIN
+    },
+    Shader {
+        name: "rounds of a hash",
+        code: "uint turned(uint v, int n) { return v >> n | v << (32 - n); }
+        void main() {
+            uint g = gl_GlobalInvocationID.x, w[16], h[8];
+            for (uint k = 0u; k < 16u; k++) w[k] = i[(g + k) & 1023u];
+            for (uint k = 0u; k < 8u; k++) h[k] = 0x6a09e667u * (k + 1u);
+            for (uint r = 0u; r < 64u; r++) {
+                uint x = w[(r + 1u) & 15u], y = w[(r + 14u) & 15u];
+                w[r & 15u] += (turned(x, 7) ^ turned(x, 18) ^ x >> 3) + w[(r + 9u) & 15u]
+                    + (turned(y, 17) ^ turned(y, 19) ^ y >> 10);
+                uint t = h[7] + (turned(h[4], 6) ^ turned(h[4], 11) ^ turned(h[4], 25))
+                    + (h[4] & h[5] ^ ~h[4] & h[6]) + w[r & 15u];
+                uint u = (turned(h[0], 2) ^ turned(h[0], 13) ^ turned(h[0], 22))
+                    + (h[0] & h[1] ^ h[0] & h[2] ^ h[1] & h[2]);
+                h = uint[8](t + u, h[0], h[1], h[2], h[3] + t, h[4], h[5], h[6]);
+            }
+            o[g] = h[0] ^ h[3] ^ h[7];
+        }",
+        host: |input| each(input, |n, _| hash(input, n as usize)),
         ..PLAIN
     },
     Shader {
