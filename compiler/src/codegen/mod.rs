@@ -83,8 +83,6 @@ pub struct Error {
 
 /// Smallest scratch of a thread in bytes.
 const SCRATCH_MIN: u32 = 1024;
-/// Largest scratch of a thread in bytes.
-const SCRATCH_MAX: u32 = 2 << 20;
 
 /// Compiles a function in linear form.
 ///
@@ -180,8 +178,15 @@ fn finish(
     kernel.local_size = function.local_size;
     kernel.barrier = selected.barrier;
     kernel.private_size = selected.private_size;
-    kernel.scratch_size = scratch_size(selected.program.spill_size, selected.private_size, simd)
-        .ok_or_else(|| (format!("more than {SCRATCH_MAX} bytes of scratch"), "register allocation"))?;
+    let most = target.scratch;
+    kernel.scratch_size = match scratch_size(selected.program.spill_size, selected.private_size, simd, most) {
+        Some(size) => size,
+        None if !may_spill => return Ok(None),
+        None => {
+            let what = format!("more than {most} bytes of private memory and spilled registers in a thread");
+            return Err((what, "register allocation"));
+        }
+    };
     kernel.statistics = statistics(&selected.program, &locations, &code);
     kernel.code = encoded.bytes;
     let machine_form = options.machine_form.then(|| selected.program.dump());
@@ -214,14 +219,14 @@ fn with_spills(
     Err(format!("{registers} registers do not suffice, even with spilling"))
 }
 
-/// Scratch per thread: spilled registers, then the lanes' private memory.
-fn scratch_size(spilled: u32, private: u32, simd: u32) -> Option<u32> {
+/// Scratch per thread, at most `most` bytes: spilled registers, then the lanes' private memory.
+fn scratch_size(spilled: u32, private: u32, simd: u32, most: u32) -> Option<u32> {
     let bytes = u64::from(spilled) + u64::from(private) * u64::from(simd);
     if bytes == 0 {
         return Some(0);
     }
-    let size = u32::try_from(bytes).ok()?.checked_next_power_of_two()?.max(SCRATCH_MIN);
-    (size <= SCRATCH_MAX).then_some(size)
+    let bytes = u32::try_from(bytes).ok().filter(|&bytes| bytes <= most)?;
+    Some(bytes.next_power_of_two().min(most).max(SCRATCH_MIN))
 }
 
 fn statistics(program: &Program, locations: &allocate::Locations, code: &emit::Code) -> Statistics {

@@ -44,6 +44,8 @@ pub struct Target {
     pub half_instructions: bool,
     /// `goto` and `join`.
     pub gotos: bool,
+    /// Most bytes of scratch memory of a thread (MEDIA_VFE_STATE, "Per Thread Scratch Space").
+    pub scratch: u32,
     /// Most lanes of an A64 surface or scattered message (Skylake: 16, Broadwell: 8).
     pub a64_lanes: u32,
     /// Most lanes of an A64 atomic message.
@@ -67,6 +69,7 @@ const GEN9: Target = Target {
     limits: Limits { halves: false, ternary_lanes: 16, split_sends: true, compare_switches: false },
     half_instructions: false,
     gotos: true,
+    scratch: 2 << 20,
     a64_lanes: 16,
     a64_atomic_lanes: 8,
     int64: true,
@@ -105,6 +108,7 @@ const GEN7: Target = Target {
     name: "ivb",
     generation: Generation::Gen7,
     limits: Limits { ternary_lanes: 8, ..GEN75.limits },
+    scratch: 12 << 10,
     ..GEN75
 };
 
