@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 use crate::device::Gpu;
+use crate::need::Need;
 
 /// What a test returns: an explanation when it fails.
 pub type Outcome = Result<(), String>;
@@ -16,12 +17,14 @@ pub struct Case {
     run: Box<dyn FnOnce() -> Outcome + Send>,
     /// What of gencl's own is tested, if it is not OpenCL.
     own: Option<&'static str>,
+    /// What the device has to have.
+    needs: Vec<Need>,
 }
 
 impl Case {
     /// A test. Names are what `make test` takes to select: `compiler_if_else/simd16`.
     pub fn new(name: impl Into<String>, run: impl FnOnce() -> Outcome + Send + 'static) -> Case {
-        Case { name: name.into(), run: Box::new(run), own: None }
+        Case { name: name.into(), run: Box::new(run), own: None, needs: Vec::new() }
     }
 
     /// A test of what other drivers need not do. With them it is skipped, and `what` printed.
@@ -32,6 +35,17 @@ impl Case {
     ) -> Case {
         Case { own: Some(what), ..Case::new(name, run) }
     }
+
+    /// The same, left out on devices that lack something.
+    pub fn needing(mut self, need: Need) -> Case {
+        self.needs.push(need);
+        self
+    }
+}
+
+/// Cases that need something of the device.
+pub fn all_needing(need: Need, cases: impl IntoIterator<Item = Case>) -> Vec<Case> {
+    cases.into_iter().map(|case| case.needing(need)).collect()
 }
 
 /// One case for each SIMD width that the compiler can be told to use; `run` gets the width.
@@ -68,7 +82,7 @@ pub fn all_control_flows(cases: Vec<Case>) -> Vec<Case> {
 /// Cases that need images. gencl has them only when it is asked to (its kernels cannot use them yet), so these run this program anew, for the one case and with
 /// `GENCL_DEBUG=images`; on other drivers without images they do nothing.
 pub fn all_with_images(cases: Vec<Case>) -> Vec<Case> {
-    let again = |Case { name, run, own }: Case| {
+    let again = |Case { name, run, own, needs }: Case| {
         let this = name.clone();
         let run = move || {
             let gpu = Gpu::get()?;
@@ -80,7 +94,7 @@ pub fn all_with_images(cases: Vec<Case>) -> Vec<Case> {
                 Ok(())
             }
         };
-        Case { name, run: Box::new(run), own }
+        Case { name, run: Box::new(run), own, needs }
     };
     cases.into_iter().map(again).collect()
 }
@@ -103,25 +117,34 @@ fn run_with(name: &str, option: &str) -> Outcome {
 
 /// Runs the cases as the command line asks (the options of `cargo test`) and ends the process.
 pub fn main_with(cases: Vec<Case>) -> ! {
-    let foreign = Gpu::get().ok().and_then(Gpu::foreign_platform);
+    let gpu = Gpu::get().ok();
+    let foreign = gpu.and_then(Gpu::foreign_platform);
     let arguments = Arguments::from_args();
-    if let Some(platform) = foreign.as_ref().filter(|_| !arguments.list) {
-        let mut skipped: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-        for case in &cases {
-            if let Some(what) = case.own {
-                skipped.entry(what).or_default().push(&case.name);
-            }
-        }
-        for (what, names) in skipped {
-            println!("skipped with {platform} ({what}): {}", names.join(", "));
-        }
-    }
+    let mut missing: BTreeMap<String, bool> = BTreeMap::new();
+    let mut lacks = |need: Need| {
+        *missing.entry(need.name()).or_insert_with(|| gpu.is_some_and(|gpu| need.is_missing(gpu)))
+    };
+    let mut skipped: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let trials = cases
         .into_iter()
         .map(|case| {
-            let skipped = foreign.is_some() && case.own.is_some();
-            Trial::test(case.name, move || (case.run)().map_err(Failed::from)).with_ignored_flag(skipped)
+            let need = case.needs.iter().find(|need| lacks(**need));
+            let reason = match (&foreign, case.own, need) {
+                (Some(platform), Some(what), _) => Some(format!("with {platform} ({what})")),
+                (_, _, Some(need)) => Some(format!("without {}", need.name())),
+                _ => None,
+            };
+            let ignored = reason.is_some();
+            if let Some(reason) = reason {
+                skipped.entry(reason).or_default().push(case.name.clone());
+            }
+            Trial::test(case.name, move || (case.run)().map_err(Failed::from)).with_ignored_flag(ignored)
         })
         .collect();
+    if !arguments.list {
+        for (reason, names) in skipped {
+            println!("skipped {reason}: {}", names.join(", "));
+        }
+    }
     libtest_mimic::run(&arguments, trials).exit()
 }

@@ -7,12 +7,14 @@
 
 mod case;
 mod device;
+mod need;
 pub mod random_kernel;
 pub mod raw;
 mod witness;
 
-pub use case::{Case, Outcome, all_control_flows, all_widths, all_with_images, main_with};
+pub use case::{Case, Outcome, all_control_flows, all_needing, all_widths, all_with_images, main_with};
 pub use device::{Arg, Buffer, Gpu, Launch, Program};
+pub use need::{DOUBLE, HALF, Need};
 
 /// A pseudo random sequence, the same in every run (xorshift64*).
 #[derive(Clone, Debug)]

@@ -144,7 +144,7 @@ impl<'a> Batch<'a> {
         add_objects(slot, launch, printf.as_ref());
         if let Some((_, storage)) = scratch {
             add(slot, &storage, ObjectFlags::WRITE);
-            slot.scratch.push(storage);
+            slot.kept.push(storage);
         }
         slot.launches.push(Placed { stamps: COMMANDS + stamps, printf });
         Ok(true)
@@ -193,6 +193,9 @@ impl<'a> Batch<'a> {
             };
             match context.device().node().exec_buffer(&mut exec) {
                 Ok(()) => {
+                    if relocates {
+                        note_places(slot);
+                    }
                     let slot = self.slot.take();
                     return Ok(Submitted::Yes(InFlight { slot, hardware: current, correlation }));
                 }
@@ -356,6 +359,15 @@ fn relocation(target: GemHandle, delta: u32, offset: u64, presumed: u64) -> Relo
     }
 }
 
+/// Notes where the kernel driver has placed what variables point to.
+fn note_places(slot: &Slot) {
+    for storage in &slot.kept {
+        if let Some(object) = slot.objects.iter().find(|object| object.handle == storage.handle()) {
+            storage.place_at(object.offset);
+        }
+    }
+}
+
 /// Lists a program's variables, with the pointers in them.
 fn add_variables(slot: &mut Slot, executable: &Executable, image: Image, flags: ObjectFlags) {
     let Some(storage) = executable.image(image) else { return };
@@ -364,15 +376,16 @@ fn add_variables(slot: &mut Slot, executable: &Executable, image: Image, flags: 
         return;
     }
     let pointers = executable.relocations().iter().filter(|pointer| pointer.image == image);
-    // What is there may be an address of before, so nothing is presumed.
+    // The kernel driver writes a pointer when what it points to has moved; a kernel may have changed it before.
     let entries = pointers.filter_map(|pointer| {
         let target = executable.image(pointer.target)?;
-        Some(relocation(target.handle(), pointer.addend as u32, pointer.offset, u64::MAX))
+        Some(relocation(target.handle(), pointer.addend as u32, pointer.offset, target.placed()))
     });
     if let Some(object) = slot.objects.iter_mut().find(|object| object.handle == storage.handle())
         && object.relocations.is_empty()
     {
         object.relocations = entries.collect();
+        slot.kept.push(storage.clone());
     }
 }
 

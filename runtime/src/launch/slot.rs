@@ -30,8 +30,8 @@ pub(crate) struct Slot {
     pub(super) objects: Vec<ExecObject>,
     /// Its launches.
     pub(super) launches: Vec<Placed>,
-    /// Scratch memory of its launches.
-    pub(super) scratch: Vec<Arc<Storage>>,
+    /// Memory of its launches that nobody else may keep: scratch, variables of programs.
+    pub(super) kept: Vec<Arc<Storage>>,
 }
 
 /// Slots that are not in use.
@@ -57,7 +57,7 @@ impl SlotPool {
             relocations: Vec::new(),
             objects: Vec::new(),
             launches: Vec::new(),
-            scratch: Vec::new(),
+            kept: Vec::new(),
         })
     }
 
@@ -68,7 +68,7 @@ impl SlotPool {
         slot.relocations.clear();
         slot.objects.clear();
         slot.launches.clear();
-        slot.scratch.clear();
+        slot.kept.clear();
         let mut idle = self.idle.lock();
         if idle.len() < MAX_IDLE {
             idle.push(slot);

@@ -1,6 +1,7 @@
 //! Buffer objects with an address: the address space of a context and what is placed in it.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use gencl_i915::{ExecObject, GemBuffer, GemHandle, HostMemory, ObjectFlags, RenderNode};
 use parking_lot::Mutex;
@@ -97,6 +98,8 @@ pub(crate) struct Storage {
     gem: GemBuffer,
     range: Reservation,
     host: bool,
+    /// Where the kernel driver had it last.
+    placed: AtomicU64,
 }
 
 impl std::fmt::Debug for Storage {
@@ -138,13 +141,18 @@ impl Storage {
         if !space.zone(zone).lock().allocate_at(address, size) {
             return Err(no_memory(size, "the address is taken"));
         }
-        Ok(Self { gem, range: Reservation { space: space.clone(), zone, address, size }, host: true })
+        Ok(Self::at(gem, Reservation { space: space.clone(), zone, address, size }, true))
     }
 
     fn place(space: &Arc<AddressSpace>, zone: Zone, size: u64, gem: GemBuffer, host: bool) -> Result<Self> {
         let address = space.zone(zone).lock().allocate(size);
         let address = address.ok_or_else(|| no_memory(size, "the address space is full"))?;
-        Ok(Self { gem, range: Reservation { space: space.clone(), zone, address, size }, host })
+        Ok(Self::at(gem, Reservation { space: space.clone(), zone, address, size }, host))
+    }
+
+    fn at(gem: GemBuffer, range: Reservation, host: bool) -> Self {
+        let placed = AtomicU64::new(range.address);
+        Self { gem, range, host, placed }
     }
 
     /// Where the GPU sees it, unless the kernel driver says something else ([`Storage::relocates`]).
@@ -155,6 +163,16 @@ impl Storage {
     /// The same of the low zones, as commands have it.
     pub(crate) fn low_address(&self) -> u32 {
         u32::try_from(self.range.address).expect("all zones but the last are below 4 GiB")
+    }
+
+    /// Where the kernel driver had it in the last batch: the address that is in other buffers which point to it.
+    pub(crate) fn placed(&self) -> u64 {
+        self.placed.load(Ordering::Relaxed)
+    }
+
+    /// Notes where the kernel driver has it.
+    pub(crate) fn place_at(&self, address: u64) {
+        self.placed.store(address, Ordering::Relaxed);
     }
 
     /// Does the kernel driver place it?

@@ -1,6 +1,8 @@
 //! What work-items do together: sub-groups, functions of the work-group, C11 atomics.
 
-use gencl_utest::{Case, Gpu, Launch, Outcome, Program, Random, all_control_flows, all_widths};
+use gencl_utest::{
+    Case, Gpu, Launch, Need, Outcome, Program, Random, all_control_flows, all_needing, all_widths,
+};
 
 use crate::memory::same;
 
@@ -18,16 +20,19 @@ pub fn cases() -> Vec<Case> {
         all_widths("sub_group_shuffles_short", shuffles::<i16>),
         all_widths("sub_group_shuffles_long", shuffles::<i64>),
         [8, 16].map(|width| Case::new(format!("sub_group_blocks/simd{width}"), move || blocks(width))).into(),
-        vec![Case::of_gencl("Intel's compiler has no blocks of 32 lanes", "sub_group_blocks/simd32", || {
-            blocks(32)
-        })],
+        vec![
+            Case::of_gencl("Intel's compiler has no blocks of 32 lanes", "sub_group_blocks/simd32", || {
+                blocks(32)
+            })
+            .needing(Need::Lanes(32)),
+        ],
         vec![Case::of_gencl("widths differ", "sub_group_size_refused", refused)],
         all_widths("work_group_int", work_group::<i32>),
         all_widths("work_group_ulong", work_group::<u64>),
         all_widths("work_group_float", work_group::<f32>),
         all_widths("c11_atomics", c11_atomics),
-        [8, 16, 32].map(c11_atomic_float).into(),
-        all_widths("atomics64", atomics64),
+        [8, 16, 32].map(|width| c11_atomic_float(width).needing(Need::Lanes(width))).into(),
+        all_needing(Need::Extension("cl_khr_int64_base_atomics"), all_widths("atomics64", atomics64)),
     ]
     .into_iter()
     .flatten()

@@ -1,16 +1,16 @@
 //! Doubles and half floats, and conversions between all types in all rounding modes.
 
-use gencl_utest::{Case, Gpu, Launch, Outcome, Random, all_widths};
+use gencl_utest::{Case, DOUBLE, Gpu, HALF, Launch, Need, Outcome, Random, all_needing, all_widths};
 use half::f16;
 
 pub fn cases() -> Vec<Case> {
     [
-        all_widths("doubles", doubles),
-        all_widths("double_places", double_places),
-        all_widths("halves", halves),
-        all_widths("half_memory", half_memory),
+        all_needing(DOUBLE, all_widths("doubles", doubles)),
+        all_needing(DOUBLE, all_widths("double_places", double_places)),
+        all_needing(HALF, all_widths("halves", halves)),
+        all_needing(HALF, all_widths("half_memory", half_memory)),
         vec![Case::new("exact_roots", exact_roots)],
-        TYPES.iter().map(|from| Case::new(format!("convert_{}", from.name), || convert(from))).collect(),
+        TYPES.iter().map(conversion).collect(),
     ]
     .into_iter()
     .flatten()
@@ -321,7 +321,7 @@ const fn integer(name: &'static str, bytes: usize, signed: bool) -> Type {
     Type { name, bytes, range: Some(range) }
 }
 
-const TYPES: [Type; 11] = [
+static TYPES: [Type; 11] = [
     integer("char", 1, true),
     integer("uchar", 1, false),
     integer("short", 2, true),
@@ -336,6 +336,15 @@ const TYPES: [Type; 11] = [
 ];
 
 impl Type {
+    /// What the device has to have.
+    fn need(&self) -> Option<Need> {
+        match self.name {
+            "half" => Some(HALF),
+            "double" => Some(DOUBLE),
+            _ => None,
+        }
+    }
+
     /// The number that some bits are.
     fn read(&self, bits: u64) -> Exact {
         match (self.range, self.bytes) {
@@ -452,37 +461,25 @@ fn samples(ty: &Type) -> Vec<u64> {
     all.skip(4).collect()
 }
 
-/// Has the device a type? Half floats and doubles are extensions.
-fn has_type(gpu: &Gpu, ty: &Type) -> Result<bool, String> {
-    let extension = match ty.name {
-        "half" => "cl_khr_fp16",
-        "double" => "cl_khr_fp64",
-        _ => return Ok(true),
-    };
-    let extensions = gpu.device.extensions().map_err(|e| format!("CL_DEVICE_EXTENSIONS: {e}"))?;
-    Ok(extensions.split(' ').any(|known| known == extension))
+fn conversion(from: &'static Type) -> Case {
+    let case = Case::new(format!("convert_{}", from.name), || convert(from));
+    match from.need() {
+        Some(need) => case.needing(need),
+        None => case,
+    }
 }
 
 /// All conversions from one type, with saturation to integers.
 fn convert(from: &Type) -> Outcome {
     let gpu = Gpu::get()?;
-    if !has_type(gpu, from)? {
-        println!("skipped: the device has no {}", from.name);
-        return Ok(());
-    }
-    let mut types = Vec::new();
-    for ty in &TYPES {
-        if has_type(gpu, ty)? {
-            types.push(ty);
-        }
-    }
     let input = samples(from);
     let bytes = |bits: &u64| bits.to_le_bytes()[..from.bytes].to_vec();
     let data = gpu.buffer(&input.iter().flat_map(bytes).collect::<Vec<u8>>())?;
+    let there = |to: &&Type| !to.need().is_some_and(|need| need.is_missing(gpu));
     let mut source = String::from(
         "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n",
     );
-    for to in &types {
+    for to in TYPES.iter().filter(there) {
         let saturation = if to.range.is_some() { "_sat" } else { "" };
         source += &format!(
             "kernel void to_{0}(global const {1} *a, global {0} *d) {{\n\
@@ -495,7 +492,7 @@ fn convert(from: &Type) -> Outcome {
         source += "}\n";
     }
     let program = gpu.build_source(&source, "")?;
-    for to in &types {
+    for to in TYPES.iter().filter(there) {
         let output = gpu.buffer(&vec![0u8; MODES.len() * N * to.bytes])?;
         program.run(&format!("to_{}", to.name), &[data.arg(), output.arg()], &Launch::linear(N, 64))?;
         let result = output.read()?;

@@ -3,7 +3,7 @@
 
 use std::f64::consts::PI;
 
-use gencl_utest::{Case, Gpu, Launch, Outcome, Random};
+use gencl_utest::{Case, DOUBLE, Gpu, Launch, Outcome, Random};
 use half::f16;
 
 /// How a function is called, and what it is of exact arguments.
@@ -105,7 +105,8 @@ pub fn cases() -> Vec<Case> {
                 }),
                 Case::new(format!("math_half/{}", function.name), || {
                     check(function, &HALF, function.half, &halves())
-                }),
+                })
+                .needing(gencl_utest::HALF),
             ]
         })
         .chain([zeros])
@@ -115,7 +116,11 @@ pub fn cases() -> Vec<Case> {
 /// The signs of zeros, in all three types.
 fn zeros() -> Outcome {
     let gpu = Gpu::get()?;
-    for kind in ["half", "float", "double"] {
+    let kinds = [("half", Some(gencl_utest::HALF)), ("float", None), ("double", Some(DOUBLE))];
+    for (kind, need) in kinds {
+        if need.is_some_and(|need| need.is_missing(gpu)) {
+            continue;
+        }
         let calls: String = OF_ZERO.iter().map(|name| format!("*d++ = signbit({name}(x)); ")).collect();
         let source = format!(
             "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n\

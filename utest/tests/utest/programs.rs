@@ -2,7 +2,7 @@
 
 use std::ffi::CStr;
 
-use gencl_utest::{Arg, Case, Gpu, Launch, Outcome, all_widths};
+use gencl_utest::{Arg, Case, Gpu, Launch, Need, Outcome, all_needing, all_widths};
 use opencl3::error_codes::{
     CL_INVALID_LINKER_OPTIONS, CL_INVALID_OPERATION, CL_LINK_PROGRAM_FAILURE, ClError,
 };
@@ -25,15 +25,16 @@ pub fn cases() -> Vec<Case> {
         Case::of_gencl("others report other codes", "link_faults", link_faults),
         Case::of_gencl("others link later", "link_binaries", link_binaries),
     ];
-    cases.extend(all_widths("generic_mixed", generic_mixed));
-    cases.extend(all_widths("generic_wide", generic_wide));
+    let mut generic = all_widths("generic_mixed", generic_mixed);
+    generic.extend(all_widths("generic_wide", generic_wide));
     let spaces = [8, 16, 32].map(|width| {
         let what = "Intel's compiler takes private pointers for global ones";
         Case::of_gencl(what, format!("generic_spaces/simd{width}"), move || generic_spaces(width))
     });
-    cases.extend(spaces);
-    cases.extend(all_widths("generic_stored", generic_stored));
-    cases.extend(all_widths("generic_library", generic_library));
+    generic.extend(spaces);
+    generic.extend(all_widths("generic_stored", generic_stored));
+    generic.extend(all_widths("generic_library", generic_library));
+    cases.extend(all_needing(Need::Feature("__opencl_c_generic_address_space"), generic));
     cases
 }
 

@@ -4,7 +4,7 @@ use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use gencl_utest::{Case, Gpu, Outcome, Program};
+use gencl_utest::{Case, Gpu, Need, Outcome, Program, all_needing};
 use opencl3::command_queue::{
     CommandQueue, enqueue_svm_free, enqueue_svm_map, enqueue_svm_mem_cpy, enqueue_svm_mem_fill,
     enqueue_svm_migrate_mem, enqueue_svm_unmap,
@@ -21,7 +21,7 @@ use opencl3::types::{CL_BLOCKING, CL_NON_BLOCKING, cl_command_queue, cl_event, c
 use crate::memory::same;
 
 pub fn cases() -> Vec<Case> {
-    vec![
+    let cases = vec![
         Case::new("shared_list", list),
         Case::new("shared_interior_pointer", interior_pointer),
         Case::new("shared_commands", commands),
@@ -29,7 +29,8 @@ pub fn cases() -> Vec<Case> {
         Case::new("shared_free_in_turn", free_in_turn),
         Case::of_gencl("others take any pointer", "shared_faults", faults),
         Case::of_gencl("others trust the application", "shared_freed_too_early", freed_too_early),
-    ]
+    ];
+    all_needing(Need::SharedMemory, cases)
 }
 
 const SOURCE: &str = "

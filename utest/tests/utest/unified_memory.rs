@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use gencl_utest::raw::{Unified, api, unified};
-use gencl_utest::{Case, Gpu, Outcome, Program};
+use gencl_utest::{Case, Gpu, Need, Outcome, Program, all_needing};
 use opencl_sys::{
     CL_COMMAND_MEMCPY_INTEL, CL_COMMAND_MEMFILL_INTEL, CL_EVENT_COMMAND_TYPE, CL_FALSE, CL_INVALID_ARG_INDEX,
     CL_INVALID_ARG_VALUE, CL_INVALID_BUFFER_SIZE, CL_INVALID_CONTEXT, CL_INVALID_DEVICE, CL_INVALID_PROPERTY,
@@ -24,7 +24,7 @@ use crate::information::{Ask, HANDLE, Query, SIZE, UINT, ULONG, ask, check_all, 
 use crate::memory::same;
 
 pub fn cases() -> Vec<Case> {
-    vec![
+    let cases = vec![
         Case::new("unified_information", information),
         Case::new("unified_kernel", kernel),
         Case::new("unified_indirect", indirect),
@@ -32,7 +32,8 @@ pub fn cases() -> Vec<Case> {
         Case::new("unified_free", free),
         Case::of_gencl("others wait for ever behind a user event", "unified_blocking_free", blocking_free),
         Case::of_gencl("others take what is wrong", "unified_refused", refused),
-    ]
+    ];
+    all_needing(Need::Extension("cl_intel_unified_shared_memory"), cases)
 }
 
 /// Kinds of memory, as their types.

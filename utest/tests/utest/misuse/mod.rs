@@ -7,7 +7,7 @@ mod threads;
 mod values;
 mod world;
 
-use gencl_utest::Case;
+use gencl_utest::{Case, Need};
 
 pub use processes::run_as_child;
 use world::World;
@@ -37,7 +37,7 @@ pub fn cases() -> Vec<Case> {
         undefined("misuse_release_in_destructor", callbacks::release_in_destructor),
         undefined("misuse_finish_in_event_callback", callbacks::finish),
         undefined("misuse_blocking_read_in_event_callback", callbacks::read),
-        undefined("misuse_finish_in_free_callback", callbacks::finish_in_free),
+        undefined("misuse_finish_in_free_callback", callbacks::finish_in_free).needing(Need::SharedMemory),
         undefined("misuse_finish_in_context_callback", callbacks::finish_in_notify),
         undefined("misuse_release_in_build_callback", callbacks::release_in_build),
         undefined("misuse_callbacks_that_end_events", callbacks::chain),

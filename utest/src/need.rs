@@ -1,0 +1,55 @@
+//! Optional parts of OpenCL that a test is about.
+
+use crate::device::Gpu;
+
+/// What a device may lack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// An extension.
+    Extension(&'static str),
+    /// A feature of OpenCL C 3.0.
+    Feature(&'static str),
+    /// Shared virtual memory.
+    SharedMemory,
+    /// Threads of so many lanes.
+    Lanes(u32),
+}
+
+/// Arithmetic on half floats.
+pub const HALF: Need = Need::Extension("cl_khr_fp16");
+/// Arithmetic on doubles.
+pub const DOUBLE: Need = Need::Extension("cl_khr_fp64");
+
+impl Need {
+    /// May a test that needs it be left out? Not on a device of gencl with 64-bit addresses, which has everything: there it would fail.
+    pub fn is_missing(self, gpu: &Gpu) -> bool {
+        let expected =
+            gpu.foreign_platform().is_none() && gpu.device.address_bits().is_ok_and(|bits| bits == 64);
+        !expected && !self.is_there(gpu)
+    }
+
+    /// Does the device say that it has it?
+    pub fn is_there(self, gpu: &Gpu) -> bool {
+        let device = &gpu.device;
+        match self {
+            Need::Extension(name) => {
+                device.extensions().is_ok_and(|list| list.split(' ').any(|other| other == name))
+            }
+            Need::Feature(name) => device.opencl_c_features().is_ok_and(|list| {
+                list.iter()
+                    .any(|known| known.name.iter().copied().take_while(|&byte| byte != 0).eq(name.bytes()))
+            }),
+            Need::SharedMemory => device.svm_mem_capability() != 0,
+            Need::Lanes(lanes) => gpu.simd_widths().contains(&lanes),
+        }
+    }
+
+    /// For people.
+    pub fn name(self) -> String {
+        match self {
+            Need::Extension(name) | Need::Feature(name) => name.to_owned(),
+            Need::SharedMemory => "shared virtual memory".to_owned(),
+            Need::Lanes(lanes) => format!("threads of {lanes} lanes"),
+        }
+    }
+}
