@@ -3,6 +3,7 @@
 //! The hardware takes operands of at most two registers and some operations only for 8 lanes. The
 //! builder cuts an operation on all lanes into instructions that keep to this, and works out regions.
 
+use super::aligned::is_wide;
 use super::lir::{Block, GRF, Inst, Lengths, Point, Program, VRef, Vreg};
 use super::target::Limits;
 use gencl_isa::{
@@ -228,7 +229,7 @@ pub struct Builder {
     /// The operations that follow are for all lanes, whether they run or not.
     pub all_lanes: bool,
     /// How much one instruction can do.
-    limits: Limits,
+    pub(super) limits: Limits,
 }
 
 impl Builder {
@@ -355,6 +356,14 @@ impl Builder {
         if dst.is_some_and(|d| d.scalar()) {
             return self.chunk(operation, dst, ty, srcs, 0, 1);
         }
+        if !self.limits.wide_as_they_lie && self.emit_aligned(operation, dst, ty, srcs) {
+            return;
+        }
+        self.cut_lanes(operation, dst, ty, srcs);
+    }
+
+    /// Cuts an operation on all lanes into instructions.
+    pub(super) fn cut_lanes(&mut self, operation: Operation, dst: Option<Dest>, ty: Type, srcs: &[Val]) {
         let most = if operation.opcode == Opcode::Mad { self.limits.ternary_lanes } else { operation.lanes };
         let lanes = self.reach(self.simd.min(operation.lanes).min(most), dst, ty, srcs);
         let mut first = 0;
@@ -364,7 +373,7 @@ impl Builder {
         }
     }
 
-    fn chunk(
+    pub(super) fn chunk(
         &mut self,
         operation: Operation,
         dst: Option<Dest>,
@@ -424,8 +433,12 @@ impl Builder {
             inst.dst = Some(d.at.plus(first * d.stride));
             inst.fresh = d.fresh;
         }
+        let in_rows = !self.limits.wide_as_they_lie && is_wide(operation.opcode, ty, srcs);
         for (index, s) in srcs.iter().enumerate() {
-            let (operand, vref) = operand(s, first, lanes, three);
+            let (mut operand, vref) = operand(s, first, lanes, three);
+            if let (true, false, Operand::Register(source)) = (in_rows, three, &mut operand) {
+                source.region = rows(source.region, lanes, s.ty.size());
+            }
             inst.isa.sources[index] = operand;
             inst.srcs[index] = vref;
         }
@@ -649,6 +662,17 @@ fn operand(s: &Val, first: u32, lanes: u32, three: bool) -> (Operand, Option<VRe
             }
             (Operand::Register(source), Some(spot.of(first)))
         }
+    }
+}
+
+/// The same region with as many elements in a row as a register has, which follow each other without gaps between the rows.
+fn rows(region: Region, lanes: u32, size: u32) -> Region {
+    match region {
+        Region { vstride: step @ 1.., width: 1, hstride: 0 } if lanes > 1 => {
+            let width = (GRF / (size * u32::from(step))).min(lanes) as u8;
+            Region::new(width * step, width, step)
+        }
+        region => region,
     }
 }
 

@@ -3,6 +3,7 @@
 //! [`select`] makes machine instructions on virtual registers ([`lir`]), [`schedule`] orders them, [`allocate`] gives them places, [`spill`]
 //! moves some to scratch when there are too few, [`check`] proves the result symbolically, [`emit`] encodes.
 
+mod aligned;
 mod allocate;
 mod build;
 mod check;

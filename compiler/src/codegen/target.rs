@@ -23,6 +23,8 @@ pub struct Limits {
     pub ternary_lanes: u32,
     /// `sends`: a message's payload in two pieces.
     pub split_sends: bool,
+    /// Operations on 64-bit types and multiplications of dwords take operands as others do; otherwise they must lie alike (Atom line).
+    pub wide_as_they_lie: bool,
     /// A comparison without destination needs a thread switch (Mesa's `brw_CMP`: `WaCMPInstNullDstForcesThreadSwitch`).
     pub compare_switches: bool,
 }
@@ -66,7 +68,13 @@ const GEN9: Target = Target {
     generation: Generation::Gen9,
     registers: 128,
     memory: Memory::A64,
-    limits: Limits { halves: false, ternary_lanes: 16, split_sends: true, compare_switches: false },
+    limits: Limits {
+        halves: false,
+        ternary_lanes: 16,
+        split_sends: true,
+        wide_as_they_lie: true,
+        compare_switches: false,
+    },
     half_instructions: false,
     gotos: true,
     scratch: 2 << 20,
@@ -93,7 +101,13 @@ const GEN75: Target = Target {
     name: "hsw",
     generation: Generation::Gen75,
     memory: Memory::Surface(0),
-    limits: Limits { halves: true, ternary_lanes: 16, split_sends: false, compare_switches: true },
+    limits: Limits {
+        halves: true,
+        ternary_lanes: 16,
+        split_sends: false,
+        wide_as_they_lie: true,
+        compare_switches: true,
+    },
     half_instructions: true,
     gotos: false,
     int64: false,
@@ -112,14 +126,21 @@ const GEN7: Target = Target {
     ..GEN75
 };
 
+/// What the Atom line's targets of Gen9 have.
+const GEN9_ATOM: Target =
+    Target { name: "bxt", limits: Limits { wide_as_they_lie: false, ..GEN9.limits }, ..GEN9 };
+
 /// All targets, oldest first.
 const TARGETS: &[Target] = &[
     GEN7,
     Target { name: "byt", ..GEN7 },
     GEN75,
     GEN8,
+    Target { name: "chv", limits: Limits { wide_as_they_lie: false, ..GEN8.limits }, ..GEN8 },
     GEN9,
+    GEN9_ATOM,
     Target { name: "kbl", ..GEN9 },
+    Target { name: "glk", ..GEN9_ATOM },
     Target { name: "cfl", ..GEN9 },
 ];
 
