@@ -45,6 +45,12 @@ const NARROW: Profile = Profile {
     shared_memory: false,
 };
 
+/// Addresses of 64 bits of which 32 count, so that the host's are out of reach.
+const NEAR: Profile = Profile { shared_memory: false, ..WIDE };
+
+/// Targets whose address spaces have 32 bits (i915's `i915_pci.c`: `ppgtt_size`).
+const NEAR_TARGETS: &[&str] = &["chv"];
+
 /// Targets without 64-bit addresses (Gen7 and Gen7.5: their data ports have no A64 messages, Volume 4 Part 1 of the Ivy Bridge manual, Volume 7 of
 /// Haswell's).
 const NARROW_TARGETS: &[&str] = &["ivb", "byt", "hsw"];
@@ -53,7 +59,11 @@ impl Profile {
     /// The profile of a target, by the name that `genclc --target` takes.
     #[must_use]
     pub fn of(target: &str) -> &'static Profile {
-        if NARROW_TARGETS.contains(&target) { &NARROW } else { &WIDE }
+        match target {
+            _ if NARROW_TARGETS.contains(&target) => &NARROW,
+            _ if NEAR_TARGETS.contains(&target) => &NEAR,
+            _ => &WIDE,
+        }
     }
 }
 

@@ -5,7 +5,7 @@
 //! copied before or after. vISA does so too (`HWConformity::fix64bInst`).
 
 use super::build::{Builder, Dest, Operation, Place, Spot, Val};
-use super::lir::GRF;
+use super::lir::{GRF, VRef};
 use gencl_isa::{Opcode, Type};
 use smallvec::SmallVec;
 
@@ -38,11 +38,14 @@ fn between(ty: Type, srcs: &[Val]) -> Type {
     }
 }
 
-fn lies_right(at: u32, stride: u32) -> bool {
-    stride == STRIDE && at.is_multiple_of(GRF)
-}
-
 impl Builder {
+    /// Do elements begin with a register and follow each other in quadwords?
+    fn lies_right(&self, at: VRef, stride: u32) -> bool {
+        let info = self.program.info(at.vreg);
+        let begins = info.fixed.map_or(info.align == GRF, |byte| byte.is_multiple_of(GRF));
+        stride == STRIDE && begins && at.offset.is_multiple_of(GRF)
+    }
+
     /// Emits an operation on all lanes, a wide one with copies around it so that its operands lie alike. `false` when that is not for here: three
     /// sources have regions of their own.
     pub(super) fn emit_aligned(
@@ -66,18 +69,16 @@ impl Builder {
             return true;
         }
         if let Some(d) = dst.filter(|_| self.all_lanes)
-            && !lies_right(d.at.offset, d.stride)
+            && (self.simd * STRIDE < GRF || !self.lies_right(d.at, d.stride))
         {
-            // Elements far apart, as in scans: one by one they may lie anywhere.
-            for lane in 0..self.simd {
-                self.chunk(operation, dst, d.ty, &srcs, lane, 1);
-            }
+            // Elements far apart or few, as in scans.
+            self.one_by_one(operation, d, &srcs, self.simd);
             return true;
         }
         for s in &mut srcs {
             *s = self.aligned(*s);
         }
-        let into = dst.map(|d| match lies_right(d.at.offset, d.stride) {
+        let into = dst.map(|d| match self.lies_right(d.at, d.stride) {
             true => d,
             false => self.strided(between(d.ty, &srcs), STRIDE),
         });
@@ -95,11 +96,20 @@ impl Builder {
         true
     }
 
+    /// Emits an operation for the first `lanes` lanes, whether they run or not, one by one: so elements may lie anywhere.
+    pub(super) fn one_by_one(&mut self, operation: Operation, dst: Dest, srcs: &[Val], lanes: u32) {
+        let all = std::mem::replace(&mut self.all_lanes, true);
+        for lane in 0..lanes {
+            self.chunk(operation, Some(dst), dst.ty, srcs, lane, 1);
+        }
+        self.all_lanes = all;
+    }
+
     /// The same value where a wide operation can read it.
     fn aligned(&mut self, s: Val) -> Val {
         let Place::Register(Spot { at, stride, split }) = s.place else { return s };
         let gaps = split.is_some_and(|(_, gap)| !gap.is_multiple_of(GRF));
-        if stride == 0 || lies_right(at.offset, stride) && !gaps {
+        if stride == 0 || self.lies_right(at, stride) && !gaps {
             return s;
         }
         let ty = match s.ty {

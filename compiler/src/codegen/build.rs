@@ -326,6 +326,10 @@ impl Builder {
 
     /// Emits an operation for the first `lanes` lanes, whether they run or not.
     pub fn op_on_few(&mut self, operation: Operation, dst: Dest, srcs: &[Val], lanes: u32) {
+        let cares = !self.limits.wide_as_they_lie && operation.opcode != Opcode::Mad;
+        if cares && is_wide(operation.opcode, dst.ty, srcs) {
+            return self.one_by_one(operation, dst, srcs, lanes);
+        }
         self.chunk(Operation { all_lanes: true, ..operation }, Some(dst), dst.ty, srcs, 0, lanes);
     }
 
