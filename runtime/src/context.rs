@@ -37,10 +37,7 @@ impl Context {
     /// Makes a context. `OUT_OF_RESOURCES` when the kernel driver refuses.
     pub fn new(device: &Arc<Device>, notify: Option<ContextNotify>) -> Result<Arc<Self>> {
         crate::compiler::expect_builds();
-        let space = Arc::new(match device.facts().address_bits {
-            64 => AddressSpace::wide(device.node().clone()),
-            _ => AddressSpace::narrow(device.node().clone()),
-        });
+        let space = Arc::new((device.hardware().model.family.addresses)(device.node().clone()));
         let (debug, _) = Debug::from_environment();
         Ok(Arc::new(Self {
             device: device.clone(),

@@ -11,6 +11,7 @@ use gencl_program::debug::{self, Debug};
 use gencl_simulator::{Settings, Simulator, statistics};
 
 use super::Device;
+use super::needs;
 use super::table::{self, DeviceFacts, DeviceKind, Hardware};
 use super::units::Units;
 use crate::ImageLimits;
@@ -84,6 +85,9 @@ fn hardware(node: &dyn RenderNode) -> Result<Hardware, String> {
     let pci_id = node.get_param(param::CHIPSET_ID).map_err(|errno| errno.to_string())? as u16;
     let (name, model) =
         table::by_pci_id(pci_id).ok_or_else(|| format!("GPU 8086:{pci_id:04x} is not supported"))?;
+    if let Some(reason) = needs::missing(node, model.family.needs) {
+        return Err(reason);
+    }
     Ok(Hardware { model, pci_id, name, units: Units::of_device(node, model) })
 }
 

@@ -2,6 +2,7 @@
 
 mod discover;
 mod models;
+mod needs;
 mod pci_ids;
 mod table;
 mod units;

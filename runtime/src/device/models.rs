@@ -3,10 +3,12 @@
 //! Sources: Mesa's `intel_device_info.c` (units, threads, L3 banks, timestamp; threads for scratch memory: `init_max_scratch_ids`), NEO's `hw_info_*.inl`
 //! (L3 cache); the clock is the boost clock of the first product.
 
+use super::needs;
 use super::table::{Family, Model};
 use crate::launch::gen7::{BAY_TRAIL, GEN7, GEN75};
 use crate::launch::gen8::GEN8;
 use crate::launch::gen9::GEN9;
+use crate::memory::AddressSpace;
 
 /// What the big cores' Gen9 has.
 const SKL_FAMILY: Family = Family {
@@ -19,6 +21,8 @@ const SKL_FAMILY: Family = Family {
     // "Scratch Space per slice is computed based on 4 sub-slices" (3DSTATE_PS).
     scratch_subslices: 4,
     scratch_threads: 8 * 7,
+    addresses: AddressSpace::wide,
+    needs: needs::OWN_ADDRESSES,
     commands: &GEN9,
 };
 
@@ -49,7 +53,13 @@ static APL: Family = BXT_FAMILY;
 static GEMINI_LAKE: Family = Family { target: "glk", name: "Gemini Lake", ..BXT_FAMILY };
 static BDW: Family = BDW_FAMILY;
 // Devices with 6 EUs in a subslice number threads as if there were 8.
-static BRASWELL: Family = Family { target: "chv", name: "Cherryview", scratch_subslices: 2, ..BDW_FAMILY };
+static BRASWELL: Family = Family {
+    target: "chv",
+    name: "Cherryview",
+    scratch_subslices: 2,
+    addresses: AddressSpace::near,
+    ..BDW_FAMILY
+};
 
 /// What Haswell has. "WaCSScratchSize:hsw": scratch memory as if a subslice had 16 EUs of 8 threads.
 const HSW_FAMILY: Family = Family {
@@ -58,6 +68,8 @@ const HSW_FAMILY: Family = Family {
     timestamp_hz: 12_500_000,
     scratch_subslices: 2,
     scratch_threads: 16 * 8,
+    addresses: AddressSpace::narrow,
+    needs: needs::SHARED_ADDRESSES,
     commands: &GEN75,
     ..SKL_FAMILY
 };
@@ -74,6 +86,8 @@ const IVB_FAMILY: Family = Family {
 
 static HSW: Family = HSW_FAMILY;
 static IVB: Family = IVB_FAMILY;
+// Six threads for each of six EUs, numbered as if there were eight of each.
+static IVB_SMALL: Family = Family { threads_per_eu: 6, scratch_subslices: 1, ..IVB_FAMILY };
 static VALLEYVIEW: Family =
     Family { target: "byt", name: "Bay Trail", scratch_subslices: 1, commands: &BAY_TRAIL, ..IVB_FAMILY };
 
@@ -94,9 +108,12 @@ const fn large(family: &'static Family, name: &'static str, slices: u32, clock_m
     Model { family, name, slices, subslices: 3, eus_per_subslice: 8, l3_banks: 4 * slices, clock_mhz }
 }
 
+pub(super) static IVB_GT1: Model = model(&IVB_SMALL, "GT1", 1, 6, 1, 1050);
 pub(super) static IVB_GT2: Model = model(&IVB, "GT2", 2, 8, 2, 1250);
 pub(super) static BYT: Model = model(&VALLEYVIEW, "", 1, 4, 1, 854);
+pub(super) static HSW_GT1: Model = model(&HSW, "GT1", 1, 10, 1, 1000);
 pub(super) static HSW_GT2: Model = model(&HSW, "GT2", 2, 10, 2, 1150);
+pub(super) static HSW_GT3: Model = Model { slices: 2, ..model(&HSW, "GT3", 2, 10, 4, 1200) };
 pub(super) static BDW_GT1: Model = model(&BDW, "GT1", 2, 6, 2, 850);
 pub(super) static BDW_GT2: Model = model(&BDW, "GT2", 3, 8, 4, 950);
 pub(super) static BDW_GT3: Model = large(&BDW, "GT3", 2, 1150);

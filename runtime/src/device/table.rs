@@ -1,12 +1,17 @@
 //! What differs from GPU to GPU, found by PCI id: families, their models, and the facts that follow from them.
 
+use std::sync::Arc;
+
+use gencl_i915::RenderNode;
 use gencl_i915::kernel::PciAddress;
 use gencl_program::Profile;
 
+use super::needs::Need;
 use super::pci_ids::PCI_IDS;
 use super::units::Units;
 use crate::ImageLimits;
 use crate::launch::CommandSet;
+use crate::memory::AddressSpace;
 
 /// What a device says it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,6 +111,10 @@ pub(crate) struct Family {
     pub(crate) scratch_subslices: u32,
     /// Threads of each subslice that scratch memory has to be there for.
     pub(crate) scratch_threads: u32,
+    /// Makes an address space of its kind.
+    pub(crate) addresses: fn(Arc<dyn RenderNode>) -> AddressSpace,
+    /// What its launches need of the kernel driver.
+    pub(crate) needs: &'static [Need],
     /// Commands and state structures.
     pub(crate) commands: &'static CommandSet,
 }

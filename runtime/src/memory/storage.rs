@@ -10,7 +10,7 @@ use super::va::{PAGE, RangeAllocator};
 use crate::{Code, Error, Result};
 
 /// Parts of the address space. The commands that point to the first three have 32 bits for an address. Where addresses have 32 bits altogether there is but one
-/// part, [`Zone::NARROW`].
+/// part, [`Zone::NEAR`] or [`Zone::NARROW`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Zone {
     /// Scratch memory.
@@ -25,6 +25,9 @@ pub(crate) enum Zone {
 
 impl Zone {
     const ALL: [Self; 4] = [Self::Scratch, Self::Instructions, Self::Dynamic, Self::Buffers];
+
+    /// Addresses of GPUs with 32 bits of them, all but the first and the last megabyte.
+    const NEAR: (u64, u64) = (0x0010_0000, 0xfff0_0000);
 
     /// Addresses of GPUs with 31 bits of them, all but the first and the last megabyte.
     const NARROW: (u64, u64) = (0x0010_0000, 0x7ff0_0000);
@@ -65,6 +68,12 @@ impl AddressSpace {
     pub(crate) fn wide(node: Arc<dyn RenderNode>) -> Self {
         let zone = |zone: Zone| Mutex::new(RangeAllocator::new(zone.base(), zone.end()));
         Self { node, zones: Zone::ALL.map(zone).into(), relocates: false }
+    }
+
+    /// One of 32 bits (Cherryview), in which buffers are placed by us.
+    pub(crate) fn near(node: Arc<dyn RenderNode>) -> Self {
+        let (begin, end) = Zone::NEAR;
+        Self { node, zones: vec![Mutex::new(RangeAllocator::new(begin, end))], relocates: false }
     }
 
     /// One of 31 bits, which is shared with everybody (i915's "aliasing PPGTT"): where buffers are placed here, the kernel driver places them as well if it can.

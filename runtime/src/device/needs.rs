@@ -1,0 +1,79 @@
+//! What is asked of the kernel driver: one that is too old is refused, with the reason.
+
+use gencl_i915::RenderNode;
+use gencl_i915::uapi::param;
+
+/// A feature of the kernel driver.
+#[derive(Debug)]
+pub(crate) struct Need {
+    /// The parameter that tells of it.
+    param: i32,
+    /// Its least value.
+    least: i32,
+    /// For people, with the first version of Linux that has it.
+    what: &'static str,
+}
+
+const fn need(param: i32, least: i32, what: &'static str) -> Need {
+    Need { param, least, what }
+}
+
+const EXEC: Need =
+    need(param::HAS_EXECBUF2, 1, "batches with lists of buffers (I915_PARAM_HAS_EXECBUF2, Linux 2.6.33)");
+const WAIT: Need =
+    need(param::HAS_WAIT_TIMEOUT, 1, "waiting for a buffer (I915_PARAM_HAS_WAIT_TIMEOUT, Linux 3.6)");
+const MAP: Need =
+    need(param::MMAP_GTT_VERSION, 4, "cached mappings by offset (I915_PARAM_MMAP_GTT_VERSION 4, Linux 5.7)");
+
+/// Where each context has an address space of its own.
+pub(crate) const OWN_ADDRESSES: &[Need] = &[
+    EXEC,
+    WAIT,
+    MAP,
+    need(
+        param::HAS_EXEC_SOFTPIN,
+        1,
+        "buffers at addresses of our choice (I915_PARAM_HAS_EXEC_SOFTPIN, Linux 4.5)",
+    ),
+    need(
+        param::HAS_ALIASING_PPGTT,
+        2,
+        "address spaces of contexts (I915_PARAM_HAS_ALIASING_PPGTT 2, Linux 4.0)",
+    ),
+];
+
+/// Where all share one. The command parser's first versions let the L3 cache be divided; atomic operations in it are allowed from the fourth on
+/// (`i915_cmd_parser.c`, `i915_cmd_parser_get_version`).
+pub(crate) const SHARED_ADDRESSES: &[Need] = &[
+    EXEC,
+    WAIT,
+    MAP,
+    need(param::HAS_ALIASING_PPGTT, 1, "page tables of the GPU (I915_PARAM_HAS_ALIASING_PPGTT, Linux 3.4)"),
+    need(
+        param::CMD_PARSER_VERSION,
+        4,
+        "registers of the L3 cache in batches (I915_PARAM_CMD_PARSER_VERSION 4, Linux 4.3)",
+    ),
+];
+
+/// What `node` lacks, if it lacks something.
+pub(crate) fn missing(node: &dyn RenderNode, needs: &[Need]) -> Option<String> {
+    let lacks = |need: &&Need| node.get_param(need.param).unwrap_or(0) < need.least;
+    needs.iter().find(lacks).map(|need| format!("the kernel driver is too old: it lacks {}", need.what))
+}
+
+#[cfg(test)]
+mod tests {
+    use gencl_simulator::Simulator;
+
+    use super::*;
+
+    #[test]
+    fn the_first_feature_that_is_missing_is_named() {
+        let node = Simulator::with_settings("skl", Default::default()).unwrap();
+        assert_eq!(missing(&node, OWN_ADDRESSES), None);
+        let future = [EXEC, need(param::MMAP_GTT_VERSION, 1000, "mappings of the future"), WAIT];
+        let reason = missing(&node, &future).unwrap();
+        assert_eq!(reason, "the kernel driver is too old: it lacks mappings of the future");
+    }
+}
