@@ -32,7 +32,13 @@ POLYNOMIAL(double, __gencl_gamma_double, 0x1.823ac0fdb229cp-13, GAMMA_DOUBLE)
     C(-0x1.b879319637e0dp-8) C(0x1.1d32d71e98680p-7) C(0x1.abcc42a9d8544p-3) C(0x1.40d931ff62706p+1)
 POLYNOMIAL(double, __gencl_stirling, 0x1.546642b14c26dp-11, STIRLING)
 
-// Doubles have digits enough for 44 factors.
+// product.x + product.y, times a factor: what the product loses of its last place is kept.
+float2 __gencl_times(float2 product, float factor) {
+    float high = product.x * factor;
+    return (float2)(high, fma(product.y, factor, fma(product.x, factor, -high)));
+}
+
+// All factors are exact, but for one near 0.
 float OVERLOAD tgamma(float x) {
     float below = floor(x);
     if (isnan(x) || x < 0.0f && below == x)
@@ -41,16 +47,21 @@ float OVERLOAD tgamma(float x) {
     float steps = fmin(fabs(below), 44.0f);
     float gamma = __gencl_gamma_float(x - below - 0.5f);
     if (x >= 1.0f) {
-        double product = 1.0;
+        float2 product = (float2)(gamma, 0.0f);
         for (float i = 1.0f; i < steps; i += 1.0f)
-            product *= (double)x - i;
-        return x > 36.0f ? INFINITY : (float)(gamma * product);
+            product = __gencl_times(product, x - i);
+        return x > 36.0f || isinf(product.x) ? INFINITY : product.x + product.y;
     }
-    // x itself is a factor, so that zeros have their sign.
-    double product = x;
+    // x itself is a factor, so that zeros have their sign. 44 factors are more than a float holds.
+    float scale = x < -20.0f ? 0x1p-64f : 1.0f;
+    float2 product = (float2)(x * scale, 0.0f);
     for (float i = 1.0f; i <= steps; i += 1.0f)
-        product *= (double)x + i;
-    return (float)(gamma / product);
+        product = __gencl_times(product, x + i);
+    float quotient = gamma / product.x;
+    // There is nothing to correct at a pole, or where the product is beyond all numbers.
+    if (isinf(quotient) || quotient == 0.0f)
+        return quotient;
+    return (quotient - quotient * (product.y / product.x)) * scale;
 }
 
 // The recurrence costs half a unit of the last place for each factor.
