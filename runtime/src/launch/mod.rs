@@ -53,7 +53,7 @@ impl Launch {
         let executable = kernel.executable();
         let facts = kernel.program().context().device().facts();
         kernel.snapshot(&mut arguments)?;
-        check_range(range)?;
+        check_range(range, facts.address_bits)?;
         let uneven = executable.uneven_groups();
         let local = match range.local {
             None => kernel.chosen_local_size(range.global, || work_group_size(kernel, range))?,
@@ -92,13 +92,18 @@ fn put_dwords(bytes: &mut [u8], dwords: &[u32]) {
     }
 }
 
-/// `INVALID_WORK_DIMENSION`, `INVALID_GLOBAL_OFFSET` when the last global id overflows.
-fn check_range(range: &NdRange) -> Result<()> {
+/// `INVALID_WORK_DIMENSION`; `INVALID_GLOBAL_WORK_SIZE` and `INVALID_GLOBAL_OFFSET` when sizes or the last global id are more than a `size_t` of the
+/// device's holds, which has so many bits as addresses.
+fn check_range(range: &NdRange, address_bits: u32) -> Result<()> {
+    let most = u64::MAX >> (64 - address_bits);
     if !(1..=3).contains(&range.dimensions) {
         return Err(Error::new(Code::InvalidWorkDimension, format!("{} dimensions", range.dimensions)));
     }
     for (offset, global) in range.offset.into_iter().zip(range.global) {
-        if offset.checked_add(global).is_none() {
+        if global > most {
+            return Err(Error::new(Code::InvalidGlobalWorkSize, format!("{global} work-items")));
+        }
+        if offset.checked_add(global).is_none_or(|end| end > most) {
             return Err(Error::new(Code::InvalidGlobalOffset, format!("{offset} + {global} overflows")));
         }
     }
@@ -107,7 +112,7 @@ fn check_range(range: &NdRange) -> Result<()> {
 
 /// The work-group size that a launch of `kernel` has; errors as [`crate::Queue::launch`].
 pub(crate) fn work_group_size(kernel: &Kernel, range: &NdRange) -> Result<[u32; 3]> {
-    check_range(range)?;
+    check_range(range, kernel.program().context().device().facts().address_bits)?;
     local_size(kernel.shared_info(), range, limits(kernel), kernel.executable().uneven_groups())
 }
 
@@ -185,9 +190,12 @@ mod tests {
     #[test]
     fn ranges_are_checked() {
         let range = NdRange { dimensions: 1, offset: [0; 3], global: [256, 1, 1], local: None };
-        assert!(check_range(&range).is_ok());
-        let code = |range| check_range(&range).unwrap_err().code;
+        assert!(check_range(&range, 32).is_ok());
+        let code = |range| check_range(&range, 64).unwrap_err().code;
         assert_eq!(code(NdRange { dimensions: 4, ..range }), Code::InvalidWorkDimension);
         assert_eq!(code(NdRange { offset: [u64::MAX, 0, 0], ..range }), Code::InvalidGlobalOffset);
+        let code = |range| check_range(&range, 32).unwrap_err().code;
+        assert_eq!(code(NdRange { global: [1 << 32, 1, 1], ..range }), Code::InvalidGlobalWorkSize);
+        assert_eq!(code(NdRange { offset: [u32::MAX.into(), 0, 0], ..range }), Code::InvalidGlobalOffset);
     }
 }
