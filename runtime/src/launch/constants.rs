@@ -170,7 +170,7 @@ pub(crate) fn check(kernel: &Kernel) -> Result<(), String> {
         return Err(format!("{} bytes of cross-thread constants", kernel.cross_thread_size));
     }
     let scratch = kernel.scratch_size;
-    if scratch != 0 && !(1024..=2 << 20).contains(&scratch) {
+    if !scratch.is_multiple_of(1024) || scratch > 2 << 20 {
         return Err(format!("{scratch} bytes of scratch memory"));
     }
     for argument in &kernel.arguments {
