@@ -22,7 +22,7 @@ pub type Named = (&'static str, cl_version);
 
 const V1: cl_version = make_version(1, 0, 0);
 
-/// Extensions of the platform: those that all of some devices have.
+/// Extensions of the platform: those that all of `devices` have.
 pub fn extensions<'a>(devices: impl Iterator<Item = &'a DeviceFacts>) -> Vec<Named> {
     let mut profiles: Vec<_> = devices.map(DeviceFacts::profile).collect();
     let first = profiles.pop().unwrap_or_else(|| Profile::of(""));

@@ -195,9 +195,12 @@ fn expand_rows(rows: &[Row], compact: u64, word: &mut u128) -> Result<(), Decode
 pub fn compact(generation: Generation, full: &[u8; 16]) -> Option<[u8; 8]> {
     let word = u128::from_le_bytes(*full);
     let (rows, has_source1) = rows(generation, word as u64 & 0x7f)?;
-    let mut result = compact_rows(rows, word)?;
+    let immediate = has_source1 && has_immediate(generation, word);
+    // The low bits of an immediate stand where source 1 has its subregister, which the table's entries are not to be chosen by.
+    let fields = if immediate { Field::Immediate32.info().set(generation, word, 0) } else { word };
+    let mut result = compact_rows(rows, fields)?;
     if has_source1 {
-        result |= if has_immediate(generation, word) {
+        result |= if immediate {
             let value = Field::Immediate32.info().get(generation, word);
             scatter(IMMEDIATE, 0, value & ((1 << IMMEDIATE_WIDTH) - 1)) as u64
         } else {

@@ -75,7 +75,7 @@ impl Data {
     pub fn is_sound(&self) -> bool {
         self.relocations.iter().all(|relocation| {
             let end = relocation.offset.checked_add(relocation.size.into());
-            matches!(relocation.size, 4 | 8)
+            (relocation.size == 8 || relocation.size == 4 && relocation.offset.is_multiple_of(4))
                 && end.is_some_and(|end| end <= self.image(relocation.image).len() as u64)
         })
     }

@@ -68,11 +68,12 @@ pub fn all_control_flows(cases: Vec<Case>) -> Vec<Case> {
     let again: Vec<Case> = strategies
         .flat_map(|strategy| {
             cases.iter().map(move |case| {
-                let name = case.name.clone();
+                let (name, needs) = (case.name.clone(), case.needs.clone());
                 let case = format!("{name}/{strategy}");
-                Case::of_gencl("its compiler's strategies", case, move || {
+                let again = Case::of_gencl("its compiler's strategies", case, move || {
                     run_with(&name, &format!("{CONTROL_FLOW}={strategy}"))
-                })
+                });
+                Case { needs, ..again }
             })
         })
         .collect();

@@ -21,10 +21,13 @@ pub const HALF: Need = Need::Extension("cl_khr_fp16");
 pub const DOUBLE: Need = Need::Extension("cl_khr_fp64");
 
 impl Need {
-    /// May a test that needs it be left out? Not on gencl's Skylake, which has everything: there it would fail.
+    /// May a test that needs it be left out? Not on what gencl has everywhere but on Gen7 and Gen7.5, and Cherryview without shared memory: there it would fail.
     pub fn is_missing(self, gpu: &Gpu) -> bool {
-        let everything = || gpu.device.name().is_ok_and(|name| name.contains("Skylake"));
-        (gpu.foreign_platform().is_some() || !everything()) && !self.is_there(gpu)
+        let narrow = gpu.device.address_bits().is_ok_and(|bits| bits == 32);
+        let near = gpu.device.name().is_ok_and(|name| name.contains("Cherryview"));
+        let shared = matches!(self, Need::SharedMemory | Need::Extension("cl_intel_unified_shared_memory"));
+        let optional = gpu.foreign_platform().is_some() || narrow || near && shared;
+        optional && !self.is_there(gpu)
     }
 
     /// Does the device say that it has it?

@@ -19,10 +19,10 @@ pub struct Library {
 }
 
 /// For pointers of 64 bits.
-pub const WIDE: Library = include!(concat!(env!("OUT_DIR"), "/library64.rs"));
+pub static WIDE: Library = include!(concat!(env!("OUT_DIR"), "/library64.rs"));
 
 /// For pointers of 32 bits.
-pub const NARROW: Library = include!(concat!(env!("OUT_DIR"), "/library32.rs"));
+pub static NARROW: Library = include!(concat!(env!("OUT_DIR"), "/library32.rs"));
 
 /// Links the functions of the library that `module` calls, and what they call.
 ///
@@ -32,7 +32,7 @@ pub const NARROW: Library = include!(concat!(env!("OUT_DIR"), "/library32.rs"));
 /// # Errors
 /// LLVM's message when the two do not fit together.
 pub fn link<'ctx>(context: &'ctx Context, module: &Module<'ctx>, machine: &Machine) -> Result<(), String> {
-    let library = &machine.library;
+    let library = machine.library;
     loop {
         let shards: BTreeSet<u16> = missing(module, library).into_iter().collect();
         if shards.is_empty() {
@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn the_index_is_sorted_and_complete() {
-        for Library { shards, index } in [WIDE, NARROW] {
+        for Library { shards, index } in [&WIDE, &NARROW] {
             assert!(index.is_sorted());
             assert!(index.len() > 5000, "{} functions", index.len());
             assert!(index.iter().all(|(_, shard)| usize::from(*shard) < shards.len()));

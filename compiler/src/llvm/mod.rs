@@ -26,7 +26,7 @@ pub struct Machine {
     /// The data layout of all modules.
     data_layout: &'static str,
     /// The built-in library for it.
-    library: library::Library,
+    library: &'static library::Library,
 }
 
 /// Global addresses have 64 bits.
@@ -36,14 +36,14 @@ pub struct Machine {
 pub static WIDE: Machine = Machine {
     triple: "spir64-unknown-unknown",
     data_layout: include_str!("data_layout64.txt").trim_ascii_end(),
-    library: library::WIDE,
+    library: &library::WIDE,
 };
 
 /// All addresses have 32 bits.
 pub static NARROW: Machine = Machine {
     triple: "spir-unknown-unknown",
     data_layout: include_str!("data_layout32.txt").trim_ascii_end(),
-    library: library::NARROW,
+    library: &library::NARROW,
 };
 
 /// Calls into LLVM's C interface.

@@ -88,6 +88,10 @@ impl<'m> Variables<'m> {
                     (Some(variable), addend) => {
                         let (target, place) = self.place(module, variable)?;
                         let addend = addend.wrapping_add(place.into());
+                        // The kernel driver relocates dwords that are aligned.
+                        if size == 4 && !begin.is_multiple_of(4) {
+                            return Err(unsupported(value));
+                        }
                         let offset = begin as u64;
                         self.data.relocations.push(Relocation { image, offset, size, target, addend });
                     }

@@ -133,6 +133,8 @@ fn set_kernel_exec_info(
     value: HostPointer<*const c_void>,
 ) -> CLResult<()> {
     let kernel = Handle::<Kernel>::get(kernel)?;
+    // CL_INVALID_OPERATION if no devices in the context associated with kernel support SVM.
+    kernel.program.context.runtime.check_shared()?;
     // CL_INVALID_VALUE if param_name is not valid, if param_value is NULL or if the size specified by param_value_size is not valid.
     // SAFETY: the application has param_value_size bytes there.
     let bytes = unsafe { value.to_vec(size) }.ok_or_else(|| Error::new(Code::InvalidValue, "no value"))?;

@@ -31,7 +31,8 @@ pub(crate) fn discover() -> Result<Vec<Device>, String> {
         other => return Err(format!("GENCL_DEVICE_TYPE={other}: it may be cpu or gpu")),
     };
     if !wishes.is_empty() {
-        return usable(wishes.split(',').map(|wish| (wish.to_owned(), wished(wish, kind))));
+        let wishes = wishes.split(',').map(str::trim).filter(|wish| !wish.is_empty());
+        return usable(wishes.map(|wish| (wish.to_owned(), wished(wish, kind))));
     }
     let nodes = kernel::find().into_iter().map(|found| {
         let opened = found.device.and_then(|_| KernelNode::open(&found.path));

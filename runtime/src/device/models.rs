@@ -21,6 +21,7 @@ const SKL_FAMILY: Family = Family {
     // "Scratch Space per slice is computed based on 4 sub-slices" (3DSTATE_PS).
     scratch_subslices: 4,
     scratch_threads: 8 * 7,
+    most_memory: u64::MAX,
     addresses: AddressSpace::wide,
     needs: needs::OWN_ADDRESSES,
     commands: &GEN9,
@@ -57,6 +58,7 @@ static BRASWELL: Family = Family {
     target: "chv",
     name: "Cherryview",
     scratch_subslices: 2,
+    most_memory: 3 << 30,
     addresses: AddressSpace::near,
     ..BDW_FAMILY
 };
@@ -70,6 +72,7 @@ const HSW_FAMILY: Family = Family {
     scratch_threads: 16 * 8,
     addresses: AddressSpace::narrow,
     needs: needs::SHARED_ADDRESSES,
+    most_memory: 1 << 30,
     commands: &GEN75,
     ..SKL_FAMILY
 };

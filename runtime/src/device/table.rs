@@ -115,6 +115,8 @@ pub(crate) struct Family {
     pub(crate) addresses: fn(Arc<dyn RenderNode>) -> AddressSpace,
     /// What its launches need of the kernel driver.
     pub(crate) needs: &'static [Need],
+    /// Most memory that buffers may take: of addresses of 32 bits something is left for all else, of those that all processes share half.
+    pub(crate) most_memory: u64,
     /// Commands and state structures.
     pub(crate) commands: &'static CommandSet,
 }
@@ -168,9 +170,6 @@ pub(crate) struct Hardware {
 /// Most threads of a work-group: the walker counts to 64 (Skylake, Volume 2a, `GPGPU_WALKER`, Thread Width Counter Maximum).
 const GROUP_THREADS: u32 = 64;
 
-/// Most memory where all processes share 2 GiB of addresses.
-const NARROW_MEMORY: u64 = 1 << 30;
-
 impl Hardware {
     /// Hardware threads of the whole device.
     pub(crate) fn threads(&self) -> u32 {
@@ -200,7 +199,7 @@ impl Hardware {
         let family = model.family;
         let place = [family.name, model.name].join(" ");
         let address_bits = Profile::of(family.target).address_bits;
-        let memory = if address_bits == 32 { memory.min(NARROW_MEMORY) } else { memory };
+        let memory = memory.min(family.most_memory);
         let simulation = if simulated { ", simulated" } else { "" };
         DeviceFacts {
             name: format!("{} ({}){simulation}", self.name, place.trim_end()),

@@ -274,7 +274,7 @@ fn walk_state(
     if !shared {
         constants::interleave(cross_size, local_ids, copies, &mut slot.state[at..at + size]);
     }
-    for copy in 0..copies {
+    for copy in (0..copies).filter(|_| slot.storage.relocates()) {
         let begin = (COMMANDS + at + copy * each) as u32;
         slot.relocations.extend(constants::addresses(kernel).map(|offset| begin + offset));
     }
@@ -382,7 +382,7 @@ fn add_variables(slot: &mut Slot, executable: &Executable, image: Image, flags: 
         Some(relocation(target.handle(), pointer.addend as u32, pointer.offset, target.placed()))
     });
     if let Some(object) = slot.objects.iter_mut().find(|object| object.handle == storage.handle())
-        && object.relocations.is_empty()
+        && !slot.kept.iter().any(|kept| kept.handle() == storage.handle())
     {
         object.relocations = entries.collect();
         slot.kept.push(storage.clone());

@@ -50,8 +50,6 @@ const SIZES: [(usize, usize); 3] = [(64, 64), (48, 16), (45, 15)];
 const LAUNCHES: u64 = 3;
 /// How long a kernel and its program may take.
 const PATIENCE: Duration = Duration::from_secs(300);
-/// What runs with the driver under test: `intel_reqd_sub_group_size`, or the driver's choice.
-const WIDTHS: [Option<u32>; 4] = [None, Some(8), Some(16), Some(32)];
 
 fn main() -> ExitCode {
     let options = Options::parse();
@@ -64,19 +62,24 @@ fn main() -> ExitCode {
     }
     let (mut same, mut skipped, mut different) = (0, 0, 0);
     let end = options.seed + options.count;
+    // What runs with the driver under test: the driver's choice, and every `intel_reqd_sub_group_size` that the device has.
+    let widths = Gpu::get().map(Gpu::simd_widths).unwrap_or_default();
+    let widths: Vec<Option<u32>> = std::iter::once(None).chain(widths.into_iter().map(Some)).collect();
     let other = [("OCL_ICD_VENDORS", options.reference.as_str()), ("POCL_KERNEL_CACHE", "0")];
     for first in (options.seed..end).step_by(RUN as usize) {
         let count = RUN.min(end - first);
         let (reference, own) = std::thread::scope(|scope| {
             let reference =
                 scope.spawn(|| run(first, count, &other, &["--options=-cl-opt-disable".to_owned()]));
-            let own = WIDTHS.map(|width| {
+            let start = |&width: &Option<u32>| {
                 let number = width.map(|width| format!("--width={width}"));
                 let run =
                     scope.spawn(move || run(first, count, &[("GENCL_CACHE", "off")], number.as_slice()));
                 (width, run)
-            });
-            (joined(reference), own.map(|(width, run)| (width, joined(run))))
+            };
+            let own: Vec<_> = widths.iter().map(start).collect();
+            let own: Vec<_> = own.into_iter().map(|(width, run)| (width, joined(run))).collect();
+            (joined(reference), own)
         });
         for seed in first..first + count {
             let Some(mut expected) = reference.get(&seed).filter(|text| !text.starts_with("error")).cloned()

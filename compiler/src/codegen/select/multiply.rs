@@ -1,8 +1,7 @@
 //! Multiplication of 32-bit integers.
 //!
-//! Broadwell and later multiply two dwords. Before, `mul` reads 16 bits of source 1 (Ivy Bridge PRM, Volume 4 Part 3, "mul - Multiply"; Mesa,
-//! `lower_mul_dword_inst`), and on the Atom line both dwords and the product have to be eight bytes apart (Cherryview, Volume 7,
-//! "Special Requirements for Handling Double Precision Data Types"). There, products are put together of those with words. For the
+//! Broadwell and later multiply two dwords (the Atom line where they lie alike: [`crate::codegen::aligned`]). Before, `mul` reads 16 bits of source 1 (Ivy Bridge PRM, Volume 4 Part 3, "mul - Multiply"; Mesa,
+//! `lower_mul_dword_inst`), and products are put together of those with words. For the
 //! high half the manuals have `mach` and the accumulator, eight lanes at a time; products of words need neither.
 
 use super::{Failure, Selector, unsigned};
