@@ -1,7 +1,7 @@
 //! Slices, subslices and EUs of a device: the kernel driver knows which of them are switched off.
 
 use gencl_i915::RenderNode;
-use gencl_i915::uapi::{QueryTopologyInfo, param, query};
+use gencl_i915::uapi::{QueryTopologyInfo, query};
 
 use super::table::Model;
 
@@ -29,21 +29,10 @@ impl Units {
         }
     }
 
-    /// What a device has: by the topology (kernels from 4.17 on), by its sums (from 4.1 on, Gen8 and later), else what its model has.
+    /// What a device has by the topology; where the kernel does not tell it (Ivy Bridge, Bay Trail), what its model has.
     pub(crate) fn of_device(node: &dyn RenderNode, model: &Model) -> Self {
         let topology = node.query(query::TOPOLOGY_INFO).ok();
-        topology
-            .and_then(|bytes| Self::from_topology(&bytes))
-            .or_else(|| Self::from_sums(node, model))
-            .unwrap_or(Self::of_model(model))
-    }
-
-    fn from_sums(node: &dyn RenderNode, model: &Model) -> Option<Self> {
-        let count = |number| {
-            node.get_param(number).ok().and_then(|count| u32::try_from(count).ok()).filter(|&count| count > 0)
-        };
-        let (subslices, eus) = (count(param::SUBSLICE_TOTAL)?, count(param::EU_TOTAL)?);
-        Some(Self { slices: model.slices, subslices, eus, eus_of_smallest: eus / subslices })
+        topology.and_then(|bytes| Self::from_topology(&bytes)).unwrap_or(Self::of_model(model))
     }
 
     /// From masks of what is there: slices, subslices of each slice, EUs of each subslice. `None` when they make no sense.

@@ -7,19 +7,8 @@ use super::commands::{
     MediaVfeState, PipeControl, PipelineSelect, StateBaseAddress, SurfaceState,
 };
 use super::field::{Field, Layout};
+use super::gen9::{address, flag, number};
 use super::{gen8, gen9};
-
-const fn flag(name: &'static str, bit: u16) -> Field {
-    Field::flag(name, bit)
-}
-
-const fn number(name: &'static str, start: u16, end: u16) -> Field {
-    Field::number(name, start, end)
-}
-
-const fn address(name: &'static str, start: u16, end: u16) -> Field {
-    Field::address(name, start, end)
-}
 
 const fn pointer(name: &'static str, start: u16, end: u16) -> Field {
     Field::pointer(name, start, end)

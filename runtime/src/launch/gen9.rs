@@ -8,15 +8,17 @@ use super::commands::{
 };
 use super::field::{Field, Layout};
 
-const fn flag(name: &'static str, bit: u16) -> Field {
+// Short names for the tables of all generations.
+
+pub(super) const fn flag(name: &'static str, bit: u16) -> Field {
     Field::flag(name, bit)
 }
 
-const fn number(name: &'static str, start: u16, end: u16) -> Field {
+pub(super) const fn number(name: &'static str, start: u16, end: u16) -> Field {
     Field::number(name, start, end)
 }
 
-const fn address(name: &'static str, start: u16, end: u16) -> Field {
+pub(super) const fn address(name: &'static str, start: u16, end: u16) -> Field {
     Field::address(name, start, end)
 }
 

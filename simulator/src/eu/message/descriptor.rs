@@ -90,6 +90,9 @@ const SCRATCH_REGISTERS: [[Option<usize>; 4]; COLUMNS] = {
 };
 
 /// What a descriptor asks of a shared function.
+///
+/// # Errors
+/// A message that is not simulated, named in the fault.
 pub fn decode(
     generation: Generation,
     target: SharedFunction,

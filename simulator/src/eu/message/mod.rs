@@ -12,7 +12,7 @@ mod image;
 mod port;
 mod scattered;
 
-use gencl_isa::{Descriptor, Generation, SharedFunction};
+use gencl_isa::{Descriptor, SharedFunction};
 
 use super::file::{self, ADDRESS, GRF_BYTES};
 use super::op::{Op, Trap};
@@ -22,6 +22,7 @@ use crate::dispatch::GRF_SIZE;
 use crate::fault::Fault;
 pub use atomic::{Atomic, AtomicOperation};
 pub use block::{Block, BlockAddress, Scratch};
+pub use descriptor::decode;
 pub use footprint::Footprint;
 #[cfg(test)]
 pub use image::FORMATS;
@@ -238,23 +239,10 @@ pub fn send(
             }
             thread.written |= message.writes(shape);
             let generation = context.device.generation;
-            let kind = descriptor::decode(generation, message.target, descriptor, message.end_of_thread)?;
+            let kind = decode(generation, message.target, descriptor, message.end_of_thread)?;
             perform(Call { context, thread, op, message, shape, mask }, &kind)
         }
     }
-}
-
-/// What a message with a known descriptor asks for.
-///
-/// # Errors
-/// A message that is not simulated, named in the fault.
-pub fn decode(
-    generation: Generation,
-    target: SharedFunction,
-    descriptor: u32,
-    end_of_thread: bool,
-) -> Result<Kind, Fault> {
-    descriptor::decode(generation, target, descriptor, end_of_thread)
 }
 
 fn perform(mut call: Call<'_, '_>, kind: &Kind) -> Result<(), Trap> {
