@@ -15,6 +15,7 @@ pub mod settings;
 pub mod statistics;
 pub mod streamer;
 pub mod sync;
+pub mod translated;
 pub mod watchdog;
 
 pub use gpu::{Executor, LaunchStatistics};

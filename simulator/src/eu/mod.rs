@@ -3,13 +3,13 @@
 //! Written from the Skylake manual, Volume 7 "3D-Media-GPGPU" ("EU Overview", "Instruction Set Reference", "Shared
 //! Functions"). `docs/eu.md` tells how it works and what it does not do.
 
-mod compute;
+pub mod compute;
 pub mod cycles;
 mod fast;
 mod fast_compare;
 mod fast_float;
 mod fast_move;
-mod file;
+pub mod file;
 mod float;
 mod flow;
 mod general;
@@ -17,13 +17,13 @@ mod ieee_macro;
 mod kernel;
 mod lower;
 mod math;
-mod message;
-mod op;
-mod operand;
+pub mod message;
+pub mod op;
+pub mod operand;
 mod probe;
 pub mod profile;
 mod run;
-mod thread;
+pub mod thread;
 mod value;
 mod wide;
 

@@ -23,8 +23,10 @@ pub struct Pred {
     pub inverse: bool,
 }
 
-/// Where a branch goes; the targets are indices of instructions.
+/// Where a branch goes; the targets are indices of instructions. `jip` is where the thread goes when no channel is left at the next
+/// instruction, `uip` where channels go that take the branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the targets are explained above")]
 pub enum Branch {
     /// `jmpi` to a known place.
     Jump(usize),

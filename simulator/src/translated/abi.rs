@@ -1,0 +1,142 @@
+//! What translated code and the simulator have agreed on.
+//!
+//! Translated code is host machine code that executes the threads of a work-group. The translator makes it for a kernel and a
+//! [`Variant`]; it is a relocatable ELF object with the functions [`GROUP`] or [`THREAD`], which reach everything through a
+//! [`Frame`]. Both sides of the pipe carry [`VERSION`].
+
+use serde::{Deserialize, Serialize};
+
+/// The version of everything in this file.
+pub const VERSION: u32 = 1;
+
+/// `fn(&mut Frame) -> u32`: executes all threads of the work-group. Kernels that never wait have it. Returns 0, or
+/// [`FAULT`].
+pub const GROUP: &str = "gencl_group";
+
+/// `fn(&mut Frame, thread: u32, resume: u32) -> u32`: executes a thread from its beginning (`resume` 0), or from the
+/// `wait` at which it has stopped. Kernels that wait have it. Returns 0 when the thread has ended, [`FAULT`], or the number of
+/// the `wait` at which it stops, from 1 on.
+pub const THREAD: &str = "gencl_thread";
+
+/// What a function returns when a callback has failed, or when it has seen that the launch is cancelled.
+pub const FAULT: u32 = u32::MAX;
+
+/// A buffer that an instruction has accessed. Addresses `start..start + size` are at `host`; a `size` of 0 has none.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Window {
+    /// First GPU address, canonical.
+    pub start: u64,
+    /// Bytes.
+    pub size: u64,
+    /// The host's address of `start`.
+    pub host: *mut u8,
+}
+
+/// The surroundings of a work-group's threads.
+///
+/// Translated code reads all of it, writes [`Frame::arrived`] and the register files, and changes memory through the windows and
+/// [`Frame::local`].
+#[repr(C)]
+#[derive(Debug)]
+pub struct Frame {
+    /// Work-group id.
+    pub group: [u32; 3],
+    /// Threads of the work-group.
+    pub threads: u32,
+    /// `g0` of each thread, [`Frame::header_step`] bytes apart.
+    pub headers: *const u8,
+    /// 32; 0 when all threads share one, because they have one thread slot.
+    pub header_step: u64,
+    /// Constants of all threads.
+    pub cross_thread: *const u8,
+    /// Constants of each thread, one after the other.
+    pub per_thread: *const u8,
+    /// Dispatch mask of each thread.
+    pub masks: *const u32,
+    /// Shared local memory.
+    pub local: *mut u8,
+    /// Bytes of it.
+    pub local_size: u64,
+    /// One for each message that [`Translation::windows`] counts; those of size 0 are to be found.
+    pub windows: *mut Window,
+    /// The register file of each thread (`eu::file`), where values are while a thread waits and for
+    /// [`Frame::execute`]. Kernels that never wait have one for all threads. `cr0` has its initial value.
+    pub files: *const *mut u8,
+    /// Not 0: the launch is cancelled. Read on every way back.
+    pub cancel: *const u8,
+    /// How many threads have sent the barrier message.
+    pub arrived: u32,
+    /// Makes the window the buffer that has an address. Returns 0 when there is none; this is no fault yet.
+    pub find: unsafe extern "C" fn(&mut Frame, window: u32, address: u64) -> u32,
+    /// Executes one instruction (by its index in the kernel) of a thread by interpretation, with the register file of the thread and
+    /// these channels active. Returns 0, or 1 when it has failed: then the fault is in the frame's owner.
+    pub execute: unsafe extern "C" fn(&mut Frame, thread: u32, instruction: u32, active: u32) -> u32,
+}
+
+/// How the elements of eight channels follow each other in a half register of constants that each thread has for itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Pattern {
+    /// In no way that holds for all threads.
+    #[default]
+    Any,
+    /// Words that are all equal.
+    Uniform,
+    /// Words, each one more than the one before.
+    Consecutive,
+}
+
+/// What code is made for beside the kernel: it holds only for launches of which all this is true.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Variant {
+    /// Lanes of a thread: 8, 16 or 32.
+    pub simd_width: u32,
+    /// All lanes of all threads run.
+    pub full: bool,
+    /// Bytes of the constants of all threads.
+    pub cross_thread: u32,
+    /// Of each half register of a thread's own constants, 16 bytes, how words follow each other.
+    pub per_thread: Vec<Pattern>,
+    /// In the registers, a thread's own constants come before those of all threads.
+    pub indirect_data: bool,
+    /// `cr0.0` at the beginning.
+    pub control: u32,
+    /// The launch has shared local memory.
+    pub local: bool,
+    /// The launch may use the barrier.
+    pub barrier: bool,
+    /// Refuse what the hardware leaves undefined.
+    pub strict: bool,
+}
+
+/// A kernel to be translated.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Request {
+    /// [`VERSION`]
+    pub version: u32,
+    /// The device, by its short name.
+    pub device: String,
+    /// Machine code from the kernel's first instruction on.
+    pub code: Vec<u8>,
+    /// What the code is for.
+    pub variant: Variant,
+}
+
+/// A kernel as host code.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Translation {
+    /// A relocatable ELF object; no symbol of it is undefined but those of [`IMPORTS`].
+    pub object: Vec<u8>,
+    /// Windows that it uses.
+    pub windows: u32,
+    /// The kernel waits: the object has [`THREAD`], else [`GROUP`].
+    pub waits: bool,
+    /// Instructions that [`Frame::execute`] executes.
+    pub interpreted: u32,
+}
+
+/// What the object may call of the host's libraries.
+pub const IMPORTS: [&str; 5] = ["memcpy", "memmove", "memset", "fma", "fmaf"];
+
+/// The answer: a translation, or why there is none.
+pub type Answer = Result<Translation, String>;

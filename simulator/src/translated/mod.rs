@@ -1,0 +1,3 @@
+//! The engine that executes kernels as host machine code.
+
+pub mod abi;
