@@ -84,6 +84,10 @@ pub enum Pattern {
     Uniform,
     /// Words, each one more than the one before.
     Consecutive,
+    /// [`Pattern::Uniform`], with the same word as the half register before.
+    Repeats,
+    /// [`Pattern::Consecutive`], and the first word is one more than the last of the half register before.
+    Continues,
 }
 
 /// What code is made for beside the kernel: it holds only for launches of which all this is true.
