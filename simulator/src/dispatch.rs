@@ -7,6 +7,7 @@ use std::ops::AddAssign;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::device::Device;
+use crate::eu::thread::control;
 
 /// Bytes of a general register.
 pub const GRF_SIZE: usize = 32;
@@ -127,25 +128,31 @@ impl Launch {
         mask
     }
 
+    /// `cr0.0` at the beginning of each thread.
+    pub fn control(&self) -> u32 {
+        let mut cr0 = (self.rounding as u32) << control::ROUNDING_SHIFT;
+        if self.alternate_float {
+            cr0 |= control::ALTERNATE;
+        }
+        if self.single_program_flow {
+            cr0 |= control::SINGLE_PROGRAM_FLOW;
+        }
+        cr0
+    }
+
     /// Registers that the payload fills, `g0` included.
     pub fn payload_registers(&self) -> usize {
         1 + (self.cross_thread.len() + self.per_thread_size) / GRF_SIZE
     }
 
-    /// Writes a thread's payload to its registers from `g0` on: header, cross-thread constants, per-thread
-    /// constants. Writes the first [`Launch::payload_registers`] registers and nothing else.
+    /// The header of a thread's payload, `g0`.
     ///
     /// `number` is that of the hardware thread that it runs on ([`HardwareThread::number`]), distinct from those of all
     /// threads that run at the same time; it selects the thread's scratch memory.
-    /// Panics when `registers` is too short or `thread` is not below [`Launch::threads_per_group`].
     ///
-    /// The header's layout: Skylake manual, Volume 7 "3D-Media-GPGPU", "GPGPU Thread Payload", confirmed
+    /// Its layout: Skylake manual, Volume 7 "3D-Media-GPGPU", "GPGPU Thread Payload", confirmed
     /// by what Mesa (`brw_fs_visitor.cpp` for the barrier id, `brw_eu_emit.c` for the scratch pointer) and
-    /// Beignet (`gen_reg_allocation.cpp`) read from it. Cross-thread constants stand before per-thread ones,
-    /// in memory and in registers: Mesa's `iris_state.c` (`iris_fill_cs_push_const_buffer`) writes them so, and
-    /// the interface descriptor's "Cross-Thread Constant Data Read Length" counts from the beginning. Indirect data
-    /// reaches the registers in the other order: Intel's compute driver gives it so and the kernels of its
-    /// compiler have local ids from `g1` on and their arguments after them (`docs/witness.md`).
+    /// Beignet (`gen_reg_allocation.cpp`) read from it.
     ///
     /// | dword | bits | |
     /// | --- | --- | --- |
@@ -159,25 +166,31 @@ impl Launch {
     /// | 5 | 9:0 | FFTID: the number of the hardware thread |
     /// | 6 | | work-group id y |
     /// | 7 | | work-group id z |
-    pub fn write_payload(&self, group: [u32; 3], thread: u32, number: u32, registers: &mut [u8]) {
+    pub fn header(&self, group: [u32; 3], number: u32) -> [u32; 8] {
         let (scratch_pointer, scratch_code) = match self.scratch {
             Some(s) => {
                 (s.base.wrapping_add(u64::from(number) * u64::from(s.per_thread)) as u32 & !0x3ff, s.code)
             }
             None => (0, 0),
         };
-        let header = [
-            0,
-            group[0],
-            0,
-            self.samplers | scratch_code,
-            self.binding_table,
-            scratch_pointer | (number & 0x3ff),
-            group[1],
-            group[2],
-        ];
+        let state = [self.samplers | scratch_code, self.binding_table, scratch_pointer | (number & 0x3ff)];
+        [0, group[0], 0, state[0], state[1], state[2], group[1], group[2]]
+    }
+
+    /// Writes a thread's payload to its registers from `g0` on: header, cross-thread constants, per-thread
+    /// constants. Writes the first [`Launch::payload_registers`] registers and nothing else.
+    ///
+    /// `number` is that of the hardware thread, see [`Launch::header`].
+    /// Panics when `registers` is too short or `thread` is not below [`Launch::threads_per_group`].
+    ///
+    /// Cross-thread constants stand before per-thread ones,
+    /// in memory and in registers: Mesa's `iris_state.c` (`iris_fill_cs_push_const_buffer`) writes them so, and
+    /// the interface descriptor's "Cross-Thread Constant Data Read Length" counts from the beginning. Indirect data
+    /// reaches the registers in the other order: Intel's compute driver gives it so and the kernels of its
+    /// compiler have local ids from `g1` on and their arguments after them (`docs/witness.md`).
+    pub fn write_payload(&self, group: [u32; 3], thread: u32, number: u32, registers: &mut [u8]) {
         let (head, rest) = registers.split_at_mut(GRF_SIZE);
-        for (bytes, dword) in head.chunks_exact_mut(4).zip(header) {
+        for (bytes, dword) in head.chunks_exact_mut(4).zip(self.header(group, number)) {
             bytes.copy_from_slice(&dword.to_le_bytes());
         }
         let first = thread as usize * self.per_thread_size;
@@ -201,6 +214,11 @@ impl CancelFlag {
         self.0.load(Ordering::Relaxed)
     }
 
+    /// The byte that is not 0 when the batch must stop, for code that is no Rust.
+    pub fn address(&self) -> *const u8 {
+        self.0.as_ptr().cast()
+    }
+
     /// Stops the batch.
     pub fn set(&self) {
         self.0.store(true, Ordering::Relaxed);
@@ -212,6 +230,8 @@ impl CancelFlag {
 pub struct GroupStatistics {
     /// EU threads.
     pub threads: u64,
+    /// Those of them that translated code executed, which are not in the counts below.
+    pub translated: u64,
     /// Instructions executed, each once per thread.
     pub instructions: u64,
     /// Channels for which an instruction was executed.
@@ -225,6 +245,7 @@ pub struct GroupStatistics {
 impl AddAssign for GroupStatistics {
     fn add_assign(&mut self, other: GroupStatistics) {
         self.threads += other.threads;
+        self.translated += other.translated;
         self.instructions += other.instructions;
         self.lane_instructions += other.lane_instructions;
         self.messages += other.messages;

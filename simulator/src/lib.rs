@@ -3,10 +3,10 @@
 pub mod clock;
 pub mod device;
 pub mod dispatch;
+pub mod engine;
 pub mod eu;
 pub mod fault;
 pub mod gpu;
-pub mod interpreter;
 pub mod memory;
 mod node;
 pub mod pool;

@@ -306,6 +306,14 @@ impl AddressSpace {
         (length <= rest).then_some(HostRange { host, length: length as usize, _space: PhantomData })
     }
 
+    /// The buffer that an address is in: its first address, its bytes, and where the host has them.
+    pub fn buffer(&self, address: u64) -> Option<(u64, u64, *mut u8)> {
+        let mut cursor = Cursor::default();
+        self.rest(&mut cursor, address)?;
+        let binding = &self.bindings[cursor.0 as usize];
+        Some((binding.start, binding.size, binding.host))
+    }
+
     /// How many bytes there are from `address` to the end of its buffer; 0 outside of all buffers.
     pub fn rest_of_buffer(&self, address: u64) -> u64 {
         self.rest(&mut Cursor::default(), address).map_or(0, |(_, rest)| rest)
@@ -572,6 +580,9 @@ mod tests {
         assert!(range.starts_with(&[1, 0, 9, 0, 2]) && !range.starts_with(&[1, 0, 9, 0, 3]));
         assert!(!range.starts_with(&[0; 17]));
         assert_eq!(space.rest_of_buffer(0x5004), PAGE_SIZE - 4);
+        let buffer = space.buffer(0x5004).map(|(start, size, _)| (start, size));
+        assert_eq!(buffer, Some((0x5000, PAGE_SIZE)));
+        assert!(space.buffer(0x6000).is_none());
         assert_eq!(space.rest_of_buffer(0x6000), 0);
     }
 

@@ -13,6 +13,10 @@ use crate::running::Running;
 /// For so long the batch's own thread works alone. Waking others takes longer than many small launches do.
 const ALONE: Duration = Duration::from_micros(60);
 
+/// A host thread takes so many work-groups at once that they last about so long: what the threads have in common is then
+/// touched rarely enough, and they still end together.
+const AT_ONCE: Duration = Duration::from_micros(20);
+
 /// The host threads of one simulated GPU.
 pub struct Pool {
     workers: usize,
@@ -21,15 +25,23 @@ pub struct Pool {
 
 /// A launch that is being executed.
 struct Work<S, B> {
-    next: AtomicU64,
-    total: u64,
-    running: Arc<Running>,
-    /// Of the first work-group in their order that failed.
-    fault: Mutex<Option<(u64, Fault)>>,
+    common: Common,
     helpers: Mutex<Helpers>,
     left: Condvar,
     state: S,
     body: B,
+}
+
+/// What decides about the work-groups of a launch.
+struct Common {
+    next: AtomicU64,
+    total: u64,
+    participants: u64,
+    running: Arc<Running>,
+    /// No work-group behind this one is executed: it has failed.
+    last: AtomicU64,
+    /// Of the first work-group in their order that failed.
+    fault: Mutex<Option<(u64, Fault)>>,
 }
 
 /// The threads beside the batch's own that take part in a launch.
@@ -40,44 +52,105 @@ struct Helpers {
     closed: bool,
 }
 
-impl<T, S, B> Work<S, B>
-where
-    S: Fn(usize) -> T,
-    B: Fn(&mut T, u64) -> Result<(), Fault>,
-{
-    /// Executes work-groups until there are none left, or until a time. Are there any left?
-    fn take(&self, state: &mut T, until: Option<Instant>) -> bool {
-        loop {
-            let index = self.next.fetch_add(1, Ordering::Relaxed);
-            if index >= self.total {
-                return false;
-            }
-            let result = if self.running.cancel.is_set() {
-                Err(Fault::new(Reason::Cancelled))
-            } else {
-                let caught = catch_unwind(AssertUnwindSafe(|| (self.body)(state, index)));
-                caught.unwrap_or_else(|panic| Err(Fault::internal(&*panic)))
-            };
-            match result {
-                Ok(()) => self.running.advance(),
-                Err(fault) => self.fail(index, fault),
-            }
-            if until.is_some_and(|time| Instant::now() >= time) {
-                return true;
-            }
-        }
+/// Work-groups for one host thread: an iterator over indices that follow each other. Asking for the next one says
+/// that the one before has been executed. It ends early when the launch does.
+pub struct Chunk<'a> {
+    common: &'a Common,
+    participant: usize,
+    first: u64,
+    next: u64,
+    end: u64,
+    cancelled: bool,
+}
+
+impl Chunk<'_> {
+    /// The first index.
+    pub fn first(&self) -> u64 {
+        self.first
     }
 
+    /// Work-groups of the launch that nobody has begun.
+    pub fn left(&self) -> u64 {
+        self.common.total.saturating_sub(self.common.next.load(Ordering::Relaxed))
+    }
+}
+
+impl Iterator for Chunk<'_> {
+    type Item = u64;
+
+    #[inline]
+    fn next(&mut self) -> Option<u64> {
+        let common = self.common;
+        if self.next > self.first {
+            common.running.advance_as(self.participant);
+        }
+        if self.next == self.end || self.next > common.last.load(Ordering::Relaxed) {
+            return None;
+        }
+        if common.running.cancel.is_set() {
+            self.cancelled = true;
+            return None;
+        }
+        self.next += 1;
+        Some(self.next - 1)
+    }
+}
+
+impl Common {
     /// Remembers the first fault and hands out no more work-groups. All work-groups before the one that failed
-    /// have been handed out, so that the first fault is the same on any number of threads.
+    /// have been handed out and are executed, so that the first fault is the same on any number of threads.
     fn fail(&self, index: u64, fault: Fault) {
         self.next.store(self.total, Ordering::Relaxed);
         let mut first = self.fault.lock();
         let real = |fault: &Fault| fault.reason != Reason::Cancelled;
+        if real(&fault) {
+            self.last.fetch_min(index, Ordering::Relaxed);
+        }
         // What was cancelled after a fault elsewhere says nothing.
         let better = first.as_ref().is_none_or(|(other, old)| (real(&fault), *other) > (real(old), index));
         if better {
             *first = Some((index, fault));
+        }
+    }
+}
+
+impl<T, S, B> Work<S, B>
+where
+    S: Fn(usize) -> T,
+    B: Fn(&mut T, &mut Chunk<'_>) -> Result<(), Fault>,
+{
+    /// Executes work-groups until there are none left, or until a time. Are there any left?
+    fn take(&self, state: &mut T, participant: usize, until: Option<Instant>) -> bool {
+        let common = &self.common;
+        let mut size = 1;
+        let mut begin = Instant::now();
+        loop {
+            let left = common.total.saturating_sub(common.next.load(Ordering::Relaxed));
+            let count = size.min(left / (2 * common.participants)).max(1);
+            let first = common.next.fetch_add(count, Ordering::Relaxed);
+            if first >= common.total {
+                return false;
+            }
+            let end = (first + count).min(common.total);
+            let mut chunk = Chunk { common, participant, first, next: first, end, cancelled: false };
+            let caught = catch_unwind(AssertUnwindSafe(|| (self.body)(state, &mut chunk)));
+            let result = caught.unwrap_or_else(|panic| Err(Fault::internal(&*panic)));
+            match result {
+                Ok(()) if chunk.cancelled => common.fail(chunk.next, Fault::new(Reason::Cancelled)),
+                Ok(()) => {}
+                Err(fault) => common.fail(chunk.next.saturating_sub(1).max(first), fault),
+            }
+            let now = Instant::now();
+            let took = now - begin;
+            begin = now;
+            if took < AT_ONCE {
+                size = count * 2;
+            } else if took > 2 * AT_ONCE {
+                size = (count / 2).max(1);
+            }
+            if until.is_some_and(|time| now >= time) {
+                return true;
+            }
         }
     }
 
@@ -91,7 +164,7 @@ where
             helpers.active += 1;
         }
         let mut state = (self.state)(participant);
-        self.take(&mut state, None);
+        self.take(&mut state, participant, None);
         drop(state);
         self.helpers.lock().active -= 1;
         self.left.notify_one();
@@ -118,8 +191,8 @@ impl Pool {
         self.workers
     }
 
-    /// Calls `body` with each index below `total` once, on up to `participants` threads, each of which has its
-    /// own `state`. Gives the fault of the lowest index.
+    /// Calls `body` with chunks that have each index below `total` once, on up to `participants` threads, each of which has its
+    /// own `state`; `body` goes through the whole chunk. Gives the fault of the lowest index. Work-groups beyond 2^63 are none.
     ///
     /// Threads that are busy with another launch come later or not at all: nothing waits for them.
     pub fn run<T, S, B>(
@@ -132,16 +205,24 @@ impl Pool {
     ) -> Result<(), Fault>
     where
         S: Fn(usize) -> T + Send + Sync + 'static,
-        B: Fn(&mut T, u64) -> Result<(), Fault> + Send + Sync + 'static,
+        B: Fn(&mut T, &mut Chunk<'_>) -> Result<(), Fault> + Send + Sync + 'static,
     {
-        let (next, fault, running) = (AtomicU64::new(0), Mutex::new(None), Arc::clone(running));
-        let (helpers, left) = (Mutex::default(), Condvar::new());
-        let work = Arc::new(Work { next, total, running, fault, helpers, left, state, body });
+        // So that counting beyond the end cannot begin anew.
+        let total = total.min(1 << 63);
         let participants =
             participants.min(self.workers).min(usize::try_from(total).unwrap_or(usize::MAX)).max(1);
+        let common = Common {
+            next: AtomicU64::new(0),
+            total,
+            participants: participants as u64,
+            running: Arc::clone(running),
+            last: AtomicU64::new(u64::MAX),
+            fault: Mutex::new(None),
+        };
+        let work = Arc::new(Work { common, helpers: Mutex::default(), left: Condvar::new(), state, body });
         let mut own = (work.state)(0);
         let alone = (participants > 1).then(|| Instant::now() + ALONE);
-        if work.take(&mut own, alone) {
+        if work.take(&mut own, 0, alone) {
             if let Some(threads) = self.threads() {
                 for participant in 1..participants {
                     let work = Arc::downgrade(&work);
@@ -152,11 +233,11 @@ impl Pool {
                     });
                 }
             }
-            work.take(&mut own, None);
+            work.take(&mut own, 0, None);
         }
         drop(own);
         work.close();
-        let fault = work.fault.lock().take();
+        let fault = work.common.fault.lock().take();
         fault.map_or(Ok(()), |(_, fault)| Err(fault))
     }
 
@@ -175,13 +256,20 @@ impl Pool {
 
 #[cfg(test)]
 mod tests {
-    use super::Pool;
+    use super::{Chunk, Pool};
     use crate::fault::{Fault, Reason};
     use crate::running::Running;
     use std::collections::HashSet;
     use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
     use std::sync::{Arc, Mutex};
     use std::time::{Duration, Instant};
+
+    /// A body that is called with each index.
+    fn each<T>(
+        body: impl Fn(&mut T, u64) -> Result<(), Fault>,
+    ) -> impl Fn(&mut T, &mut Chunk<'_>) -> Result<(), Fault> {
+        move |state, chunk| chunk.try_for_each(|index| body(state, index))
+    }
 
     #[test]
     fn every_index_is_executed_once_on_all_participants() {
@@ -195,7 +283,7 @@ mod tests {
             std::thread::sleep(Duration::from_micros(100));
             Ok(())
         };
-        pool.run(1000, 3, &running, |participant| participant, body).unwrap();
+        pool.run(1000, 3, &running, |participant| participant, each(body)).unwrap();
         assert!(counts.iter().all(|n| n.load(Ordering::Relaxed) == 1));
         assert_eq!(running.progress(), 1000);
         assert_eq!(*seen.lock().unwrap(), HashSet::from([0, 1, 2]), "three participants of four threads");
@@ -212,7 +300,7 @@ mod tests {
                 std::thread::sleep(Duration::from_micros(50));
                 if index >= 20 { Err(Fault::illegal(index.to_string())) } else { Ok(()) }
             };
-            let fault = pool.run(1_000_000, 4, &running, |_| (), body).unwrap_err();
+            let fault = pool.run(1_000_000, 4, &running, |_| (), each(body)).unwrap_err();
             assert_eq!(fault.reason, Reason::Illegal("20".into()), "{workers} threads");
             assert!(executed.load(Ordering::Relaxed) < 30);
         }
@@ -228,7 +316,7 @@ mod tests {
             }
             Ok(())
         };
-        let fault = pool.run(u64::MAX, 2, &running, |_| (), body).unwrap_err();
+        let fault = pool.run(u64::MAX, 2, &running, |_| (), each(body)).unwrap_err();
         assert_eq!(fault.reason, Reason::Cancelled);
     }
 
@@ -241,7 +329,7 @@ mod tests {
                 assert!(index < 10, "index {index}");
                 Ok(())
             };
-            let fault = pool.run(1000, 3, &running, |_| (), body).unwrap_err();
+            let fault = pool.run(1000, 3, &running, |_| (), each(body)).unwrap_err();
             let text = fault.to_string();
             assert!(text.contains("internal error of the simulator: index 10"), "{text}");
         }
@@ -267,7 +355,7 @@ mod tests {
                     }
                     Ok(())
                 };
-                pool.run(3, 2, &running, |_| (), body)
+                pool.run(3, 2, &running, |_| (), each(body))
             })
         };
         while hanging.load(Ordering::Relaxed) < 2 {
@@ -278,9 +366,42 @@ mod tests {
             std::thread::sleep(Duration::from_micros(100));
             Ok(())
         };
-        pool.run(50, 2, &running, |_| (), body).unwrap();
+        pool.run(50, 2, &running, |_| (), each(body)).unwrap();
         assert!(begin.elapsed() < Duration::from_secs(5));
         stop.store(true, Ordering::Relaxed);
         hang.join().unwrap().unwrap();
+    }
+
+    #[test]
+    fn short_work_groups_are_taken_many_at_once() {
+        let (pool, running) = (Pool::new(3), Arc::new(Running::default()));
+        let counts: Arc<Vec<AtomicU64>> = Arc::new((0..200_000).map(|_| AtomicU64::new(0)).collect());
+        let chunks = Arc::new(AtomicU64::new(0));
+        let (for_body, chunks_of) = (Arc::clone(&counts), Arc::clone(&chunks));
+        let body = move |(): &mut (), chunk: &mut Chunk<'_>| {
+            chunks_of.fetch_add(1, Ordering::Relaxed);
+            for index in chunk {
+                for_body[index as usize].fetch_add(1, Ordering::Relaxed);
+            }
+            Ok(())
+        };
+        pool.run(200_000, 3, &running, |_| (), body).unwrap();
+        assert!(counts.iter().all(|n| n.load(Ordering::Relaxed) == 1));
+        assert_eq!(running.progress(), 200_000);
+        assert!(chunks.load(Ordering::Relaxed) < 50_000);
+    }
+
+    #[test]
+    fn the_first_fault_is_the_same_in_chunks() {
+        for workers in [1, 4] {
+            let (pool, running) = (Pool::new(workers), Arc::new(Running::default()));
+            let body = |(): &mut (), index: u64| match index {
+                5_003.. => Err(Fault::illegal(index.to_string())),
+                _ => Ok(()),
+            };
+            let fault = pool.run(1_000_000, 4, &running, |_| (), each(body)).unwrap_err();
+            assert_eq!(fault.reason, Reason::Illegal("5003".into()), "{workers} threads");
+            assert_eq!(running.progress(), 5003);
+        }
     }
 }

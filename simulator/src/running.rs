@@ -9,17 +9,30 @@ use crate::dispatch::CancelFlag;
 pub struct Running {
     /// Stops the batch.
     pub cancel: CancelFlag,
-    finished: AtomicU64,
+    finished: [Counter; COUNTERS],
 }
+
+/// Host threads that count on cache lines of their own.
+const COUNTERS: usize = 8;
+
+#[derive(Debug, Default)]
+#[repr(align(64))]
+struct Counter(AtomicU64);
 
 impl Running {
     /// A work-group has finished: the batch is not hung.
     pub fn advance(&self) {
-        self.finished.fetch_add(1, Ordering::Relaxed);
+        self.advance_as(0);
+    }
+
+    /// As [`Running::advance`]. Threads with different numbers do not slow each other down.
+    #[inline]
+    pub fn advance_as(&self, participant: usize) {
+        self.finished[participant % COUNTERS].0.fetch_add(1, Ordering::Relaxed);
     }
 
     /// How many work-groups have finished.
     pub fn progress(&self) -> u64 {
-        self.finished.load(Ordering::Relaxed)
+        self.finished.iter().map(|counter| counter.0.load(Ordering::Relaxed)).sum()
     }
 }

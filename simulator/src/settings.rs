@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::statistics::Collector;
+use crate::translated::source::{EngineChoice, Source};
 
 /// Options of a [`crate::Simulator`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,13 +17,25 @@ pub struct Settings {
     /// Host threads that execute work-groups.
     pub workers: usize,
     /// Count what each instruction of each kernel is executed for, which takes several times as long as executing it.
+    /// Kernels are then interpreted.
     pub statistics: Option<Arc<Collector>>,
+    /// How kernels are executed.
+    pub engine: EngineChoice,
+    /// What translates kernels; without it, they are interpreted.
+    pub translations: Option<Source>,
 }
 
 impl Default for Settings {
-    /// Ten seconds, strict, all cores of the host, no statistics.
+    /// Ten seconds, strict, all cores of the host, no statistics, no translations.
     fn default() -> Settings {
         let workers = std::thread::available_parallelism().map_or(1, |n| n.get());
-        Settings { hang_limit: Duration::from_secs(10), strict: true, workers, statistics: None }
+        Settings {
+            hang_limit: Duration::from_secs(10),
+            strict: true,
+            workers,
+            statistics: None,
+            engine: EngineChoice::Auto,
+            translations: None,
+        }
     }
 }

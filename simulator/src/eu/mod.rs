@@ -31,4 +31,5 @@ mod wide;
 pub(crate) mod tests;
 
 pub use kernel::{Kernel, first_instruction};
-pub use run::{Worker, run_group, run_group_with};
+pub use run::{Context, Worker, run_group, run_group_with, run_one};
+pub(crate) use run::{at, never_opens};

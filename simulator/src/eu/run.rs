@@ -69,6 +69,32 @@ pub struct Context<'a> {
     slice: u64,
 }
 
+impl<'a> Context<'a> {
+    /// The surroundings of a work-group that begins. `cursors` are as many as the kernel has instructions.
+    pub fn new(
+        kernel: &Kernel,
+        launch: &'a Launch,
+        memory: &'a AddressSpace,
+        local: &'a mut [u8],
+        cursors: &'a mut [Cursor],
+        device: &'static Device,
+        cancel: &'a CancelFlag,
+    ) -> Context<'a> {
+        Context {
+            launch,
+            memory,
+            local,
+            cursors,
+            state_cursor: Cursor::default(),
+            barrier: Barrier::default(),
+            strict: kernel.is_strict(),
+            device,
+            cancel,
+            slice: SLICE,
+        }
+    }
+}
+
 /// Executes all threads of a work-group.
 ///
 /// # Errors
@@ -118,18 +144,8 @@ pub(super) fn run_group_from<P: Probe>(
     worker.cursors.resize(kernel.ops().len(), Cursor::default());
     // Shared local memory has no defined contents when a group starts.
     worker.local.resize(launch.slm_size as usize, 0);
-    let mut context = Context {
-        launch,
-        memory,
-        local: &mut worker.local,
-        cursors: &mut worker.cursors,
-        state_cursor: Cursor::default(),
-        barrier: Barrier::default(),
-        strict: kernel.is_strict(),
-        device: worker.device,
-        cancel,
-        slice: SLICE,
-    };
+    let (local, cursors) = (&mut worker.local, &mut worker.cursors);
+    let mut context = Context::new(kernel, launch, memory, local, cursors, worker.device, cancel);
     let count = launch.threads_per_group();
     probe.group(count);
     let mut total = GroupStatistics::default();
@@ -154,7 +170,7 @@ pub(super) fn run_group_from<P: Probe>(
         }
         open_barrier(&mut context, &mut worker.threads[..waiting], count, probe);
     }
-    let mut left = waiting;
+    let mut left = waiting as u32;
     while left > 0 {
         let mut progress = false;
         for n in 0..waiting {
@@ -175,13 +191,9 @@ pub(super) fn run_group_from<P: Probe>(
         }
         if !progress {
             let thread = worker.threads[..waiting].iter().find(|t| t.status == Status::Waiting);
-            let mut fault = Fault::illegal(format!(
-                "{left} of {count} threads wait for a barrier that the others never reach"
-            ));
-            fault.group = Some(group);
-            fault.thread = thread.map(|t| t.number);
+            let fault = never_opens(left, count, group);
             return Err(match thread {
-                Some(t) => kernel.place(fault, t.ip),
+                Some(t) => at(kernel, fault, t.number, t.ip),
                 None => fault,
             });
         }
@@ -215,9 +227,49 @@ fn run_thread<P: Probe>(
     probe: &mut P,
 ) -> Result<(), Fault> {
     execute(kernel, context, thread, probe).map_err(|mut trap| {
-        trap.thread = Some(thread.number);
         trap.group = Some(group);
-        kernel.place(*trap, thread.ip)
+        at(kernel, *trap, thread.number, thread.ip)
+    })
+}
+
+/// A fault of a thread at an instruction.
+pub(crate) fn at(kernel: &Kernel, mut fault: Fault, thread: u32, instruction: usize) -> Fault {
+    fault.thread = Some(thread);
+    kernel.place(fault, instruction)
+}
+
+/// The fault of a work-group of which `left` threads wait.
+pub(crate) fn never_opens(left: u32, count: u32, group: [u32; 3]) -> Fault {
+    let mut fault =
+        Fault::illegal(format!("{left} of {count} threads wait for a barrier that the others never reach"));
+    fault.group = Some(group);
+    fault
+}
+
+/// Executes the instruction at which a thread is, which is no branch and no `wait`, and nothing else.
+///
+/// # Errors
+/// As [`run_group`].
+pub fn run_one(
+    kernel: &Kernel,
+    context: &mut Context<'_>,
+    thread: &mut Thread,
+    group: [u32; 3],
+) -> Result<(), Fault> {
+    let done = match kernel.ops().get(thread.ip) {
+        None | Some(Op { action: Action::Branch(_) | Action::Wait(_), .. }) => {
+            Err(Box::new(Fault::unsupported("an instruction that cannot be executed alone")))
+        }
+        Some(op) => {
+            thread.next = thread.ip + 1;
+            thread.statistics.cycles += u64::from(op.cycles);
+            let mask = thread.mask(op) & op.write_lanes;
+            step(kernel, context, thread, op, mask)
+        }
+    };
+    done.map_err(|mut trap| {
+        trap.group = Some(group);
+        at(kernel, *trap, thread.number, thread.ip)
     })
 }
 

@@ -135,13 +135,7 @@ impl Thread {
     pub fn start(&mut self, launch: &Launch, group: [u32; 3], number: u32, slot: u32, id: u32) {
         launch.write_payload(group, number, id, &mut self.file[..file::GRF_BYTES]);
         self.file[file::NULL..].fill(0);
-        let mut cr0 = (launch.rounding as u32) << control::ROUNDING_SHIFT;
-        if launch.alternate_float {
-            cr0 |= control::ALTERNATE;
-        }
-        if launch.single_program_flow {
-            cr0 |= control::SINGLE_PROGRAM_FLOW;
-        }
+        let cr0 = launch.control();
         file::set_dword(&mut self.file, CONTROL, cr0);
         self.float = FloatMode::of_control(cr0);
         self.dispatch_mask = launch.dispatch_mask(number);

@@ -30,8 +30,8 @@ pub use vm::Vm;
 
 use crate::clock;
 use crate::device::Device;
+use crate::engine::Engine;
 use crate::gpu::{Executor, Gpu, LaunchLog, LaunchStatistics};
-use crate::interpreter::Interpreter;
 use crate::memory::{Object, PAGE_SIZE, enlarge_descriptor_table};
 use crate::settings::Settings;
 use crate::watchdog::Watchdog;
@@ -89,12 +89,12 @@ impl Simulator {
         Simulator::with_settings(name, Settings::default())
     }
 
-    /// A simulated device by its name (`skl`), whose kernels are interpreted.
+    /// A simulated device by its name (`skl`).
     pub fn with_settings(name: &str, settings: Settings) -> std::result::Result<Simulator, UnknownDevice> {
         let device = Device::named(name).ok_or_else(|| UnknownDevice(name.to_owned()))?;
         // Before there are threads of ours.
         enlarge_descriptor_table();
-        let executor = Box::new(Interpreter::new(device, &settings));
+        let executor = Box::new(Engine::new(device, &settings));
         Simulator::with_executor(name, settings, executor)
     }
 

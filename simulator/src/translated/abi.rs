@@ -9,13 +9,13 @@ use serde::{Deserialize, Serialize};
 /// The version of everything in this file.
 pub const VERSION: u32 = 1;
 
-/// `fn(&mut Frame) -> u32`: executes all threads of the work-group. Kernels that never wait have it. Returns 0, or
+/// `fn(*mut Frame) -> u32`: executes all threads of the work-group. Kernels that never wait have it. Returns 0, or
 /// [`FAULT`].
 pub const GROUP: &str = "gencl_group";
 
-/// `fn(&mut Frame, thread: u32, resume: u32) -> u32`: executes a thread from its beginning (`resume` 0), or from the
+/// `fn(*mut Frame, thread: u32, resume: u32) -> u32`: executes a thread from its beginning (`resume` 0), or from the
 /// `wait` at which it has stopped. Kernels that wait have it. Returns 0 when the thread has ended, [`FAULT`], or the number of
-/// the `wait` at which it stops, from 1 on.
+/// the `wait` at which it stops: they are counted in the order of their addresses, from 1 on.
 pub const THREAD: &str = "gencl_thread";
 
 /// What a function returns when a callback has failed, or when it has seen that the launch is cancelled.
@@ -68,10 +68,10 @@ pub struct Frame {
     /// How many threads have sent the barrier message.
     pub arrived: u32,
     /// Makes the window the buffer that has an address. Returns 0 when there is none; this is no fault yet.
-    pub find: unsafe extern "C" fn(&mut Frame, window: u32, address: u64) -> u32,
+    pub find: unsafe extern "C" fn(*mut Frame, window: u32, address: u64) -> u32,
     /// Executes one instruction (by its index in the kernel) of a thread by interpretation, with the register file of the thread and
     /// these channels active. Returns 0, or 1 when it has failed: then the fault is in the frame's owner.
-    pub execute: unsafe extern "C" fn(&mut Frame, thread: u32, instruction: u32, active: u32) -> u32,
+    pub execute: unsafe extern "C" fn(*mut Frame, thread: u32, instruction: u32, active: u32) -> u32,
 }
 
 /// How the elements of eight channels follow each other in a half register of constants that each thread has for itself.

@@ -1,3 +1,15 @@
 //! The engine that executes kernels as host machine code.
+//!
+//! A [`source::TranslationSource`] makes the code, in another process; [`loader`] brings it into memory, and a
+//! [`runner::Runner`] executes work-groups with it. `docs/translator.md` tells how.
 
 pub mod abi;
+mod frame;
+pub mod loader;
+mod runner;
+pub mod source;
+mod translations;
+mod variant;
+
+pub use runner::{Runner, Task};
+pub use translations::{Choice, Translations};

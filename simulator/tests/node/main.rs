@@ -8,3 +8,4 @@ mod queries;
 mod random;
 mod setup;
 mod statistics;
+mod translated;

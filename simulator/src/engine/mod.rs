@@ -1,0 +1,98 @@
+//! The engine that executes EU code: decoded kernels, interpreted or translated, and work-groups spread over host threads.
+
+mod kernels;
+mod participant;
+mod translator;
+mod workers;
+
+use std::sync::Arc;
+
+use crate::device::Device;
+use crate::dispatch::{GroupStatistics, Launch};
+use crate::fault::Fault;
+use crate::gpu::Executor;
+use crate::memory::AddressSpace;
+use crate::pool::Pool;
+use crate::running::Running;
+use crate::settings::Settings;
+use crate::statistics::Collector;
+use crate::sync::Mutex;
+
+use kernels::Kernels;
+use participant::{Job, Participant, Sum};
+use translator::Translator;
+use workers::Workers;
+
+/// The engine of one GPU.
+pub struct Engine {
+    device: &'static Device,
+    pool: Pool,
+    kernels: Kernels,
+    workers: Arc<Workers>,
+    translator: Option<Translator>,
+    statistics: Option<Arc<Collector>>,
+}
+
+impl Engine {
+    /// An engine for a device.
+    pub fn new(device: &'static Device, settings: &Settings) -> Engine {
+        Engine {
+            device,
+            pool: Pool::new(settings.workers),
+            kernels: Kernels::new(device, settings.strict),
+            workers: Workers::new(device, 2 * settings.workers),
+            translator: Translator::new(device, settings),
+            statistics: settings.statistics.clone(),
+        }
+    }
+}
+
+/// How many work-groups run at once. The hardware threads of all must have scratch memory.
+fn participants(launch: &Launch) -> usize {
+    let each = launch.threads_per_group();
+    launch.scratch.map_or(usize::MAX, |scratch| (scratch.slots / each).max(1) as usize)
+}
+
+impl Executor for Engine {
+    fn launch(
+        &self,
+        launch: Launch,
+        memory: &Arc<AddressSpace>,
+        running: &Arc<Running>,
+    ) -> Result<GroupStatistics, Fault> {
+        let known = self.kernels.get(launch.kernel, memory)?;
+        let translation = self
+            .translator
+            .as_ref()
+            .and_then(|translator| Some((translator.clone(), translator.choose(&known, &launch, running)?)));
+        let job = Arc::new(Job {
+            known,
+            launch: Arc::new(launch),
+            memory: Arc::clone(memory),
+            running: Arc::clone(running),
+            workers: Arc::clone(&self.workers),
+            translation,
+            recorded: self.statistics.is_some(),
+            sum: Mutex::new(Sum::default()),
+        });
+        // Saturated, a count of groups is more than could ever be executed.
+        let total = job.launch.groups().iter().fold(1u64, |product, n| product.saturating_mul(*n));
+        if total == 1 {
+            // Nothing is to be shared with other threads.
+            let done = Participant::new(Arc::clone(&job), 0).execute_only();
+            running.advance();
+            done?;
+        } else {
+            let for_participants = Arc::clone(&job);
+            let participant = move |number| Participant::new(Arc::clone(&for_participants), number);
+            let execute = Participant::execute;
+            self.pool.run(total, participants(&job.launch), running, participant, execute)?;
+        }
+        let sum = job.sum.lock();
+        if let Some(statistics) = &self.statistics {
+            let Job { known, launch, .. } = &*job;
+            statistics.add(self.device, launch, &known.kernel, &known.code, &sum.profile);
+        }
+        Ok(sum.groups)
+    }
+}

@@ -1,0 +1,209 @@
+//! A host thread's part in a launch.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::kernels::Known;
+use super::translator::Translator;
+use super::workers::{Tools, Workers};
+use crate::dispatch::{GroupStatistics, Launch};
+use crate::eu;
+use crate::eu::profile::{Profile, Recorder};
+use crate::fault::Fault;
+use crate::memory::AddressSpace;
+use crate::pool::Chunk;
+use crate::running::Running;
+use crate::sync::Mutex;
+use crate::translated::{Choice, Runner, Task};
+
+/// A launch that is being executed.
+pub struct Job {
+    pub known: Arc<Known>,
+    pub launch: Arc<Launch>,
+    pub memory: Arc<AddressSpace>,
+    pub running: Arc<Running>,
+    pub workers: Arc<Workers>,
+    /// What gets translations, and those that the launch may use.
+    pub translation: Option<(Translator, Choice)>,
+    /// Count what each instruction is executed for.
+    pub recorded: bool,
+    /// What all participants have counted.
+    pub sum: Mutex<Sum>,
+}
+
+/// What participants count.
+#[derive(Default)]
+pub struct Sum {
+    pub groups: GroupStatistics,
+    pub profile: Profile,
+}
+
+/// A host thread's part in a launch. Gives its tools back and adds up its counts when it is done.
+pub struct Participant {
+    job: Arc<Job>,
+    first_slot: u32,
+    tools: Option<Tools>,
+    /// The runner has begun the launch.
+    translated: bool,
+    own: GroupStatistics,
+    recorder: Option<Recorder>,
+}
+
+impl Participant {
+    /// The participant of a number, which are counted from 0.
+    pub fn new(job: Arc<Job>, number: usize) -> Participant {
+        let first_slot = job.workers.first_slot(&job.launch, number);
+        let tools = Some(job.workers.take(first_slot));
+        let recorder = job.recorded.then(|| Recorder::new(&job.known.kernel));
+        Participant { job, first_slot, tools, translated: false, own: GroupStatistics::default(), recorder }
+    }
+
+    /// Executes work-groups.
+    pub fn execute(&mut self, chunk: &mut Chunk<'_>) -> Result<(), Fault> {
+        let job = Arc::clone(&self.job);
+        let mut next = Groups::at(&job.launch, chunk.first());
+        if self.translate() {
+            let Some(tools) = &mut self.tools else { return Ok(()) };
+            for _ in chunk {
+                self.own += tools.runner.run(next.take())?;
+            }
+            return Ok(());
+        }
+        let begin = Instant::now();
+        let mut count = 0;
+        for _ in &mut *chunk {
+            self.interpret(next.take())?;
+            count += 1;
+        }
+        if let Some((translator, choice)) = &job.translation {
+            let took = begin.elapsed();
+            let left = took.div_f64(f64::from(count.max(1))).saturating_mul(clamped(chunk.left()));
+            translator.consider(&job.known, choice, took, left);
+        }
+        Ok(())
+    }
+
+    /// Executes the only work-group of a launch.
+    pub fn execute_only(&mut self) -> Result<(), Fault> {
+        let job = Arc::clone(&self.job);
+        let group = job.launch.first_group;
+        if self.translate() {
+            let Some(tools) = &mut self.tools else { return Ok(()) };
+            self.own += tools.runner.run(group)?;
+            return Ok(());
+        }
+        match &job.translation {
+            None => self.interpret(group),
+            Some((translator, choice)) => {
+                let begin = Instant::now();
+                self.interpret(group)?;
+                translator.consider(&job.known, choice, begin.elapsed(), Duration::ZERO);
+                Ok(())
+            }
+        }
+    }
+
+    /// Prepares the runner, if there is code by now. Can it run?
+    #[inline]
+    fn translate(&mut self) -> bool {
+        self.translated || self.begin_translated()
+    }
+
+    fn begin_translated(&mut self) -> bool {
+        let Some((_, choice)) = &self.job.translation else { return false };
+        let Some(code) = choice.code().filter(|code| Runner::fits(code, &self.job.launch)) else {
+            return false;
+        };
+        let Some(tools) = &mut self.tools else { return false };
+        let Job { known, launch, memory, running, .. } = &*self.job;
+        let task = Task {
+            code: Arc::clone(code),
+            kernel: Arc::clone(&known.kernel),
+            launch: Arc::clone(launch),
+            memory: Arc::clone(memory),
+            running: Arc::clone(running),
+        };
+        tools.runner.begin(task, self.first_slot);
+        self.translated = true;
+        true
+    }
+
+    fn interpret(&mut self, group: [u32; 3]) -> Result<(), Fault> {
+        let Job { known, launch, memory, running, .. } = &*self.job;
+        let (kernel, cancel) = (&*known.kernel, &running.cancel);
+        let Some(Tools { worker, .. }) = &mut self.tools else { return Ok(()) };
+        self.own += match &mut self.recorder {
+            None => eu::run_group(kernel, launch, group, memory, worker, cancel)?,
+            Some(recorder) => eu::run_group_with(kernel, launch, group, memory, worker, cancel, recorder)?,
+        };
+        Ok(())
+    }
+}
+
+fn clamped(count: u64) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}
+
+impl Drop for Participant {
+    fn drop(&mut self) {
+        let profile = self.recorder.take().map(Recorder::finish);
+        let mut sum = self.job.sum.lock();
+        sum.groups += self.own;
+        profile.into_iter().for_each(|profile| sum.profile.merge(profile));
+        drop(sum);
+        if let Some(mut tools) = self.tools.take() {
+            tools.runner.end();
+            self.job.workers.give_back(self.first_slot, tools);
+        }
+    }
+}
+
+/// Work-group ids, x fastest, then y, then z.
+struct Groups {
+    first: [u32; 3],
+    end: [u32; 3],
+    next: [u32; 3],
+}
+
+impl Groups {
+    /// All those of a launch, from a linear index on.
+    fn at(launch: &Launch, index: u64) -> Groups {
+        Groups::between(launch.first_group, launch.end_group, index)
+    }
+
+    fn between(first: [u32; 3], end: [u32; 3], index: u64) -> Groups {
+        let [x, y] = [0, 1].map(|i| u64::from(end[i] - first[i]));
+        let at = [index % x, index / x % y, index / x / y];
+        Groups { first, end, next: std::array::from_fn(|i| first[i] + at[i] as u32) }
+    }
+
+    #[inline]
+    fn take(&mut self) -> [u32; 3] {
+        let taken = self.next;
+        for i in 0..3 {
+            // Behind the last group is none: its id may be the largest number.
+            self.next[i] = self.next[i].wrapping_add(1);
+            if self.next[i] != self.end[i] || i == 2 {
+                break;
+            }
+            self.next[i] = self.first[i];
+        }
+        taken
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Groups;
+
+    #[test]
+    fn groups_follow_each_other_in_three_dimensions() {
+        let at = |index| Groups::between([1, 2, 3], [3, 4, u32::MAX], index);
+        let all: Vec<_> = (0..8).map(|index| at(index).take()).collect();
+        let mut groups = at(0);
+        let taken: Vec<_> = (0..8).map(|_| groups.take()).collect();
+        assert_eq!(taken, all);
+        assert_eq!(all[..3], [[1, 2, 3], [2, 2, 3], [1, 3, 3]]);
+        assert_eq!(all[7], [2, 3, 4]);
+    }
+}

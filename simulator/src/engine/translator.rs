@@ -1,0 +1,66 @@
+//! When kernels are translated.
+
+use std::time::Duration;
+
+use super::kernels::Known;
+use crate::device::Device;
+use crate::dispatch::Launch;
+use crate::running::Running;
+use crate::settings::Settings;
+use crate::translated::Choice;
+use crate::translated::source::{EngineChoice, Source};
+
+/// A kernel that has been interpreted for so long is translated. Programs that take less never pay for the translator.
+const ENOUGH: Duration = Duration::from_millis(2);
+
+/// So is a kernel whose launch will take so much longer.
+const MUCH_LEFT: Duration = Duration::from_millis(10);
+
+/// What the first work-groups take, which find nothing in the host's caches, tells little of the others.
+const SAMPLE: Duration = Duration::from_micros(200);
+
+/// Gets translations.
+#[derive(Clone)]
+pub struct Translator {
+    device: &'static Device,
+    source: Source,
+    /// Before the first work-group.
+    first: bool,
+    strict: bool,
+}
+
+impl Translator {
+    /// What the settings ask for; `None` when kernels are only interpreted.
+    pub fn new(device: &'static Device, settings: &Settings) -> Option<Translator> {
+        let source = settings.translations.clone()?;
+        let wanted = settings.engine != EngineChoice::Interpret && settings.statistics.is_none();
+        let first = settings.engine == EngineChoice::Translate;
+        wanted.then_some(Translator { device, source, first, strict: settings.strict })
+    }
+
+    /// The translations that a launch may use; perhaps after waiting for one.
+    pub fn choose(&self, known: &Known, launch: &Launch, running: &Running) -> Option<Choice> {
+        if launch.alternate_float || launch.single_program_flow {
+            return None;
+        }
+        let choice = known.translations.choose(launch, self.strict)?;
+        if self.first {
+            choice.ask(&*self.source.0, self.device.name, &known.code);
+            choice.wait(|| {
+                // The batch is not hung: it waits for the translator, which ends.
+                running.advance();
+                !running.cancel.is_set()
+            });
+        }
+        Some(choice)
+    }
+
+    /// Asks for a translation if it is worth that: a kernel has been interpreted for so long, and will be for so much longer.
+    pub fn consider(&self, known: &Known, choice: &Choice, took: Duration, left: Duration) {
+        let sum = known.translations.add_interpreted(took);
+        let worth = sum >= ENOUGH || sum >= SAMPLE && left >= MUCH_LEFT;
+        if worth && choice.can_be_asked() {
+            choice.ask(&*self.source.0, self.device.name, &known.code);
+        }
+    }
+}

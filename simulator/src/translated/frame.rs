@@ -1,0 +1,123 @@
+//! What translated code calls, and what that needs.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::slice;
+use std::sync::Arc;
+
+use super::abi::{Frame, Window};
+use super::loader::Code;
+use crate::device::Device;
+use crate::dispatch::Launch;
+use crate::eu::file::{CONTROL, dword};
+use crate::eu::thread::{FloatMode, Status, Thread};
+use crate::eu::{self, Context, Kernel};
+use crate::fault::Fault;
+use crate::memory::{AddressSpace, Cursor};
+use crate::running::Running;
+
+/// A launch that is executed by translated code.
+#[derive(Clone)]
+pub struct Task {
+    /// Made for such launches of the kernel.
+    pub code: Arc<Code>,
+    /// The kernel.
+    pub kernel: Arc<Kernel>,
+    /// The launch.
+    pub launch: Arc<Launch>,
+    /// GPU memory.
+    pub memory: Arc<AddressSpace>,
+    /// The batch.
+    pub running: Arc<Running>,
+}
+
+/// A frame and what its callbacks need: they get the frame's address, which is the owner's.
+#[repr(C)]
+pub struct Owner {
+    pub frame: Frame,
+    pub task: Option<Task>,
+    pub device: &'static Device,
+    pub windows: Vec<Window>,
+    /// One for each register file.
+    pub threads: Vec<Thread>,
+    /// For each instruction.
+    pub cursors: Vec<Cursor>,
+    /// What a callback failed with.
+    pub fault: Option<Fault>,
+}
+
+impl Owner {
+    /// Makes a window the buffer that has an address, if there is one.
+    fn find(&mut self, window: u32, address: u64) -> Result<bool, Fault> {
+        let task = self.task.as_ref().ok_or_else(idle)?;
+        let Some((start, size, host)) = task.memory.buffer(address) else { return Ok(false) };
+        self.windows[window as usize] = Window { start, size, host };
+        Ok(true)
+    }
+
+    /// Interprets one instruction.
+    fn execute(&mut self, number: u32, instruction: u32, active: u32) -> Result<(), Fault> {
+        let Owner { frame, task, device, threads, cursors, .. } = self;
+        let task = task.as_ref().ok_or_else(idle)?;
+        let index = if threads.len() == 1 { 0 } else { number as usize };
+        let thread = &mut threads[index];
+        thread.number = number;
+        thread.active = active;
+        thread.dispatch_mask = task.launch.dispatch_mask(number);
+        thread.parked = 0;
+        thread.ip = instruction as usize;
+        // What is read was written: that was proven before.
+        thread.written = u128::MAX;
+        thread.status = Status::Ready;
+        thread.float = FloatMode::of_control(dword(&thread.file, CONTROL));
+        // SAFETY: the frame's local memory is so many bytes of the runner's own, and translated code does not run now.
+        let local = unsafe { slice::from_raw_parts_mut(frame.local, frame.local_size as usize) };
+        let (launch, memory) = (&*task.launch, &*task.memory);
+        let cancel = &task.running.cancel;
+        let mut context = Context::new(&task.kernel, launch, memory, local, cursors, device, cancel);
+        context.barrier.arrived = frame.arrived;
+        let result = eu::run_one(&task.kernel, &mut context, thread, frame.group);
+        frame.arrived = context.barrier.arrived;
+        result
+    }
+}
+
+fn idle() -> Fault {
+    Fault::unsupported("translated code that runs without a launch")
+}
+
+/// Calls a method of a frame's owner. What it fails with stays there.
+///
+/// # Safety
+/// `frame` is that of an [`Owner`] that nobody else refers to.
+unsafe fn with_owner<T>(frame: *mut Frame, act: impl FnOnce(&mut Owner) -> Result<T, Fault>) -> Option<T> {
+    // SAFETY: an owner begins with its frame, and is ours by the caller's word.
+    let owner = unsafe { &mut *frame.cast::<Owner>() };
+    let result = catch_unwind(AssertUnwindSafe(|| act(owner)));
+    match result.unwrap_or_else(|panic| Err(Fault::internal(&*panic))) {
+        Ok(value) => Some(value),
+        Err(fault) => {
+            owner.fault = Some(fault);
+            None
+        }
+    }
+}
+
+/// [`Frame::find`]
+///
+/// # Safety
+/// As [`with_owner`].
+pub unsafe extern "C" fn find(frame: *mut Frame, window: u32, address: u64) -> u32 {
+    // SAFETY: the caller's word.
+    let found = unsafe { with_owner(frame, |owner| owner.find(window, address)) };
+    u32::from(found.unwrap_or(false))
+}
+
+/// [`Frame::execute`]
+///
+/// # Safety
+/// As [`with_owner`].
+pub unsafe extern "C" fn execute(frame: *mut Frame, thread: u32, instruction: u32, active: u32) -> u32 {
+    // SAFETY: the caller's word.
+    let done = unsafe { with_owner(frame, |owner| owner.execute(thread, instruction, active)) };
+    u32::from(done.is_none())
+}

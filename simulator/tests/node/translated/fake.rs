@@ -1,0 +1,111 @@
+//! A translator for the tests: its code is a function of the test, which has the instructions executed one by one.
+
+use std::slice;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use gencl_simulator::translated::abi::{self, Answer, Frame, Request, Translation};
+use gencl_simulator::translated::source::{Done, EngineChoice, Source, TranslationSource};
+use gencl_simulator::{Settings, Simulator};
+use object::write::{Object, StandardSection, Symbol, SymbolSection};
+use object::{Architecture, BinaryFormat, Endianness, SymbolFlags, SymbolKind, SymbolScope};
+
+pub type Group = unsafe extern "C" fn(*mut Frame) -> u32;
+pub type Thread = unsafe extern "C" fn(*mut Frame, u32, u32) -> u32;
+
+/// Code that is this function.
+pub fn group(function: Group) -> Translation {
+    Translation { object: jump(abi::GROUP, function as usize), interpreted: 1, windows: 2, waits: false }
+}
+
+/// As [`group`] for kernels that wait.
+pub fn thread(function: Thread) -> Translation {
+    Translation { object: jump(abi::THREAD, function as usize), interpreted: 1, windows: 2, waits: true }
+}
+
+/// An object with a function that jumps to an address: `movabs $address, %rax; jmp *%rax`.
+fn jump(name: &str, address: usize) -> Vec<u8> {
+    let code = [&[0x48, 0xb8][..], &address.to_le_bytes(), &[0xff, 0xe0]].concat();
+    let mut object = Object::new(BinaryFormat::Elf, Architecture::X86_64, Endianness::Little);
+    let text = object.section_id(StandardSection::Text);
+    let symbol = object.add_symbol(Symbol {
+        name: name.into(),
+        value: 0,
+        size: 0,
+        kind: SymbolKind::Text,
+        scope: SymbolScope::Linkage,
+        weak: false,
+        section: SymbolSection::Undefined,
+        flags: SymbolFlags::None,
+    });
+    object.add_symbol_data(symbol, text, &code, 16);
+    object.write().unwrap()
+}
+
+/// Answers every request with the same, on another thread.
+pub struct Translator {
+    answer: Answer,
+    delay: Duration,
+    pub asked: AtomicUsize,
+}
+
+impl Translator {
+    pub fn new(answer: Answer, delay: Duration) -> Arc<Translator> {
+        Arc::new(Translator { answer, delay, asked: AtomicUsize::new(0) })
+    }
+
+    /// A simulator that has it.
+    pub fn simulator(self: &Arc<Translator>, engine: EngineChoice) -> Simulator {
+        let translations = Some(Source(Arc::clone(self) as Arc<dyn TranslationSource>));
+        let hang_limit = Duration::from_millis(400);
+        let settings = Settings { workers: 2, engine, translations, hang_limit, ..Settings::default() };
+        Simulator::with_settings("skl", settings).unwrap()
+    }
+}
+
+impl TranslationSource for Translator {
+    fn request(&self, request: Request, done: Done) {
+        assert_eq!((request.version, request.device.as_str()), (abi::VERSION, "skl"));
+        self.asked.fetch_add(1, Ordering::Relaxed);
+        let (answer, delay) = (self.answer.clone(), self.delay);
+        std::thread::spawn(move || {
+            std::thread::sleep(delay);
+            done(answer);
+        });
+    }
+}
+
+/// Gives a thread its payload: header, constants of all threads, a register of its own.
+///
+/// # Safety
+/// `frame` is complete.
+pub unsafe fn payload(frame: *mut Frame, thread: u32, file: usize) {
+    // SAFETY: by the caller's word; the file is larger than the payload.
+    unsafe {
+        let Frame { headers, header_step, cross_thread, per_thread, files, .. } = *frame;
+        let file = slice::from_raw_parts_mut(*files.add(file), 96);
+        let copy = |from: *const u8| slice::from_raw_parts(from, 32);
+        file[..32].copy_from_slice(copy(headers.add(thread as usize * header_step as usize)));
+        file[32..64].copy_from_slice(copy(cross_thread));
+        file[64..].copy_from_slice(copy(per_thread.add(32 * thread as usize)));
+    }
+}
+
+/// Has instructions executed; `false` when one has failed.
+///
+/// # Safety
+/// `frame` is complete, and its threads have their payload.
+pub unsafe fn execute(frame: *mut Frame, thread: u32, instructions: std::ops::Range<u32>) -> bool {
+    for instruction in instructions {
+        // SAFETY: by the caller's word.
+        let failed = unsafe {
+            let (execute, active) = ((*frame).execute, *(*frame).masks.add(thread as usize));
+            execute(frame, thread, instruction, active)
+        };
+        if failed != 0 {
+            return false;
+        }
+    }
+    true
+}

@@ -1,0 +1,235 @@
+//! Launches that translated code executes.
+
+mod fake;
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use gencl_i915::RenderNode;
+use gencl_simulator::translated::abi::{FAULT, Frame};
+use gencl_simulator::translated::source::EngineChoice;
+use gencl_simulator::{LaunchStatistics, Settings, Simulator};
+
+use crate::kernels::{REVERSE, WRITE_IDS};
+use crate::setup::{CONTEXT, DATA, Launch, Machine, exec};
+use fake::{Translator, execute, group, payload, thread};
+
+/// [`WRITE_IDS`], instruction by instruction.
+unsafe extern "C" fn write_ids(frame: *mut Frame) -> u32 {
+    // SAFETY: the engine's frame.
+    unsafe {
+        for thread in 0..(*frame).threads {
+            payload(frame, thread, 0);
+            if !execute(frame, thread, 0..8) {
+                return FAULT;
+            }
+        }
+    }
+    0
+}
+
+/// [`REVERSE`] up to its `wait` or from there on.
+unsafe extern "C" fn reverse(frame: *mut Frame, thread: u32, resume: u32) -> u32 {
+    // SAFETY: the engine's frame.
+    unsafe {
+        if resume == 0 {
+            payload(frame, thread, thread as usize);
+            return if execute(frame, thread, 0..7) { 1 } else { FAULT };
+        }
+        if execute(frame, thread, 8..14) { 0 } else { FAULT }
+    }
+}
+
+fn translating(code: gencl_simulator::translated::abi::Translation) -> Machine {
+    Machine::new(Translator::new(Ok(code), Duration::ZERO).simulator(EngineChoice::Translate))
+}
+
+fn last(machine: &Machine) -> LaunchStatistics {
+    machine.node.take_launches().pop().unwrap()
+}
+
+#[test]
+fn work_groups_are_executed_by_translated_code() {
+    let machine = translating(group(write_ids));
+    for groups in [1, 1000] {
+        machine.run_kernel(&Launch { kernel: WRITE_IDS, threads: 2, groups, ..Launch::default() }).unwrap();
+        assert_eq!(machine.error(), None);
+        let expected: Vec<u32> = (0..16 * groups).collect();
+        assert_eq!(machine.data.read(0, 16 * groups as usize), expected);
+        let launch = last(&machine);
+        assert_eq!(
+            (launch.sum.threads, launch.sum.translated),
+            (2 * u64::from(groups), 2 * u64::from(groups))
+        );
+    }
+}
+
+#[test]
+fn lanes_that_do_not_run_are_known() {
+    let machine = translating(group(write_ids));
+    let launch = Launch { kernel: WRITE_IDS, threads: 2, right_mask: 0x07, groups: 2, ..Launch::default() };
+    machine.run_kernel(&launch).unwrap();
+    assert_eq!(machine.data.read(8 * 4, 8), [8, 9, 10, 0, 0, 0, 0, 0]);
+    assert_eq!(last(&machine).sum.translated, 4);
+}
+
+#[test]
+fn threads_meet_at_barriers() {
+    let machine = translating(thread(reverse));
+    let launch = Launch { kernel: REVERSE, threads: 2, slm_code: 1, groups: 3, ..Launch::default() };
+    machine.run_kernel(&launch).unwrap();
+    assert_eq!(machine.error(), None);
+    let expected: Vec<u32> = (0..16).rev().collect();
+    assert_eq!(machine.data.read(0, 16), expected);
+    assert_eq!(last(&machine).sum.translated, 6);
+}
+
+#[test]
+fn faults_are_those_of_the_interpreter() {
+    /// Thread 0 does not come to the barrier.
+    unsafe extern "C" fn absent(frame: *mut Frame, thread: u32, resume: u32) -> u32 {
+        // SAFETY: as in `reverse`.
+        if thread == 0 { 0 } else { unsafe { reverse(frame, thread, resume) } }
+    }
+    let wild = [0x1234_5000, 0, 0, 0, 0, 0, 0, 0];
+    let wild =
+        || Launch { kernel: WRITE_IDS, threads: 2, groups: 50, cross_thread: wild, ..Launch::default() };
+    for (code, launch) in [(group(write_ids), wild()), (group(write_ids), Launch { groups: 1, ..wild() })] {
+        let interpreter = Machine::new(Simulator::with_settings("skl", Settings::default()).unwrap());
+        let error = |machine: &Machine| {
+            machine.run_kernel(&launch).unwrap();
+            machine.error().unwrap()
+        };
+        let translated = error(&translating(code));
+        assert_eq!(translated, error(&interpreter));
+        assert!(
+            translated.contains("page fault") && translated.contains("work-group (0, 0, 0)"),
+            "{translated}"
+        );
+    }
+    let machine = translating(thread(absent));
+    machine.run_kernel(&Launch { kernel: REVERSE, threads: 2, slm_code: 1, ..Launch::default() }).unwrap();
+    let error = machine.error().unwrap();
+    assert!(error.contains("1 of 2 threads wait for a barrier that the others never reach"), "{error}");
+    assert!(error.contains("wait(1)") && error.contains("thread 1"), "{error}");
+}
+
+#[test]
+fn buffers_are_found() {
+    /// Adds to the first dword of the data through a window; leaves alone what is in no buffer.
+    unsafe extern "C" fn count(frame: *mut Frame) -> u32 {
+        // SAFETY: the engine's frame; the window is as large as it says.
+        unsafe {
+            let (find, windows) = ((*frame).find, (*frame).windows);
+            let window = windows.add(1);
+            if (*window).size == 0 {
+                if find(frame, 0, 0x666_0000) != 0 || (*windows).size != 0 {
+                    return FAULT;
+                }
+                if find(frame, 1, DATA + 8) == 0 || (*window).start != DATA || (*window).size != 0x40_0000 {
+                    return FAULT;
+                }
+            }
+            AtomicU32::from_ptr((*window).host.cast()).fetch_add(1, Ordering::Relaxed);
+        }
+        0
+    }
+    let machine = translating(group(count));
+    machine.run_kernel(&Launch { kernel: WRITE_IDS, threads: 2, groups: 5000, ..Launch::default() }).unwrap();
+    assert_eq!(machine.error(), None);
+    assert_eq!(machine.data.read(0, 1), [5000]);
+}
+
+#[test]
+fn endless_loops_are_stopped() {
+    unsafe extern "C" fn endless(frame: *mut Frame) -> u32 {
+        // SAFETY: the flag is a byte that another thread sets.
+        while unsafe { (*frame).cancel.read_volatile() } == 0 {
+            std::thread::yield_now();
+        }
+        FAULT
+    }
+    for groups in [1, 10] {
+        let machine = translating(group(endless));
+        machine.run_kernel(&Launch { kernel: WRITE_IDS, threads: 2, groups, ..Launch::default() }).unwrap();
+        let error = machine.error().unwrap();
+        assert!(error.contains("stopped after running too long") && error.contains("work-group"), "{error}");
+    }
+}
+
+#[test]
+fn kernels_without_translation_are_interpreted() {
+    let bad = gencl_simulator::translated::abi::Translation { object: vec![1, 2, 3], ..Default::default() };
+    for answer in [Err("it is too difficult".to_owned()), Ok(bad)] {
+        let translator = Translator::new(answer, Duration::ZERO);
+        let machine = Machine::new(translator.simulator(EngineChoice::Translate));
+        for _ in 0..2 {
+            machine
+                .run_kernel(&Launch { kernel: WRITE_IDS, threads: 2, groups: 10, ..Launch::default() })
+                .unwrap();
+            assert_eq!(machine.data.read(0, 4), [0, 1, 2, 3]);
+            assert_eq!(last(&machine).sum.translated, 0);
+        }
+        assert_eq!(translator.asked.load(Ordering::Relaxed), 1, "refused once and for all");
+    }
+}
+
+#[test]
+fn waiting_for_a_translation_is_no_hang() {
+    let translator = Translator::new(Ok(group(write_ids)), Duration::from_millis(1000));
+    let machine = Machine::new(translator.simulator(EngineChoice::Translate));
+    machine.run_kernel(&Launch { kernel: WRITE_IDS, threads: 2, groups: 10, ..Launch::default() }).unwrap();
+    assert_eq!(machine.error(), None);
+    assert_eq!(last(&machine).sum.translated, 20);
+}
+
+#[test]
+fn a_launch_changes_to_translated_code() {
+    static CALLS: AtomicU64 = AtomicU64::new(0);
+    unsafe extern "C" fn counted(frame: *mut Frame) -> u32 {
+        CALLS.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: as in `write_ids`.
+        unsafe { write_ids(frame) }
+    }
+    let translator = Translator::new(Ok(group(counted)), Duration::from_millis(5));
+    let machine = Machine::new(translator.simulator(EngineChoice::Auto));
+    // Small programs are not translated.
+    machine.run_kernel(&Launch { kernel: WRITE_IDS, threads: 2, groups: 2, ..Launch::default() }).unwrap();
+    assert_eq!((translator.asked.load(Ordering::Relaxed), last(&machine).sum.translated), (0, 0));
+    let groups = 65_536;
+    machine.run_kernel(&Launch { kernel: WRITE_IDS, threads: 2, groups, ..Launch::default() }).unwrap();
+    assert_eq!(machine.error(), None);
+    assert_eq!(machine.data.read(0, 16 * 65_536), (0..16 * groups).collect::<Vec<_>>());
+    let sum = last(&machine).sum;
+    assert_eq!(sum.threads, 2 * u64::from(groups));
+    assert_eq!(sum.translated, 2 * CALLS.load(Ordering::Relaxed));
+    assert!(sum.translated > 0 && sum.translated < sum.threads, "{sum:?}");
+    assert_eq!(translator.asked.load(Ordering::Relaxed), 1);
+    // It runs often enough by now: also small launches use it, and there is nothing to ask for.
+    machine.run_kernel(&Launch { kernel: WRITE_IDS, threads: 2, groups: 1, ..Launch::default() }).unwrap();
+    assert_eq!(last(&machine).sum.translated, 2);
+    assert_eq!(translator.asked.load(Ordering::Relaxed), 1);
+}
+
+#[test]
+fn many_small_launches_become_worth_a_translation() {
+    let translator = Translator::new(Ok(group(write_ids)), Duration::ZERO);
+    let machine = Machine::new(translator.simulator(EngineChoice::Auto));
+    machine.run_kernel(&Launch { kernel: WRITE_IDS, threads: 2, ..Launch::default() }).unwrap();
+    let begin = Instant::now();
+    while last(&machine).sum.translated == 0 {
+        exec(&machine.node, CONTEXT, &mut machine.objects()).unwrap();
+        machine.node.gem_wait(machine.batch.handle, -1).unwrap();
+        assert!(begin.elapsed() < Duration::from_secs(60), "it is never translated");
+    }
+}
+
+#[test]
+fn the_interpreter_asks_for_nothing() {
+    let translator = Translator::new(Ok(group(write_ids)), Duration::ZERO);
+    let machine = Machine::new(translator.simulator(EngineChoice::Interpret));
+    machine
+        .run_kernel(&Launch { kernel: WRITE_IDS, threads: 2, groups: 20_000, ..Launch::default() })
+        .unwrap();
+    assert_eq!((translator.asked.load(Ordering::Relaxed), last(&machine).sum.translated), (0, 0));
+}
