@@ -13,7 +13,7 @@ pub fn of(launch: &Launch, strict: bool) -> Variant {
         simd_width: launch.simd_width,
         full: (0..launch.threads_per_group()).all(|thread| launch.dispatch_mask(thread) == lanes),
         cross_thread: launch.cross_thread.len() as u32,
-        per_thread: patterns(&launch.per_thread, launch.per_thread_size),
+        per_thread: patterns(&launch.per_thread, launch.per_thread_size, launch.simd_width),
         indirect_data: launch.indirect_data,
         control: launch.control(),
         local: launch.slm_size > 0,
@@ -23,28 +23,49 @@ pub fn of(launch: &Launch, strict: bool) -> Variant {
 }
 
 /// The pattern of each half register that the constants of all threads have. `size` are the bytes of one thread's.
-fn patterns(constants: &[u8], size: usize) -> Vec<Pattern> {
-    let mut all = vec![None; size / HALF];
-    for (index, half) in constants.chunks_exact(HALF).enumerate() {
-        let count = all.len();
-        match &mut all[index % count] {
-            Some(Pattern::Any) => {}
-            Some(pattern) if *pattern == pattern_of(half) => {}
-            Some(pattern) => *pattern = Pattern::Any,
-            first => *first = Some(pattern_of(half)),
+///
+/// What a half has in common with the one before counts within the registers that one value of all lanes fills.
+fn patterns(constants: &[u8], size: usize, simd_width: u32) -> Vec<Pattern> {
+    let value = (2 * simd_width as usize).max(2 * HALF);
+    let mut all = vec![EVERY; size / HALF];
+    for thread in constants.chunks_exact(size.max(1)) {
+        for (index, half) in thread.chunks_exact(HALF).enumerate() {
+            let start = index * HALF;
+            let before = (!start.is_multiple_of(value)).then(|| &thread[start - HALF..start]);
+            all[index] &= fitting(half, before);
         }
     }
-    all.into_iter().map(Option::unwrap_or_default).collect()
+    let best = |fits: u32| SPECIAL.iter().rev().find(|(_, bit)| fits & bit != 0);
+    // Without threads, there is nothing to rely on.
+    let known = !constants.is_empty();
+    all.into_iter()
+        .map(|fits| best(fits).filter(|_| known).map_or(Pattern::Any, |(pattern, _)| *pattern))
+        .collect()
 }
 
-fn pattern_of(half: &[u8]) -> Pattern {
-    let word = |index: usize| u32::from(u16::from_le_bytes([half[2 * index], half[2 * index + 1]]));
-    let follows = |step: u32| (1..HALF as u32 / 2).all(|n| word(n as usize) == word(0) + n * step);
-    match () {
-        () if follows(0) => Pattern::Uniform,
-        () if follows(1) => Pattern::Consecutive,
-        () => Pattern::Any,
-    }
+/// The patterns but for `Any`, each with its bit, more special ones later.
+const SPECIAL: [(Pattern, u32); 4] =
+    [(Pattern::Uniform, 1), (Pattern::Consecutive, 2), (Pattern::Repeats, 4), (Pattern::Continues, 8)];
+
+/// The bits of all of them.
+const EVERY: u32 = 15;
+
+/// The patterns that a half register has, as bits.
+fn fitting(half: &[u8], before: Option<&[u8]>) -> u32 {
+    let word =
+        |half: &[u8], index: usize| u32::from(u16::from_le_bytes([half[2 * index], half[2 * index + 1]]));
+    let first = word(half, 0);
+    let last = before.map(|before| word(before, HALF / 2 - 1));
+    let follows = |step: u32| (1..HALF as u32 / 2).all(|n| word(half, n as usize) == first + n * step);
+    let bit = |holds: bool, bit: u32| if holds { bit } else { 0 };
+    let (uniform, consecutive) = (follows(0), follows(1));
+    // Equal to the last of words that may differ says nothing.
+    let before_uniform = before.is_some_and(|before| fitting(before, None) & 1 != 0);
+    let before_consecutive = before.is_some_and(|before| fitting(before, None) & 2 != 0);
+    bit(uniform, 1)
+        | bit(consecutive, 2)
+        | bit(uniform && before_uniform && last == Some(first), 4)
+        | bit(consecutive && before_consecutive && last.map(|last| last + 1) == Some(first), 8)
 }
 
 /// The variant that holds for all launches that differ only in which lanes run and in their threads' own constants.
@@ -60,7 +81,17 @@ pub fn covers(code: &Variant, launch: &Variant) -> bool {
     same == *launch
         && code.per_thread.len() == launch.per_thread.len()
         && (!code.full || launch.full)
-        && patterns().all(|(code, launch)| *code == Pattern::Any || code == launch)
+        && patterns().all(|(code, launch)| implies(*launch, *code))
+}
+
+/// Has what has one pattern the other, too?
+fn implies(pattern: Pattern, other: Pattern) -> bool {
+    match other {
+        Pattern::Any => true,
+        Pattern::Uniform => matches!(pattern, Pattern::Uniform | Pattern::Repeats),
+        Pattern::Consecutive => matches!(pattern, Pattern::Consecutive | Pattern::Continues),
+        Pattern::Repeats | Pattern::Continues => pattern == other,
+    }
 }
 
 #[cfg(test)]
@@ -71,23 +102,44 @@ mod tests {
         words.into_iter().flat_map(u16::to_le_bytes).collect()
     }
 
+    /// Words that follow each other.
+    fn from(first: u16) -> Vec<u8> {
+        words(std::array::from_fn(|n| first.wrapping_add(n as u16)))
+    }
+
     #[test]
     fn patterns_hold_for_all_threads() {
-        let (uniform, consecutive) = (words([3; 8]), words(std::array::from_fn(|n| n as u16 + 8)));
         let any = words([1, 2, 3, 4, 5, 6, 7, 7]);
         let threads = [
-            [&uniform[..], &consecutive, &consecutive, &any].concat(),
-            [&words([5; 8])[..], &words(std::array::from_fn(|n| n as u16)), &uniform, &uniform].concat(),
+            [words([3; 8]), from(8), from(8), any].concat(),
+            [words([5; 8]), from(0), words([3; 8]), words([3; 8])].concat(),
         ];
         let expected = [Pattern::Uniform, Pattern::Consecutive, Pattern::Any, Pattern::Any];
-        assert_eq!(patterns(&threads.concat(), 64), expected);
-        assert_eq!(patterns(&[], 0), []);
+        assert_eq!(patterns(&threads.concat(), 64, 16), expected);
+        assert_eq!(patterns(&[], 0, 16), []);
+        assert_eq!(patterns(&[], 32, 16), [Pattern::Any; 2]);
+    }
+
+    #[test]
+    fn halves_go_on_within_a_value() {
+        use Pattern::{Any, Consecutive, Continues, Repeats, Uniform};
+        let ids = [from(0), from(8), from(16), from(24), words([7; 8]), words([7; 8])].concat();
+        assert_eq!(patterns(&ids, 96, 32), [Consecutive, Continues, Continues, Continues, Uniform, Repeats]);
+        assert_eq!(
+            patterns(&ids, 96, 16),
+            [Consecutive, Continues, Consecutive, Continues, Uniform, Repeats]
+        );
+        let threads = [from(0), from(8), from(16), from(25), from(0), words([7; 8])].concat();
+        assert_eq!(patterns(&threads, 32, 8), [Consecutive, Any]);
+        assert_eq!(patterns(&threads[..64], 32, 8), [Consecutive, Consecutive]);
+        let constants = [words([1, 2, 3, 4, 5, 6, 7, 9]), words([9; 8])].concat();
+        assert_eq!(patterns(&constants, 32, 16), [Any, Uniform]);
     }
 
     #[test]
     fn words_that_wrap_around_do_not_follow_each_other() {
-        let wrapping = words(std::array::from_fn(|n| (n as u16).wrapping_add(0xfffc)));
-        assert_eq!(patterns(&wrapping, 16), [Pattern::Any]);
+        assert_eq!(patterns(&from(0xfffc), 16, 8), [Pattern::Any]);
+        assert_eq!(patterns(&[from(0xfff8), from(0)].concat(), 32, 16), [Pattern::Consecutive; 2]);
     }
 
     #[test]
@@ -108,6 +160,8 @@ mod tests {
         assert!(!covers(&special, &general));
         let other = Variant { cross_thread: 64, ..special.clone() };
         assert!(!covers(&general, &other) && !covers(&other, &special));
+        let repeats = Variant { per_thread: vec![Pattern::Continues, Pattern::Repeats], ..special.clone() };
+        assert!(covers(&special, &repeats) && !covers(&repeats, &special));
         let fewer = Variant { per_thread: vec![Pattern::Any], ..special.clone() };
         assert!(!covers(&fewer, &special) && !covers(&special, &fewer));
     }
