@@ -27,10 +27,15 @@ pub const FAULT: u32 = u32::MAX;
 pub struct Window {
     /// First GPU address, canonical.
     pub start: u64,
-    /// Bytes.
+    /// Bytes, at most [`Window::MAX_SIZE`]: offsets are numbers of 32 bits. Of a larger buffer it is a part.
     pub size: u64,
     /// The host's address of `start`.
     pub host: *mut u8,
+}
+
+impl Window {
+    /// Most bytes of a window.
+    pub const MAX_SIZE: u64 = 1 << 31;
 }
 
 /// The surroundings of a work-group's threads.

@@ -1,0 +1,247 @@
+//! Arithmetic of integers, moves, comparisons.
+
+use gencl_isa::Condition;
+
+use super::Emitter;
+use crate::ir::{Scalar, Ty, Value};
+use crate::native::{Integer, Native, Number};
+
+impl Emitter<'_> {
+    /// Writes an arithmetic instruction.
+    pub(super) fn native(&mut self, index: usize, native: Native) {
+        let mask = self.mask(index);
+        let mask = mask.as_ref();
+        match native {
+            Native::Copy => {
+                let bits = self.bits(index, 0);
+                self.result(index, &bits, mask);
+            }
+            Native::Convert { from, to } => self.conversion(index, from, to, mask),
+            Native::Choose => {
+                let chosen = self.chosen(index);
+                let [a, b] = [self.bits(index, 0), self.bits(index, 1)];
+                let bits = match chosen {
+                    Some(chosen) => self.f.select(&chosen, &a, &b),
+                    None => a,
+                };
+                self.result(index, &bits, mask);
+            }
+            Native::Extreme { number, maximum } => self.extreme(index, number, maximum, mask),
+            Native::Compare { number, condition } => self.comparison(index, number, condition, mask),
+            Native::Integer { function, bits } => self.integer(index, function, bits, mask),
+            Native::Float { function, double } => self.float(index, function, double, mask),
+        }
+    }
+
+    /// The channels for which `sel` takes source 0; `None` for all.
+    fn chosen(&mut self, index: usize) -> Option<Value> {
+        let predicate = self.plan.ops[index].predicate?;
+        let bits = self.predicate(index, predicate);
+        Some(self.f.mask(&bits))
+    }
+
+    fn conversion(&mut self, index: usize, from: Number, to: Number, mask: Option<&Value>) {
+        let a = self.number(index, 0, from);
+        match (from, to) {
+            (Number::Float, Number::Float) => self.finish_float(index, &a, mask),
+            (Number::Float, _) => {
+                let (name, ty) = match to {
+                    Number::Signed => ("fptosi.sat", a.ty.as_int()),
+                    _ => ("fptoui.sat", a.ty.as_int()),
+                };
+                let suffix = format!(".{}.{}", ty.mangled(), a.ty.mangled());
+                let bits = self.f.intrinsic(name, &suffix, ty, &[&a]);
+                self.result(index, &bits, mask);
+            }
+            (_, Number::Float) => {
+                let operation = if from == Number::Unsigned { "uitofp" } else { "sitofp" };
+                let float = self.f.convert(operation, &a, a.ty.of(Scalar::Float));
+                self.finish_float(index, &float, mask);
+            }
+            _ => self.finish_integer(index, &a, mask),
+        }
+    }
+
+    /// Cuts a result to the destination's size, writes it, and sets the flags of `.z` and `.nz`.
+    fn finish_integer(&mut self, index: usize, value: &Value, mask: Option<&Value>) {
+        let op = &self.plan.ops[index];
+        let bits = self.f.resize(value, op.dst.ty.size() * 8, false);
+        if let Some(condition) = op.condition {
+            let zero = Value::int(bits.ty, 0);
+            let operation = if condition == Condition::Equal { "icmp eq" } else { "icmp ne" };
+            let holds = self.f.compare(operation, &bits, &zero);
+            let holds = self.f.mask_bits(&holds);
+            self.set_flags(u32::from(op.flag_bit), &holds, mask);
+        }
+        self.result(index, &bits, mask);
+    }
+
+    fn extreme(&mut self, index: usize, number: Number, maximum: bool, mask: Option<&Value>) {
+        let [a, b] = [self.number(index, 0, number), self.number(index, 1, number)];
+        let operation = match (number, maximum) {
+            (Number::Unsigned | Number::Unsigned64, true) => "icmp uge",
+            (Number::Unsigned | Number::Unsigned64, false) => "icmp ult",
+            (Number::Signed | Number::Signed64, true) => "icmp sge",
+            (Number::Signed | Number::Signed64, false) => "icmp slt",
+            (Number::Float | Number::Double, true) => "fcmp oge",
+            (Number::Float | Number::Double, false) => "fcmp olt",
+        };
+        let mut first = self.f.compare(operation, &a, &b);
+        if number.is_float() {
+            // A number wins over NaN.
+            let nan = self.f.compare("fcmp uno", &b, &b);
+            first = self.f.binary("or", &first, &nan);
+        }
+        let bits = self.f.select(&first, &a, &b);
+        let bits = self.f.cast(&bits, bits.ty.as_int().scalar);
+        self.result(index, &bits, mask);
+    }
+
+    fn comparison(&mut self, index: usize, number: Number, condition: Condition, mask: Option<&Value>) {
+        let [a, b] = [self.number(index, 0, number), self.number(index, 1, number)];
+        let kind = match number {
+            Number::Unsigned | Number::Unsigned64 => ["ult", "ule", "ugt", "uge", "eq", "ne"],
+            Number::Signed | Number::Signed64 => ["slt", "sle", "sgt", "sge", "eq", "ne"],
+            Number::Float | Number::Double => ["olt", "ole", "ogt", "oge", "oeq", "une"],
+        };
+        let asked = match condition {
+            Condition::Less => kind[0],
+            Condition::LessEqual => kind[1],
+            Condition::Greater => kind[2],
+            Condition::GreaterEqual => kind[3],
+            Condition::Equal => kind[4],
+            _ => kind[5],
+        };
+        let family = if number.is_float() { "fcmp" } else { "icmp" };
+        let holds = self.f.compare(&format!("{family} {asked}"), &a, &b);
+        let op = &self.plan.ops[index];
+        let bits = self.f.mask_bits(&holds);
+        self.set_flags(u32::from(op.flag_bit), &bits, mask);
+        if !self.plan.effects[index].definitions.is_empty() {
+            let size = op.dst.ty.size() * 8;
+            let ones = self.f.convert("sext", &holds, Ty::int(size, holds.ty.lanes));
+            self.result(index, &ones, mask);
+        }
+    }
+
+    fn integer(&mut self, index: usize, function: Integer, bits: u32, mask: Option<&Value>) {
+        let kind = if bits == 64 { Number::Unsigned64 } else { Number::Unsigned };
+        let count = self.plan.ops[index].src.iter().filter(|s| s.is_some()).count();
+        let sources: Vec<Value> = (0..count).map(|n| self.number(index, n, kind)).collect();
+        let a = &sources[0];
+        let b = sources.get(1).unwrap_or(a);
+        let ones = Value::int(a.ty, u64::MAX);
+        let count_bits = Value::int(a.ty, u64::from(bits - 1));
+        let value = match function {
+            Integer::Add => self.f.binary("add", a, b),
+            Integer::Multiply => self.f.binary("mul", a, b),
+            Integer::MultiplyLow => {
+                let low = self.f.binary("and", b, &Value::int(b.ty, 0xffff));
+                self.f.binary("mul", a, &low)
+            }
+            Integer::And => self.f.binary("and", a, b),
+            Integer::Or => self.f.binary("or", a, b),
+            Integer::Xor => self.f.binary("xor", a, b),
+            Integer::Not => self.f.binary("xor", a, &ones),
+            Integer::ShiftLeft | Integer::ShiftRight | Integer::ShiftRightSigned => {
+                let by = self.f.binary("and", b, &count_bits);
+                let operation = match function {
+                    Integer::ShiftLeft => "shl",
+                    Integer::ShiftRight => "lshr",
+                    _ => "ashr",
+                };
+                self.f.binary(operation, a, &by)
+            }
+            Integer::MultiplyAdd => {
+                let product = self.f.binary("mul", b, &sources[2]);
+                self.f.binary("add", a, &product)
+            }
+            Integer::Divide { signed, remainder } => self.division(a, b, signed, remainder),
+            Integer::Bfe => {
+                let signed = self.plan.ops[index].src[2].ty.is_signed();
+                self.bit_field(a, b, &sources[2], signed)
+            }
+            Integer::Bfi1 => {
+                let width = self.f.binary("and", a, &count_bits);
+                let offset = self.f.binary("and", b, &count_bits);
+                let one = self.f.binary("shl", &Value::int(a.ty, 1), &width);
+                let field = self.f.binary("sub", &one, &Value::int(a.ty, 1));
+                self.f.binary("shl", &field, &offset)
+            }
+            Integer::Bfi2 => {
+                let zeros = self.bit_function("cttz", a, true);
+                let zeros = self.f.binary("and", &zeros, &count_bits);
+                // No bit in the mask: what is shifted does not matter.
+                let placed = self.f.binary("shl", b, &zeros);
+                let inside = self.f.binary("and", a, &placed);
+                let outside = self.f.binary("xor", a, &ones);
+                let kept = self.f.binary("and", &outside, &sources[2]);
+                self.f.binary("or", &inside, &kept)
+            }
+            Integer::Lzd => self.bit_function("ctlz", a, true),
+            Integer::Cbit => self.bit_function("ctpop", a, false),
+            Integer::Bfrev => self.bit_function("bitreverse", a, false),
+            Integer::Fbl => {
+                let zeros = self.bit_function("cttz", a, true);
+                let none = self.f.compare("icmp eq", a, &Value::int(a.ty, 0));
+                self.f.select(&none, &ones, &zeros)
+            }
+        };
+        self.finish_integer(index, &value, mask);
+    }
+
+    /// An intrinsic of one operand; `flagged` ones are asked to be defined for 0 too.
+    fn bit_function(&mut self, name: &str, a: &Value, flagged: bool) -> Value {
+        let suffix = format!(".{}", a.ty.mangled());
+        let defined = Value::int(crate::ir::BIT, 0);
+        let arguments: &[&Value] = if flagged { &[a, &defined] } else { &[a] };
+        self.f.intrinsic(name, &suffix, a.ty, arguments)
+    }
+
+    /// As `eu::math` defines divisions by 0; the host's would trap.
+    fn division(&mut self, a: &Value, b: &Value, signed: bool, remainder: bool) -> Value {
+        let ty = a.ty;
+        let (zero, one, ones) = (Value::int(ty, 0), Value::int(ty, 1), Value::int(ty, u64::MAX));
+        let by_zero = self.f.compare("icmp eq", b, &zero);
+        if !signed {
+            let divisor = self.f.select(&by_zero, &one, b);
+            let value = self.f.binary(if remainder { "urem" } else { "udiv" }, a, &divisor);
+            return self.f.select(&by_zero, &ones, &value);
+        }
+        let lowest = Value::int(ty, 0x8000_0000);
+        let is_lowest = self.f.compare("icmp eq", a, &lowest);
+        let by_minus_one = self.f.compare("icmp eq", b, &ones);
+        let overflows = self.f.binary("and", &is_lowest, &by_minus_one);
+        let special = self.f.binary("or", &by_zero, &overflows);
+        let divisor = self.f.select(&special, &one, b);
+        let value = self.f.binary(if remainder { "srem" } else { "sdiv" }, a, &divisor);
+        if remainder {
+            // By 0 it is the dividend; of the lowest number by -1 it is 0, as by 1.
+            return self.f.select(&by_zero, a, &value);
+        }
+        let negative = self.f.compare("icmp slt", a, &zero);
+        let largest = self.f.select(&negative, &lowest, &Value::int(ty, 0x7fff_ffff));
+        self.f.select(&by_zero, &largest, &value)
+    }
+
+    /// `bfe`: width, offset, data.
+    fn bit_field(&mut self, width: &Value, offset: &Value, data: &Value, signed: bool) -> Value {
+        let ty = data.ty;
+        let (n31, n32) = (Value::int(ty, 31), Value::int(ty, 32));
+        let width = self.f.binary("and", width, &n31);
+        let offset = self.f.binary("and", offset, &n31);
+        let end = self.f.binary("add", &width, &offset);
+        let inside = self.f.compare("icmp ult", &end, &n32);
+        let left = self.f.binary("sub", &n32, &end);
+        let left = self.f.select(&inside, &left, &Value::int(ty, 0));
+        let right = self.f.binary("sub", &n32, &width);
+        let right = self.f.select(&inside, &right, &offset);
+        // Both are below 32 unless the width is 0, where the result is.
+        let left = self.f.binary("and", &left, &n31);
+        let right = self.f.binary("and", &right, &n31);
+        let moved = self.f.binary("shl", data, &left);
+        let field = self.f.binary(if signed { "ashr" } else { "lshr" }, &moved, &right);
+        let none = self.f.compare("icmp eq", &width, &Value::int(ty, 0));
+        self.f.select(&none, &Value::int(ty, 0), &field)
+    }
+}

@@ -1,0 +1,273 @@
+//! How a thread begins, stops at a barrier, and goes on.
+
+use std::mem::offset_of;
+
+use gencl_simulator::eu::file::{FLAG, FLOW_CONTROL};
+use gencl_simulator::translated::abi::{Frame, Pattern};
+
+use super::{CONSTANT, Emitter, FILE, FRAME};
+use crate::ir::{I32, I64, Label, POINTER, Ty, Value};
+use crate::plan::Step;
+use crate::variables::Variable;
+
+/// Bytes of a register.
+const REGISTER: usize = 32;
+/// Bytes of a half register, of which constants of each thread have a pattern.
+const HALF: usize = 16;
+/// Words of a half register.
+const WORDS: u32 = 8;
+
+/// Bytes that follow each other in a variable.
+struct Run {
+    start: usize,
+    end: usize,
+}
+
+/// Bytes, ascending, as runs, cut at multiples of `cut`.
+fn runs(bytes: &[usize], cut: usize) -> Vec<Run> {
+    let mut runs: Vec<Run> = Vec::new();
+    for byte in bytes {
+        match runs.last_mut() {
+            Some(run) if run.end == *byte && *byte % cut != 0 => run.end += 1,
+            _ => runs.push(Run { start: *byte, end: byte + 1 }),
+        }
+    }
+    runs
+}
+
+/// The type as which so many bytes are copied.
+fn copied(bytes: usize) -> Ty {
+    if bytes.is_multiple_of(4) { Ty::int(32, bytes as u32 / 4) } else { Ty::int(8, bytes as u32) }
+}
+
+impl Emitter<'_> {
+    /// Writes the beginning: where a thread begins anew or goes on.
+    pub(super) fn entry(&mut self) -> Label {
+        let entry = self.f.label();
+        self.f.begin(entry);
+        let zero = Value::int(I32, 0);
+        let number = if self.plan.waits() { self.thread.clone() } else { zero };
+        self.file = self.indexed(offset_of!(Frame, files), &number);
+        let waits: Vec<usize> = self
+            .plan
+            .steps
+            .iter()
+            .enumerate()
+            .filter(|(_, s)| matches!(s, Step::Wait))
+            .map(|(n, _)| n)
+            .collect();
+        let reachable: Vec<usize> =
+            waits.into_iter().filter(|wait| self.flow.block_at(wait + 1).is_some()).collect();
+        if !reachable.is_empty() {
+            let fresh = self.f.label();
+            let resume: Vec<Label> = reachable.iter().map(|_| self.f.label()).collect();
+            let mut targets = vec![fresh];
+            targets.extend(&resume);
+            self.f.switch(&Value::named(I32, "%resume"), &targets);
+            for (wait, label) in reachable.iter().zip(resume) {
+                self.f.begin(label);
+                self.restore(wait + 1);
+            }
+            self.f.begin(fresh);
+        }
+        self.begin_thread();
+        self.f.jump(self.labels[0]);
+        entry
+    }
+
+    /// What a thread begins with.
+    fn begin_thread(&mut self) {
+        let zero = Value::int(I32, 0);
+        for place in self.flags.clone().iter().chain(&self.waiting.clone()) {
+            self.f.store(&zero, place, FILE);
+        }
+        self.set_control(self.plan.variant.control);
+        let mask = if self.plan.variant.full {
+            Value::int(I32, u64::from(u32::MAX >> (32 - self.plan.variant.simd_width)))
+        } else {
+            let masks = self.constant(POINTER, offset_of!(Frame, masks));
+            let at = self.element_at(&masks, 4);
+            self.f.load(I32, &at, CONSTANT)
+        };
+        let active = self.active.clone();
+        self.f.store(&mask, &active, FILE);
+        let constants = self.plan.variant.cross_thread as usize;
+        let own = self.plan.variant.per_thread.len() * HALF;
+        let all: Vec<usize> = (0..REGISTER + constants + own).collect();
+        if self.plan.in_memory {
+            self.payload(None, &all);
+            return;
+        }
+        let variables = self.variables.as_ref().map(|v| v.all.clone()).unwrap_or_default();
+        for (number, variable) in variables.iter().enumerate() {
+            let inside: Vec<usize> =
+                variable.initial.iter().copied().filter(|byte| *byte < all.len()).collect();
+            self.payload(Some((number, variable)), &inside);
+        }
+    }
+
+    /// The place of the thread's own element in an array.
+    fn element_at(&mut self, array: &Value, size: usize) -> Value {
+        let wide = self.f.convert("zext", &self.thread.clone(), I64);
+        let bytes = self.f.binary("mul", &wide, &Value::int(I64, size as u64));
+        self.f.offset(array, &bytes)
+    }
+
+    /// Copies bytes of the payload to a variable, or to the register file.
+    fn payload(&mut self, variable: Option<(usize, &Variable)>, bytes: &[usize]) {
+        for run in runs(bytes, REGISTER) {
+            let to = match variable {
+                Some((number, variable)) => {
+                    self.f.at(&self.places[number].clone(), run.start - variable.start)
+                }
+                None => self.f.at(&self.file.clone(), run.start),
+            };
+            if self.patterned(&run, &to) {
+                continue;
+            }
+            let from = self.payload_source(run.start);
+            // Scalars are copied one by one, so that each is a value of its own.
+            let whole = run.end - run.start;
+            let step = if whole % HALF == 0 { whole } else { 4.min(whole) };
+            let mut at = 0;
+            while at < whole {
+                let size = step.min(whole - at);
+                let source = self.f.at(&from, at);
+                let value = self.f.load(copied(size), &source, "align 1, !tbaa !2, !invariant.load !5");
+                let target = self.f.at(&to, at);
+                self.f.store(&value, &target, FILE);
+                at += size;
+            }
+        }
+    }
+
+    /// Where a byte of the payload is in memory.
+    fn payload_source(&mut self, byte: usize) -> Value {
+        if byte < REGISTER {
+            let headers = self.constant(POINTER, offset_of!(Frame, headers));
+            let step = self.constant(I64, offset_of!(Frame, header_step));
+            let number = self.f.convert("zext", &self.thread.clone(), I64);
+            let bytes = self.f.binary("mul", &number, &step);
+            let own = self.f.offset(&headers, &bytes);
+            return self.f.at(&own, byte);
+        }
+        match self.own_constant(byte) {
+            Some(offset) => {
+                let own = self.constant(POINTER, offset_of!(Frame, per_thread));
+                let own = self.element_at(&own, self.plan.variant.per_thread.len() * HALF);
+                self.f.at(&own, offset)
+            }
+            None => {
+                let before = if self.plan.variant.indirect_data {
+                    self.plan.variant.per_thread.len() * HALF
+                } else {
+                    0
+                };
+                let all = self.constant(POINTER, offset_of!(Frame, cross_thread));
+                self.f.at(&all, byte - REGISTER - before)
+            }
+        }
+    }
+
+    /// The offset in the thread's own constants of a byte of the payload behind the header; `None` in those of all threads.
+    fn own_constant(&self, byte: usize) -> Option<usize> {
+        let variant = self.plan.variant;
+        let before = if variant.indirect_data { 0 } else { variant.cross_thread as usize };
+        let offset = (byte - REGISTER).checked_sub(before)?;
+        (offset < variant.per_thread.len() * HALF).then_some(offset)
+    }
+
+    /// Whole half registers with a pattern are made of their first word.
+    fn patterned(&mut self, run: &Run, to: &Value) -> bool {
+        let halves = (run.end - run.start) / HALF;
+        if run.start < REGISTER
+            || !run.start.is_multiple_of(HALF)
+            || !(run.end - run.start).is_multiple_of(HALF)
+        {
+            return false;
+        }
+        let Some(offset) = self.own_constant(run.start) else { return false };
+        let patterns = &self.plan.variant.per_thread[offset / HALF..offset / HALF + halves];
+        let lanes = halves as u32 * WORDS;
+        let consecutive = match patterns {
+            [Pattern::Uniform | Pattern::Repeats]
+            | [Pattern::Uniform | Pattern::Repeats, Pattern::Repeats] => false,
+            [Pattern::Consecutive | Pattern::Continues]
+            | [Pattern::Consecutive | Pattern::Continues, Pattern::Continues] => true,
+            _ => return false,
+        };
+        let from = self.payload_source(run.start);
+        let first = self.f.load(Ty::int(16, 1), &from, "align 1, !tbaa !2, !invariant.load !5");
+        let mut words = self.f.splat(&first, lanes);
+        if consecutive {
+            let steps = Value::ints(words.ty, u64::from);
+            words = self.f.binary("add nuw", &words, &steps);
+        }
+        self.f.store(&words, to, FILE);
+        true
+    }
+
+    /// Stops until the barrier opens; the value returned says where to go on.
+    pub(super) fn wait(&mut self, index: usize) {
+        let number = self
+            .plan
+            .steps
+            .iter()
+            .enumerate()
+            .filter(|(n, s)| matches!(s, Step::Wait) && self.flow.block_at(n + 1).is_some())
+            .position(|(n, _)| n == index);
+        let Some(number) = number else {
+            // Nothing can follow: the kernel's code ends here.
+            self.f.jump(self.fault);
+            return;
+        };
+        self.move_state(index + 1, true);
+        self.f.ret(&Value::int(I32, number as u64 + 1));
+    }
+
+    /// Goes on with an instruction.
+    fn restore(&mut self, index: usize) {
+        self.move_state(index, false);
+        let block = self.flow.block_at(index).map_or(self.fault, |block| self.labels[block]);
+        self.f.jump(block);
+    }
+
+    /// Copies everything that is live at the beginning of a block to the register file, or from there.
+    fn move_state(&mut self, index: usize, save: bool) {
+        let Some(block) = self.flow.block_at(index) else { return };
+        let mut dwords = vec![(self.flags[0].clone(), FLAG), (self.flags[1].clone(), FLAG + 4)];
+        dwords.push((self.active.clone(), FLOW_CONTROL));
+        let waiting = self.waiting.iter().enumerate();
+        dwords.extend(waiting.map(|(n, place)| (place.clone(), FLOW_CONTROL + 4 + n * 4)));
+        for (place, at) in dwords {
+            let file = self.f.at(&self.file.clone(), at);
+            self.copy(I32, &place, &file, save);
+        }
+        let Some(variables) = &self.variables else { return };
+        let live = variables.live[block].clone();
+        let starts: Vec<usize> = variables.all.iter().map(|v| v.start).collect();
+        let mut by_variable: std::collections::BTreeMap<usize, Vec<usize>> =
+            std::collections::BTreeMap::new();
+        for (variable, byte) in live {
+            by_variable.entry(variable).or_default().push(byte);
+        }
+        for (variable, bytes) in by_variable {
+            for run in runs(&bytes, usize::MAX) {
+                let place = self.f.at(&self.places[variable].clone(), run.start - starts[variable]);
+                let file = self.f.at(&self.file.clone(), run.start);
+                self.copy(copied(run.end - run.start), &place, &file, save);
+            }
+        }
+    }
+
+    fn copy(&mut self, ty: Ty, place: &Value, file: &Value, save: bool) {
+        let (from, to) = if save { (place, file) } else { (file, place) };
+        let value = self.f.load(ty, from, FILE);
+        self.f.store(&value, to, FILE);
+    }
+
+    /// The value of a variable of 32 bits.
+    pub(super) fn dword(&mut self, place: &Value) -> Value {
+        self.f.load(I32, place, FRAME)
+    }
+}

@@ -1,0 +1,159 @@
+//! Execution masks, predicates and flags. All are integers with a bit for each channel.
+
+use gencl_isa::PredicateControl;
+use gencl_simulator::eu::op::Pred;
+
+use super::{Emitter, FRAME};
+use crate::ir::{I32, Ty, Value};
+
+impl Emitter<'_> {
+    /// The channels of an instruction that the execution mask enables; `None` for all.
+    pub(super) fn enabled(&mut self, index: usize) -> Option<Value> {
+        let op = &self.plan.ops[index];
+        if op.no_mask {
+            return None;
+        }
+        let place = self.active.clone();
+        let active = self.dword(&place);
+        Some(self.channels(&active, u32::from(op.channel), u32::from(op.lanes)))
+    }
+
+    /// Bits of a dword as an integer of as many bits.
+    pub(super) fn channels(&mut self, bits: &Value, first: u32, count: u32) -> Value {
+        let moved = match first {
+            0 => bits.clone(),
+            _ => self.f.binary("lshr", bits, &Value::int(I32, u64::from(first))),
+        };
+        self.f.convert("trunc", &moved, Ty::int(count, 1))
+    }
+
+    /// The channels for which an instruction executes; `None` for all.
+    pub(super) fn mask(&mut self, index: usize) -> Option<Value> {
+        let op = &self.plan.ops[index];
+        let enabled = self.enabled(index);
+        let mut mask = match op.predicate {
+            Some(predicate) if !op.predicate_is_operand => {
+                let bits = self.predicate(index, predicate);
+                Some(match enabled {
+                    Some(enabled) => self.f.binary("and", &enabled, &bits),
+                    None => bits,
+                })
+            }
+            _ => enabled,
+        };
+        let lanes = u32::from(op.lanes);
+        if op.write_lanes & (u32::MAX >> (32 - lanes)) != u32::MAX >> (32 - lanes) {
+            let written = Value::int(Ty::int(lanes, 1), u64::from(op.write_lanes));
+            mask = Some(match mask {
+                Some(mask) => self.f.binary("and", &mask, &written),
+                None => written,
+            });
+        }
+        mask
+    }
+
+    /// The channels of an instruction for which a predicate holds.
+    pub(super) fn predicate(&mut self, index: usize, predicate: Pred) -> Value {
+        use PredicateControl as P;
+        let op = &self.plan.ops[index];
+        let (lanes, channel) = (u32::from(op.lanes), u32::from(op.channel));
+        let bits = match predicate.control {
+            P::Any2H | P::Any4H | P::Any8H | P::Any16H | P::Any32H => {
+                self.grouped(index, predicate.control, false)
+            }
+            P::All2H | P::All4H | P::All8H | P::All16H | P::All32H => {
+                self.grouped(index, predicate.control, true)
+            }
+            P::AnyV | P::AllV => {
+                let places = self.flags.clone();
+                let [a, b] = [self.dword(&places[0]), self.dword(&places[1])];
+                let both = self.f.binary(if predicate.control == P::AnyV { "or" } else { "and" }, &a, &b);
+                let first = u32::from(op.flag_base & 31);
+                let moved = self.f.binary("lshr", &both, &Value::int(I32, u64::from(first)));
+                self.channels(&moved, channel, lanes)
+            }
+            _ => {
+                let bits = self.flags_from(u32::from(op.flag_base));
+                self.channels(&bits, channel, lanes)
+            }
+        };
+        if predicate.inverse {
+            let ones = Value::int(bits.ty, u64::MAX);
+            return self.f.binary("xor", &bits, &ones);
+        }
+        bits
+    }
+
+    /// A predicate that is the same for all channels of a group.
+    fn grouped(&mut self, index: usize, control: PredicateControl, all: bool) -> Value {
+        use PredicateControl as P;
+        let op = &self.plan.ops[index];
+        let size: u32 = match control {
+            P::Any2H | P::All2H => 2,
+            P::Any4H | P::All4H => 4,
+            P::Any8H | P::All8H => 8,
+            P::Any16H | P::All16H => 16,
+            _ => 32,
+        };
+        let bits = self.flags_from(u32::from(op.flag_base));
+        let (channel, lanes) = (u32::from(op.channel), u32::from(op.lanes));
+        let mut result = Value::int(I32, 0);
+        for first in (0..32).step_by(size as usize) {
+            // Groups of other channels than the instruction's do not matter.
+            if first + size <= channel || first >= channel + lanes {
+                continue;
+            }
+            let group = u64::from(u32::MAX >> (32 - size)) << first;
+            let own = self.f.binary("and", &bits, &Value::int(I32, group));
+            let holds = if all {
+                self.f.compare("icmp eq", &own, &Value::int(I32, group))
+            } else {
+                self.f.compare("icmp ne", &own, &Value::int(I32, 0))
+            };
+            let ones = self.f.select(&holds, &Value::int(I32, group), &Value::int(I32, 0));
+            result = self.f.binary("or", &result, &ones);
+        }
+        self.channels(&result, channel, lanes)
+    }
+
+    /// 32 bits of the flag registers from a bit on.
+    pub(super) fn flags_from(&mut self, first: u32) -> Value {
+        let places = self.flags.clone();
+        let register = (first / 32) as usize;
+        let low = self.dword(&places[register]);
+        let shift = first % 32;
+        if shift == 0 {
+            return low;
+        }
+        let low = self.f.binary("lshr", &low, &Value::int(I32, u64::from(shift)));
+        if register == 1 {
+            return low;
+        }
+        let high = self.dword(&places[1]);
+        let high = self.f.binary("shl", &high, &Value::int(I32, u64::from(32 - shift)));
+        self.f.binary("or", &low, &high)
+    }
+
+    /// Sets flags from a bit on to `bits`, where the mask (`None`: everywhere) says so. They are all in one register.
+    pub(super) fn set_flags(&mut self, first: u32, bits: &Value, mask: Option<&Value>) {
+        let place = self.flags[(first / 32) as usize].clone();
+        let shift = Value::int(I32, u64::from(first % 32));
+        let wide = |emitter: &mut Self, value: &Value| {
+            let value = emitter.f.convert("zext", value, I32);
+            emitter.f.binary("shl", &value, &shift)
+        };
+        let all = Value::int(bits.ty, u64::MAX);
+        let where_to = wide(self, mask.unwrap_or(&all));
+        let bits = match mask {
+            Some(mask) => self.f.binary("and", bits, mask),
+            None => bits.clone(),
+        };
+        let bits = wide(self, &bits);
+        let old = self.dword(&place);
+        let ones = Value::int(I32, u64::MAX);
+        let others = self.f.binary("xor", &where_to, &ones);
+        let kept = self.f.binary("and", &old, &others);
+        let new = self.f.binary("or", &kept, &bits);
+        self.f.store(&new, &place, FRAME);
+    }
+}

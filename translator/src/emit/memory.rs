@@ -1,0 +1,470 @@
+//! Messages to memory.
+//!
+//! Lanes whose addresses follow each other are one access of the host, lanes that all have one address one of a scalar; others are
+//! gathered and scattered. All of that only inside of the instruction's window; what is elsewhere, or not aligned, the interpreter does,
+//! after the simulator has looked for a better window.
+
+use std::mem::{offset_of, size_of};
+
+use gencl_simulator::translated::abi::{Frame, Window};
+
+use super::{Emitter, FILE, FRAME};
+use crate::ir::{I32, I64, Label, POINTER, Scalar, Ty, Value};
+use crate::message::{Block, Lanes, Memory};
+
+/// How accesses to buffers and to shared local memory are marked.
+fn mark(memory: Memory) -> &'static str {
+    match memory {
+        Memory::Global => "!tbaa !3",
+        Memory::Local => "!tbaa !6",
+    }
+}
+
+/// The bits of an offset in shared local memory that count.
+const LOCAL_OFFSET_BITS: u64 = 0x0fff_ffff;
+
+/// The memory that an instruction may access without asking.
+struct Reach {
+    /// Address of the first byte, of the addresses' type.
+    start: Value,
+    /// Bytes, of the addresses' type.
+    size: Value,
+    /// Where it is.
+    host: Value,
+    /// Its window, if it has one.
+    window: Option<u32>,
+}
+
+/// What the ways through a read have found, to be joined.
+struct Ways {
+    join: Label,
+    incoming: Vec<(Vec<Value>, Label)>,
+}
+
+impl Ways {
+    fn add(&mut self, emitter: &mut Emitter<'_>, values: Vec<Value>) {
+        let from = emitter.f.current();
+        self.incoming.push((values, from));
+        emitter.f.jump(self.join);
+    }
+}
+
+impl Emitter<'_> {
+    fn reach(&mut self, memory: Memory) -> Reach {
+        match memory {
+            Memory::Local => {
+                let host = self.constant(POINTER, offset_of!(Frame, local));
+                let size = self.constant(I32, offset_of!(Frame, local_size));
+                Reach { start: Value::int(I32, 0), size, host, window: None }
+            }
+            Memory::Global => {
+                let number = self.windows;
+                self.windows += 1;
+                let windows = self.constant(POINTER, offset_of!(Frame, windows));
+                let window = self.f.at(&windows, number as usize * size_of::<Window>());
+                let mut field = |ty, offset| {
+                    let at = self.f.at(&window, offset);
+                    self.f.load(ty, &at, FRAME)
+                };
+                let start = field(I64, offset_of!(Window, start));
+                let size = field(I64, offset_of!(Window, size));
+                let host = field(POINTER, offset_of!(Window, host));
+                Reach { start, size, host, window: Some(number) }
+            }
+        }
+    }
+
+    /// Are accesses of so many bytes at these offsets inside?
+    fn inside(&mut self, reach: &Reach, offsets: &Value, bytes: usize) -> Value {
+        let less = Value::int(reach.size.ty, bytes as u64 - 1);
+        let suffix = format!(".{}", reach.size.ty.mangled());
+        let end = self.f.intrinsic("usub.sat", &suffix, reach.size.ty, &[&reach.size, &less]);
+        let end = self.f.splat(&end, offsets.ty.lanes);
+        self.f.compare("icmp ult", offsets, &end)
+    }
+
+    /// Are addresses multiples of a power of two? `None`: of 1 they are.
+    fn aligned(&mut self, addresses: &Value, alignment: usize) -> Option<Value> {
+        if alignment == 1 {
+            return None;
+        }
+        let low = self.f.binary("and", addresses, &Value::int(addresses.ty, alignment as u64 - 1));
+        Some(self.f.compare("icmp eq", &low, &Value::int(addresses.ty, 0)))
+    }
+
+    fn both(&mut self, a: &Value, b: Option<&Value>) -> Value {
+        b.map_or_else(|| a.clone(), |b| self.f.binary("and", a, b))
+    }
+
+    /// Writes a message with an address for each lane.
+    pub(super) fn lanes(&mut self, index: usize, message: &Lanes) {
+        let mask = self.mask(index);
+        let lanes = u32::from(self.plan.ops[index].lanes);
+        let done = self.f.label();
+        if lanes == 1
+            && let Some(mask) = &mask
+        {
+            // A channel alone: all or nothing.
+            let on = self.f.label();
+            if message.write {
+                self.f.branch(mask, on, done);
+                self.f.begin(on);
+            }
+        }
+        let reach = self.reach(message.memory);
+        let addresses = self.addresses(index, message);
+        let data = if message.write {
+            (0..message.components.len()).map(|k| self.payload_of(index, k, message)).collect()
+        } else {
+            Vec::new()
+        };
+        let mut ways = Ways { join: self.f.label(), incoming: Vec::new() };
+        let lane_mask = mask.as_ref().map(|mask| self.f.mask(mask));
+        self.consecutive(message, &reach, &addresses, lane_mask.as_ref(), &data, &mut ways);
+        if lanes > 1 {
+            if !message.write {
+                self.uniform(message, &reach, &addresses, lane_mask.as_ref(), &mut ways);
+            }
+            self.scattered(message, &reach, &addresses, lane_mask.as_ref(), &data, &mut ways);
+        }
+        self.outside(index, message, &reach, &addresses, &mut ways);
+        self.f.begin(ways.join);
+        let values = self.joined(&ways);
+        for (k, value) in values.iter().enumerate() {
+            self.write(index, k, value, mask.as_ref());
+        }
+        if message.write && lanes == 1 && mask.is_some() {
+            self.f.begin(done);
+        }
+    }
+
+    /// What was read, whichever way.
+    fn joined(&mut self, ways: &Ways) -> Vec<Value> {
+        let count = ways.incoming.first().map_or(0, |(values, _)| values.len());
+        let values = (0..count).map(|k| {
+            let incoming: Vec<(Value, Label)> =
+                ways.incoming.iter().map(|(values, label)| (values[k].clone(), *label)).collect();
+            self.f.phi(&incoming)
+        });
+        values.collect()
+    }
+
+    /// The addresses, or offsets in shared local memory.
+    fn addresses(&mut self, index: usize, message: &Lanes) -> Value {
+        let lanes = u32::from(self.plan.ops[index].lanes);
+        let bits = if message.memory == Memory::Global { 64 } else { 32 };
+        let place = self.use_place(index, 0);
+        let addresses = self.f.load(Ty::int(bits, lanes), &place, FILE);
+        match message.memory {
+            Memory::Global => addresses,
+            Memory::Local => self.f.binary("and", &addresses, &Value::int(addresses.ty, LOCAL_OFFSET_BITS)),
+        }
+    }
+
+    /// A component that is to be written, as wide as it is in memory.
+    fn payload_of(&mut self, index: usize, component: usize, message: &Lanes) -> Value {
+        let lanes = u32::from(self.plan.ops[index].lanes);
+        let place = self.use_place(index, component + 1);
+        let data = self.f.load(Ty::int(message.slot as u32 * 8, lanes), &place, FILE);
+        self.f.resize(&data, message.size as u32 * 8, false)
+    }
+
+    /// All lanes as one access, if their addresses follow each other.
+    fn consecutive(
+        &mut self,
+        message: &Lanes,
+        reach: &Reach,
+        addresses: &Value,
+        mask: Option<&Value>,
+        data: &[Value],
+        ways: &mut Ways,
+    ) {
+        let (lanes, span) = (addresses.ty.lanes, message.span());
+        let count = message.components.len();
+        let dense = count * message.size == span;
+        if lanes > 1 && !dense {
+            return;
+        }
+        let first = self.f.element(addresses, 0);
+        let offset = self.f.binary("sub", &first, &reach.start);
+        let mut holds = self.inside(reach, &offset, span * lanes as usize);
+        let aligned = self.aligned(&first, message.alignment);
+        holds = self.both(&holds, aligned.as_ref());
+        if lanes > 1 {
+            let all = self.f.splat(&first, lanes);
+            let steps = Value::ints(addresses.ty, |lane| u64::from(lane) * span as u64);
+            let expected = self.f.binary("add", &all, &steps);
+            let mut same = self.f.compare("icmp eq", addresses, &expected);
+            if let Some(mask) = mask {
+                same = if count == 1 { self.or_not(&same, mask) } else { self.f.binary("and", &same, mask) };
+            }
+            let all = self.f.all(&same);
+            holds = self.f.binary("and", &holds, &all);
+        }
+        let (here, elsewhere) = (self.f.label(), self.f.label());
+        self.f.branch_likely(&holds, here, elsewhere);
+        self.f.begin(here);
+        let at = self.f.offset(&reach.host, &offset);
+        let mask = mask.filter(|_| count == 1 && lanes > 1);
+        let values = self.access_all(message, &at, lanes, mask, data);
+        ways.add(self, values);
+        self.f.begin(elsewhere);
+    }
+
+    /// Reads or writes all lanes, one behind the other. The values are as wide as in the registers.
+    fn access_all(
+        &mut self,
+        message: &Lanes,
+        at: &Value,
+        lanes: u32,
+        mask: Option<&Value>,
+        data: &[Value],
+    ) -> Vec<Value> {
+        let count = message.components.len() as u32;
+        let one = Ty::int(message.size as u32 * 8, lanes);
+        let all = Ty { lanes: lanes * count, ..one };
+        let alignment = message.alignment.min(message.size);
+        let how = format!("align {alignment}, {}", mark(message.memory));
+        if message.write {
+            let value = self.interleaved(data);
+            match mask {
+                Some(mask) => {
+                    let suffix = format!(".{}.p0", all.mangled());
+                    let align = Value::int(I32, alignment as u64);
+                    self.f.intrinsic_line("masked.store", &suffix, &[&value, at, &align, mask]);
+                }
+                None => self.f.store(&value, at, &how),
+            }
+            return Vec::new();
+        }
+        let value = match mask {
+            Some(mask) => {
+                let suffix = format!(".{}.p0", all.mangled());
+                let (align, none) = (Value::int(I32, alignment as u64), Value::poison(all));
+                self.f.intrinsic("masked.load", &suffix, all, &[at, &align, mask, &none])
+            }
+            None => self.f.load(all, at, &how),
+        };
+        (0..count)
+            .map(|k| {
+                let order: Vec<u32> = (0..lanes).map(|lane| lane * count + k).collect();
+                let own = if count == 1 { value.clone() } else { self.f.shuffle(&value, None, &order) };
+                self.f.resize(&own, message.slot as u32 * 8, false)
+            })
+            .collect()
+    }
+
+    /// Components of all lanes, lane by lane.
+    fn interleaved(&mut self, data: &[Value]) -> Value {
+        if data.len() == 1 {
+            return data[0].clone();
+        }
+        let lanes = data[0].ty.lanes;
+        if lanes == 1 {
+            let ty = Ty { lanes: data.len() as u32, ..data[0].ty };
+            return data.iter().enumerate().fold(Value::poison(ty), |all, (k, value)| {
+                self.f.value(ty, &format!("insertelement {}, {}, i64 {k}", all.typed(), value.typed()))
+            });
+        }
+        // Pairs are put together until there is one; components that are missing to a power of two are anything.
+        let mut parts = data.to_vec();
+        while parts.len() > 1 {
+            let pairs: Vec<Value> = parts
+                .chunks(2)
+                .map(|pair| {
+                    let other = pair.get(1).cloned().unwrap_or_else(|| Value::poison(pair[0].ty));
+                    let order: Vec<u32> = (0..pair[0].ty.lanes * 2).collect();
+                    self.f.shuffle(&pair[0], Some(&other), &order)
+                })
+                .collect();
+            parts = pairs;
+        }
+        let count = data.len() as u32;
+        let order: Vec<u32> = (0..lanes * count).map(|n| n % count * lanes + n / count).collect();
+        self.f.shuffle(&parts[0], None, &order)
+    }
+
+    fn or_not(&mut self, condition: &Value, mask: &Value) -> Value {
+        let ones = Value::int(mask.ty, 1);
+        let not = self.f.binary("xor", mask, &ones);
+        self.f.binary("or", condition, &not)
+    }
+
+    /// One read for all lanes, if they have one address.
+    fn uniform(
+        &mut self,
+        message: &Lanes,
+        reach: &Reach,
+        addresses: &Value,
+        mask: Option<&Value>,
+        ways: &mut Ways,
+    ) {
+        let lanes = addresses.ty.lanes;
+        let first = self.f.element(addresses, 0);
+        let offset = self.f.binary("sub", &first, &reach.start);
+        let inside = self.inside(reach, &offset, message.span());
+        let aligned = self.aligned(&first, message.alignment);
+        let mut holds = self.both(&inside, aligned.as_ref());
+        let all = self.f.splat(&first, lanes);
+        let mut same = self.f.compare("icmp eq", addresses, &all);
+        if let Some(mask) = mask {
+            same = self.or_not(&same, mask);
+        }
+        let all = self.f.all(&same);
+        holds = self.f.binary("and", &holds, &all);
+        let (here, elsewhere) = (self.f.label(), self.f.label());
+        self.f.branch(&holds, here, elsewhere);
+        self.f.begin(here);
+        let at = self.f.offset(&reach.host, &offset);
+        let how = format!("align {}, {}", message.alignment.min(message.size), mark(message.memory));
+        let values = message
+            .components
+            .iter()
+            .map(|(inner, _)| {
+                let at = self.f.at(&at, *inner);
+                let value = self.f.load(Ty::int(message.size as u32 * 8, 1), &at, &how);
+                let value = self.f.resize(&value, message.slot as u32 * 8, false);
+                self.f.splat(&value, lanes)
+            })
+            .collect();
+        ways.add(self, values);
+        self.f.begin(elsewhere);
+    }
+
+    /// Each lane for itself, if all are inside.
+    fn scattered(
+        &mut self,
+        message: &Lanes,
+        reach: &Reach,
+        addresses: &Value,
+        mask: Option<&Value>,
+        data: &[Value],
+        ways: &mut Ways,
+    ) {
+        let lanes = addresses.ty.lanes;
+        let start = self.f.splat(&reach.start, lanes);
+        let offsets = self.f.binary("sub", addresses, &start);
+        let inside = self.inside(reach, &offsets, message.span());
+        let aligned = self.aligned(addresses, message.alignment);
+        let mut holds = self.both(&inside, aligned.as_ref());
+        if let Some(mask) = mask {
+            holds = self.or_not(&holds, mask);
+        }
+        let all = self.f.all(&holds);
+        let (here, elsewhere) = (self.f.label(), self.f.label());
+        self.f.branch_likely(&all, here, elsewhere);
+        self.f.begin(here);
+        // A window has no more bytes than 31 bits can count.
+        let offsets = self.f.resize(&offsets, 32, false);
+        let pointers = Ty { scalar: Scalar::Pointer, lanes };
+        let text = format!("getelementptr i8, {}, {}", reach.host.typed(), offsets.typed());
+        let places = self.f.value(pointers, &text);
+        let all_lanes = Value::int(Ty::int(1, lanes), 1);
+        let mask = mask.cloned().unwrap_or(all_lanes);
+        let ty = Ty::int(message.size as u32 * 8, lanes);
+        let suffix = format!(".{}.{}", ty.mangled(), pointers.mangled());
+        let align = Value::int(I32, message.alignment.min(message.size) as u64);
+        let mut values = Vec::new();
+        for (k, (inner, _)) in message.components.iter().enumerate() {
+            let at = match inner {
+                0 => places.clone(),
+                inner => {
+                    let text = format!("getelementptr i8, {}, i64 {inner}", places.typed());
+                    self.f.value(pointers, &text)
+                }
+            };
+            if message.write {
+                self.f.intrinsic_line("masked.scatter", &suffix, &[&data[k], &at, &align, &mask]);
+            } else {
+                let none = Value::poison(ty);
+                let value = self.f.intrinsic("masked.gather", &suffix, ty, &[&at, &align, &mask, &none]);
+                values.push(self.f.resize(&value, message.slot as u32 * 8, false));
+            }
+        }
+        ways.add(self, values);
+        self.f.begin(elsewhere);
+    }
+
+    /// The interpreter's way. The next time the window may be the right one.
+    fn outside(&mut self, index: usize, message: &Lanes, reach: &Reach, addresses: &Value, ways: &mut Ways) {
+        if let Some(window) = reach.window {
+            let address = self.first_enabled(index, addresses);
+            self.find(window, &address);
+        }
+        self.store_operands(index);
+        self.execute(index);
+        let lanes = addresses.ty.lanes;
+        let values = if message.write {
+            Vec::new()
+        } else {
+            let ty = Ty::int(message.slot as u32 * 8, lanes);
+            let components = message.components.iter();
+            components
+                .map(|(_, byte)| {
+                    let at = self.f.at(&self.file.clone(), *byte);
+                    self.f.load(ty, &at, FILE)
+                })
+                .collect()
+        };
+        ways.add(self, values);
+    }
+
+    /// The address of the first channel for which the message is executed; any if there is none.
+    fn first_enabled(&mut self, index: usize, addresses: &Value) -> Value {
+        let lanes = addresses.ty.lanes;
+        let mask = self.mask(index);
+        let (Some(mask), true) = (mask, lanes > 1) else { return self.f.element(addresses, 0) };
+        let defined = Value::int(crate::ir::BIT, 0);
+        let suffix = format!(".{}", mask.ty.mangled());
+        let first = self.f.intrinsic("cttz", &suffix, mask.ty, &[&mask, &defined]);
+        let first = self.f.convert("zext", &first, I64);
+        let last = Value::int(I64, u64::from(lanes - 1));
+        let first = self.f.intrinsic("umin", ".i64", I64, &[&first, &last]);
+        let text = format!("extractelement {}, {}", addresses.typed(), first.typed());
+        self.f.value(Ty { lanes: 1, ..addresses.ty }, &text)
+    }
+
+    /// Writes a message that moves bytes at one address.
+    pub(super) fn data_block(&mut self, index: usize, message: &Block) {
+        let reach = self.reach(Memory::Global);
+        let place = self.use_place(index, 0);
+        let address = self.f.load(I64, &place, FILE);
+        let offset = self.f.binary("sub", &address, &reach.start);
+        let inside = self.inside(&reach, &offset, message.bytes);
+        let aligned = self.aligned(&address, message.alignment);
+        let holds = self.both(&inside, aligned.as_ref());
+        let (here, outside) = (self.f.label(), self.f.label());
+        let mut ways = Ways { join: self.f.label(), incoming: Vec::new() };
+        self.f.branch_likely(&holds, here, outside);
+        self.f.begin(here);
+        let at = self.f.offset(&reach.host, &offset);
+        let ty = Ty::int(32, message.bytes as u32 / 4);
+        let how = format!("align 4, {}", mark(Memory::Global));
+        let mut values = Vec::new();
+        if message.write {
+            let place = self.use_place(index, 1);
+            let data = self.f.load(ty, &place, FILE);
+            self.f.store(&data, &at, &how);
+        } else {
+            values.push(self.f.load(ty, &at, &how));
+        }
+        ways.add(self, values);
+        self.f.begin(outside);
+        if let Some(window) = reach.window {
+            self.find(window, &address);
+        }
+        self.store_operands(index);
+        self.execute(index);
+        let mut values = Vec::new();
+        if !message.write {
+            let at = self.f.at(&self.file.clone(), message.data);
+            values.push(self.f.load(ty, &at, FILE));
+        }
+        ways.add(self, values);
+        self.f.begin(ways.join);
+        for value in self.joined(&ways) {
+            let place = self.definition_place(index, 0);
+            self.f.store(&value, &place, FILE);
+        }
+    }
+}

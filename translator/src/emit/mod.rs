@@ -1,0 +1,251 @@
+//! Writes LLVM IR for a kernel.
+//!
+//! One function executes a thread. Registers are variables on the stack, which LLVM makes values of; flags and execution masks are integers
+//! with a bit for each channel. Channels that wait for the thread at a target are bits in a variable of that target.
+
+mod arithmetic;
+mod branch;
+mod call;
+mod entry;
+mod float;
+mod mask;
+mod memory;
+mod operand;
+
+use std::mem::offset_of;
+
+use gencl_simulator::eu::file::CONTROL;
+use gencl_simulator::translated::abi::{FAULT, Frame, GROUP, THREAD, Translation};
+
+use crate::flow::Flow;
+use crate::ir::{Function, I8, I32, I64, Label, POINTER, Ty, Value};
+use crate::message::Message;
+use crate::plan::{Plan, Step};
+use crate::variables::Variables;
+use crate::{Refused, Written};
+
+/// How accesses to the frame, which nobody changes meanwhile, are marked.
+const CONSTANT: &str = "align 4, !tbaa !2, !invariant.load !5";
+/// How accesses to windows and to what else changes in the frame are marked.
+const FRAME: &str = "align 4, !tbaa !2";
+/// How accesses to register files are marked.
+const FILE: &str = "align 1, !tbaa !4";
+
+/// What the marks mean: kinds of memory of which none overlaps another; how likely a branch is.
+const METADATA: &str = r#"
+attributes #0 = { nounwind "prefer-vector-width"="512" "min-legal-vector-width"="512" }
+attributes #1 = { alwaysinline nounwind "prefer-vector-width"="512" "min-legal-vector-width"="512" }
+attributes #2 = { cold nounwind }
+
+!1 = !{!"branch_weights", i32 1000, i32 1}
+!2 = !{!11, !11, i64 0}
+!3 = !{!12, !12, i64 0}
+!4 = !{!13, !13, i64 0}
+!5 = !{}
+!6 = !{!14, !14, i64 0}
+!10 = !{!"gencl"}
+!11 = !{!"frame", !10, i64 0}
+!12 = !{!"memory", !10, i64 0}
+!13 = !{!"registers", !10, i64 0}
+!14 = !{!"shared local memory", !10, i64 0}
+"#;
+
+/// The function around the one of a thread, for kernels that never wait.
+const ALL_THREADS: &str = "
+group:
+  %count.at = getelementptr i8, ptr %frame, i64 {threads}
+  %count = load i32, ptr %count.at, align 4, !tbaa !2, !invariant.load !5
+  br label %next
+next:
+  %thread = phi i32 [ 0, %group ], [ %after, %more ]
+  %ended = call i32 @thread(ptr %frame, i32 %thread, i32 0)
+  %fault = icmp ne i32 %ended, 0
+  br i1 %fault, label %end, label %more
+more:
+  %after = add nuw i32 %thread, 1
+  %last = icmp eq i32 %after, %count
+  br i1 %last, label %end, label %next
+end:
+  %result = phi i32 [ %ended, %next ], [ 0, %more ]
+  ret i32 %result
+";
+
+/// Targets at which channels may wait; more have no place in the register file while the thread waits itself.
+const MAX_TARGETS: usize = 36;
+
+/// Writes a kernel.
+pub struct Emitter<'a> {
+    plan: &'a Plan<'a>,
+    flow: &'a Flow,
+    variables: Option<Variables>,
+    f: Function,
+    frame: Value,
+    thread: Value,
+    file: Value,
+    /// Of each variable.
+    places: Vec<Value>,
+    /// `f0`, `f1`
+    flags: [Value; 2],
+    /// Enabled channels.
+    active: Value,
+    /// Channels that wait, of each target.
+    waiting: Vec<Value>,
+    /// Of each block.
+    labels: Vec<Label>,
+    /// Returns [`FAULT`].
+    fault: Label,
+    windows: u32,
+    interpreted: u32,
+}
+
+/// Writes the module of a kernel.
+///
+/// # Errors
+/// Why that is not possible.
+pub fn emit(plan: &Plan<'_>, flow: &Flow) -> Result<Written, Refused> {
+    if flow.targets.len() > MAX_TARGETS && plan.waits() {
+        return Err(Refused(format!("{} places where channels wait", flow.targets.len())));
+    }
+    let variables = (!plan.in_memory).then(|| Variables::new(plan, flow));
+    let mut f = Function::default();
+    let pointer = |f: &mut Function, bytes| f.variable(bytes);
+    let flags = [pointer(&mut f, 4), pointer(&mut f, 4)];
+    let active = pointer(&mut f, 4);
+    let waiting = flow.targets.iter().map(|_| pointer(&mut f, 4)).collect();
+    let all = variables.as_ref().map_or(&[][..], |v| &v.all);
+    let places = all.iter().map(|v| f.variable((v.end - v.start).next_multiple_of(4))).collect();
+    let labels = flow.blocks.iter().map(|_| f.label()).collect();
+    let fault = f.label();
+    let mut emitter = Emitter {
+        plan,
+        flow,
+        variables,
+        f,
+        frame: Value::named(POINTER, "%frame"),
+        thread: Value::named(I32, "%thread"),
+        file: Value::named(POINTER, "%frame"),
+        places,
+        flags,
+        active,
+        waiting,
+        labels,
+        fault,
+        windows: 0,
+        interpreted: 0,
+    };
+    let entry = emitter.entry();
+    for block in 0..flow.blocks.len() {
+        emitter.block(block);
+    }
+    emitter.f.begin(fault);
+    emitter.f.ret(&Value::int(I32, u64::from(FAULT)));
+    Ok(emitter.finish(entry))
+}
+
+impl Emitter<'_> {
+    fn finish(self, entry: Label) -> Written {
+        let waits = self.plan.waits();
+        let arguments = "(ptr noalias nonnull %frame, i32 %thread, i32 %resume)";
+        let header = if waits {
+            format!("define i32 @{THREAD}{arguments} #0")
+        } else {
+            format!("define internal i32 @thread{arguments} #1")
+        };
+        let mut ir = self.f.finish(&header, entry, METADATA);
+        if !waits {
+            let threads = offset_of!(Frame, threads).to_string();
+            let body = ALL_THREADS.replace("{threads}", &threads);
+            ir.push_str(&format!("\ndefine i32 @{GROUP}(ptr noalias nonnull %frame) #0 {{{body}}}\n"));
+        }
+        let translation =
+            Translation { object: Vec::new(), windows: self.windows, waits, interpreted: self.interpreted };
+        Written { ir, translation }
+    }
+
+    /// A field of the frame that does not change while the thread runs.
+    fn constant(&mut self, ty: Ty, offset: usize) -> Value {
+        let at = self.f.at(&self.frame.clone(), offset);
+        self.f.load(ty, &at, CONSTANT)
+    }
+
+    /// Writes a block.
+    fn block(&mut self, block: usize) {
+        let (start, end) = (self.flow.blocks[block].start, self.flow.blocks[block].end);
+        self.f.begin(self.labels[block]);
+        if self.is_loop_header(block) {
+            self.stop_if_cancelled();
+        }
+        if let Some(target) = self.flow.target(block) {
+            self.enable_waiting(target);
+        }
+        for index in start..end {
+            self.step(index);
+        }
+        if !self.f.is_terminated() {
+            let next = self.flow.block_at(end).map_or(self.fault, |next| self.labels[next]);
+            self.f.jump(next);
+        }
+    }
+
+    fn step(&mut self, index: usize) {
+        let plan = self.plan;
+        match &plan.steps[index] {
+            Step::Nothing => {}
+            Step::Native(native) => self.native(index, *native),
+            Step::Message(Message::Lanes(message)) => self.lanes(index, message),
+            Step::Message(Message::Block(message)) => self.data_block(index, message),
+            Step::Message(Message::Fence { answer }) => {
+                self.f.line("fence seq_cst");
+                if let Some((_, bytes)) = answer {
+                    let zero = Value::int(Ty::int(32, *bytes as u32 / 4), 0);
+                    let at = self.definition_place(index, 0);
+                    self.f.store(&zero, &at, FILE);
+                }
+            }
+            Step::Message(Message::Barrier) => self.arrive(),
+            Step::Message(Message::End) => self.f.ret(&Value::int(I32, 0)),
+            Step::Control(bits) => self.set_control(*bits),
+            Step::Interpret => self.interpret(index),
+            Step::Branch(branch) => self.branch(index, *branch),
+            Step::Wait => self.wait(index),
+        }
+    }
+
+    /// What the interpreter finds in `cr0`.
+    fn set_control(&mut self, bits: u32) {
+        let at = self.f.at(&self.file.clone(), CONTROL);
+        self.f.store(&Value::int(I32, u64::from(bits)), &at, FILE);
+    }
+
+    fn is_loop_header(&self, block: usize) -> bool {
+        self.flow.blocks[block..].iter().any(|other| other.thread.contains(&block))
+    }
+
+    /// Ends the thread when the launch is cancelled.
+    fn stop_if_cancelled(&mut self) {
+        let flag = self.constant(POINTER, offset_of!(Frame, cancel));
+        // "acquire": what other threads of the host write is seen on the next round.
+        let cancelled = self.f.value(I8, &format!("load atomic i8, {} acquire, align 1", flag.typed()));
+        let run = self.f.compare("icmp eq", &cancelled, &Value::int(I8, 0));
+        let on = self.f.label();
+        self.f.branch_likely(&run, on, self.fault);
+        self.f.begin(on);
+    }
+
+    /// One more thread has come to the barrier.
+    fn arrive(&mut self) {
+        let at = self.f.at(&self.frame.clone(), offset_of!(Frame, arrived));
+        let count = self.f.load(I32, &at, FRAME);
+        let count = self.f.binary("add", &count, &Value::int(I32, 1));
+        self.f.store(&count, &at, FRAME);
+    }
+
+    /// A pointer in an array of the frame, at a number.
+    fn indexed(&mut self, array: usize, index: &Value) -> Value {
+        let array = self.constant(POINTER, array);
+        let wide = self.f.convert("zext", index, I64);
+        let bytes = self.f.binary("mul", &wide, &Value::int(I64, 8));
+        let at = self.f.offset(&array, &bytes);
+        self.f.load(POINTER, &at, CONSTANT)
+    }
+}

@@ -1,0 +1,187 @@
+//! Reading sources and writing results.
+
+use gencl_simulator::eu::file::{FLAG, GRF_BYTES};
+use gencl_simulator::eu::operand::{Place, Target};
+
+use super::{Emitter, FILE};
+use crate::ir::{I32, Scalar, Ty, Value};
+use crate::native::Number;
+
+impl Emitter<'_> {
+    /// Where the first byte of a read is.
+    pub(super) fn use_place(&mut self, index: usize, number: usize) -> Value {
+        let Some(access) = &self.plan.effects[index].uses[number] else { return self.file.clone() };
+        let start = access.extent().0;
+        let variable = self.variables.as_ref().and_then(|v| v.uses[index][number]);
+        self.place(variable, start)
+    }
+
+    /// Where the first byte of a write is.
+    pub(super) fn definition_place(&mut self, index: usize, number: usize) -> Value {
+        let start = self.plan.effects[index].definitions[number].access.extent().0;
+        let variable = self.variables.as_ref().map(|v| v.definitions[index][number]);
+        self.place(variable, start)
+    }
+
+    fn place(&mut self, variable: Option<usize>, byte: usize) -> Value {
+        let base = match (&self.variables, variable) {
+            (Some(variables), Some(variable)) => {
+                return self.f.at(&self.places[variable].clone(), byte - variables.all[variable].start);
+            }
+            _ => self.file.clone(),
+        };
+        self.f.at(&base, byte)
+    }
+
+    /// The elements of a source as they are, as integers.
+    pub(super) fn bits(&mut self, index: usize, number: usize) -> Value {
+        let op = &self.plan.ops[index];
+        let src = &op.src[number];
+        let (lanes, size) = (u32::from(op.lanes), src.ty.size() * 8);
+        let ty = Ty::int(size, lanes);
+        let one = Ty::int(size, 1);
+        match &src.place {
+            Place::Constant(bits) => return Value::int(ty, *bits),
+            Place::Constants(constants) => return Value::ints(ty, |lane| constants[lane as usize]),
+            Place::None | Place::Indirect { .. } => return Value::int(ty, 0),
+            Place::Packed(at) | Place::Scalar(at) if *at >= GRF_BYTES => {
+                return self.flag_operand(*at, ty);
+            }
+            _ => {}
+        }
+        let place = self.use_place(index, number);
+        match &src.place {
+            Place::Scalar(_) => {
+                let element = self.f.load(one, &place, FILE);
+                self.f.splat(&element, lanes)
+            }
+            Place::Scattered(offsets) => {
+                let offsets = &offsets[..lanes as usize];
+                let first = offsets.iter().min().copied().unwrap_or(0);
+                let step = (size / 8) as u16;
+                if offsets.iter().any(|at| (at - first) % step != 0) {
+                    return self.byte_by_byte(&place, offsets, first, ty);
+                }
+                let order: Vec<u32> = offsets.iter().map(|at| u32::from((at - first) / step)).collect();
+                let count = order.iter().max().copied().unwrap_or(0) + 1;
+                let all = self.f.load(Ty { lanes: count, ..one }, &place, FILE);
+                self.f.shuffle(&all, None, &order)
+            }
+            _ => self.f.load(ty, &place, FILE),
+        }
+    }
+
+    /// Elements that are not multiples of their size apart.
+    fn byte_by_byte(&mut self, place: &Value, offsets: &[u16], first: u16, ty: Ty) -> Value {
+        let mut result = Value::poison(ty);
+        for (lane, at) in offsets.iter().enumerate() {
+            let at = self.f.at(place, usize::from(at - first));
+            let element = self.f.load(Ty { lanes: 1, ..ty }, &at, FILE);
+            let text = format!("insertelement {}, {}, i64 {lane}", result.typed(), element.typed());
+            result = self.f.value(ty, &text);
+        }
+        result
+    }
+
+    /// Flags, or `null`, as a source.
+    fn flag_operand(&mut self, at: usize, ty: Ty) -> Value {
+        if !(FLAG..FLAG + 8).contains(&at) {
+            return Value::int(ty, 0);
+        }
+        let bits = self.flags_from((at - FLAG) as u32 * 8);
+        self.f.resize(&bits, ty.scalar.bits(), false)
+    }
+
+    /// A source as numbers, with its modifiers.
+    pub(super) fn number(&mut self, index: usize, number: usize, kind: Number) -> Value {
+        let src = &self.plan.ops[index].src[number];
+        let mut bits = self.bits(index, number);
+        if kind.is_float() {
+            let width = bits.ty.scalar.bits();
+            let sign = Value::int(bits.ty, 1 << (width - 1));
+            if src.abs {
+                let rest = Value::int(bits.ty, (1 << (width - 1)) - 1);
+                bits = self.f.binary("and", &bits, &rest);
+            }
+            if src.negate {
+                bits = self.f.binary("xor", &bits, &sign);
+            }
+            return self.f.cast(&bits, if width == 64 { Scalar::Double } else { Scalar::Float });
+        }
+        let mut value = self.f.resize(&bits, kind.bits(), src.ty.is_signed());
+        let zero = Value::int(value.ty, 0);
+        if src.complement {
+            return self.f.binary("xor", &value, &Value::int(value.ty, u64::MAX));
+        }
+        if src.abs && src.ty.is_signed() {
+            let positive = self.f.compare("icmp sge", &value, &zero);
+            let negated = self.f.binary("sub", &zero, &value);
+            value = self.f.select(&positive, &value, &negated);
+        }
+        if src.negate {
+            value = self.f.binary("sub", &zero, &value);
+        }
+        value
+    }
+
+    /// Writes elements as they are to write `number` of an instruction.
+    pub(super) fn write(&mut self, index: usize, number: usize, bits: &Value, mask: Option<&Value>) {
+        let plan = self.plan;
+        let access = &plan.effects[index].definitions[number].access;
+        let place = self.definition_place(index, number);
+        let merging = self.variables.as_ref().is_none_or(|v| v.merging[index][number]);
+        let mask = mask.filter(|_| merging).cloned();
+        let size = access.size;
+        let lanes = access.at.len() as u32;
+        let step = if lanes > 1 { (access.at[1] - access.at[0]) / size } else { 1 };
+        if step == 1 {
+            let new = match mask {
+                Some(mask) => {
+                    let old = self.f.load(bits.ty, &place, FILE);
+                    let mask = self.f.mask(&mask);
+                    self.f.select(&mask, bits, &old)
+                }
+                None => bits.clone(),
+            };
+            self.f.store(&new, &place, FILE);
+            return;
+        }
+        let count = (lanes - 1) * u32::from(step) + 1;
+        let all = self.f.load(Ty { lanes: count, ..bits.ty }, &place, FILE);
+        let mut new = bits.clone();
+        if let Some(mask) = mask {
+            let order: Vec<u32> = (0..lanes).map(|n| n * u32::from(step)).collect();
+            let old = self.f.shuffle(&all, None, &order);
+            let mask = self.f.mask(&mask);
+            new = self.f.select(&mask, bits, &old);
+        }
+        // As wide as what is there, and then each element from the one or the other.
+        let wide: Vec<u32> = (0..count).map(|n| n.min(lanes - 1)).collect();
+        let new = self.f.shuffle(&new, None, &wide);
+        let order: Vec<u32> = (0..count)
+            .map(|n| if n % u32::from(step) == 0 { count + n / u32::from(step) } else { n })
+            .collect();
+        let merged = self.f.shuffle(&all, Some(&new), &order);
+        self.f.store(&merged, &place, FILE);
+    }
+
+    /// Writes an instruction's result, which may go to flags.
+    pub(super) fn result(&mut self, index: usize, bits: &Value, mask: Option<&Value>) {
+        if !self.plan.effects[index].definitions.is_empty() {
+            self.write(index, 0, bits, mask);
+            return;
+        }
+        if let Target::Direct { offset, .. } = self.plan.ops[index].dst.target
+            && (FLAG..FLAG + 8).contains(&offset)
+        {
+            let first = (offset - FLAG) as u32 * 8;
+            let width = bits.ty.scalar.bits();
+            let all = mask.map(|mask| self.f.convert("sext", mask, Ty::int(width, 1)));
+            if width + first % 32 <= 32 {
+                self.set_flags(first, bits, all.as_ref());
+            } else {
+                debug_assert!(false, "{I32:?}: flags beyond their register");
+            }
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! Where threads and channels go.
+//!
+//! A thread executes one instruction after the other for the channels that are enabled; the others are parked where a branch has
+//! sent them. So there are two graphs: that of the thread, which passes code for other channels, and that of a channel alone.
+
+use fixedbitset::FixedBitSet;
+use gencl_simulator::eu::message::Kind;
+use gencl_simulator::eu::op::{Action, Branch, Op};
+
+use crate::plan::{Plan, Step};
+
+/// Where a thread may go on after an instruction.
+pub fn thread_successors(ops: &[Op], index: usize) -> Vec<usize> {
+    let next = index + 1;
+    let op = &ops[index];
+    match &op.action {
+        Action::Branch(branch) => match *branch {
+            Branch::Jump(target) if op.predicate.is_none() => vec![target],
+            Branch::Jump(target) => vec![next, target],
+            Branch::GotoBackward { jip, uip } => vec![jip, uip],
+            Branch::While { jip }
+            | Branch::If { jip }
+            | Branch::Else { jip, .. }
+            | Branch::Join { jip }
+            | Branch::Leave { jip, .. }
+            | Branch::GotoForward { jip, .. }
+            | Branch::Diverge { jip } => vec![next, jip],
+            Branch::JumpIndirect | Branch::Call { .. } | Branch::Return => Vec::new(),
+        },
+        Action::Message(m) if m.end_of_thread || matches!(m.kind, Some(Kind::End)) => Vec::new(),
+        _ => vec![next],
+    }
+}
+
+/// Where an enabled channel may go on after an instruction.
+pub fn channel_successors(ops: &[Op], index: usize) -> Vec<usize> {
+    let next = index + 1;
+    match &ops[index].action {
+        Action::Branch(branch) => match *branch {
+            Branch::If { jip } | Branch::While { jip } | Branch::Diverge { jip } => vec![next, jip],
+            Branch::Else { uip, .. } => vec![uip],
+            Branch::Join { .. } => vec![next],
+            Branch::Leave { uip, .. } | Branch::GotoForward { uip, .. } => vec![next, uip],
+            _ => thread_successors(ops, index),
+        },
+        _ => thread_successors(ops, index),
+    }
+}
+
+/// Where a branch may park channels.
+fn parks_at(index: usize, branch: &Branch) -> Vec<usize> {
+    match *branch {
+        Branch::If { jip } | Branch::Diverge { jip } => vec![jip],
+        Branch::Else { uip, .. } | Branch::Leave { uip, .. } | Branch::GotoForward { uip, .. } => vec![uip],
+        Branch::While { .. } => vec![index + 1],
+        Branch::GotoBackward { jip, .. } => vec![jip],
+        Branch::Jump(_)
+        | Branch::JumpIndirect
+        | Branch::Join { .. }
+        | Branch::Call { .. }
+        | Branch::Return => Vec::new(),
+    }
+}
+
+/// Instructions that are entered at the first and left at the last.
+#[derive(Clone, Debug)]
+pub struct Block {
+    /// First instruction.
+    pub start: usize,
+    /// Behind the last.
+    pub end: usize,
+    /// Where the thread may go on, as blocks.
+    pub thread: Vec<usize>,
+    /// Where an enabled channel may go on, as blocks.
+    pub channel: Vec<usize>,
+    /// Channels may be parked at these targets ([`Flow::targets`]) while the thread is in the block.
+    pub parked: FixedBitSet,
+}
+
+/// The control flow of a kernel. Only blocks that a thread can reach are there; the first one is the kernel's first.
+pub struct Flow {
+    /// In the order of their instructions.
+    pub blocks: Vec<Block>,
+    /// The block that begins at an instruction.
+    block_at: Vec<Option<usize>>,
+    /// The blocks at whose beginning channels may wait.
+    pub targets: Vec<usize>,
+}
+
+impl Flow {
+    /// Finds the blocks.
+    pub fn new(plan: &Plan<'_>) -> Flow {
+        let ops = plan.ops;
+        let reached = reach(ops);
+        let mut leaders = FixedBitSet::with_capacity(ops.len() + 1);
+        leaders.insert(0);
+        for index in reached.ones() {
+            let next = index + 1;
+            match &plan.steps[index] {
+                Step::Branch(branch) => {
+                    leaders.extend(thread_successors(ops, index));
+                    leaders.extend(parks_at(index, branch));
+                    leaders.insert(next);
+                }
+                Step::Wait => leaders.insert(next),
+                _ if thread_successors(ops, index).is_empty() => leaders.insert(next),
+                _ => {}
+            }
+        }
+        let starts: Vec<usize> = leaders.ones().filter(|n| *n < ops.len() && reached.contains(*n)).collect();
+        let mut block_at = vec![None; ops.len() + 1];
+        for (block, start) in starts.iter().enumerate() {
+            block_at[*start] = Some(block);
+        }
+        let to_blocks = |targets: Vec<usize>| -> Vec<usize> {
+            let mut blocks: Vec<usize> = targets.into_iter().filter_map(|t| block_at[t]).collect();
+            blocks.sort_unstable();
+            blocks.dedup();
+            blocks
+        };
+        let mut blocks = Vec::with_capacity(starts.len());
+        for start in &starts {
+            let end = (start + 1..=ops.len()).find(|n| leaders.contains(*n)).unwrap_or(ops.len());
+            blocks.push(Block {
+                start: *start,
+                end,
+                thread: to_blocks(thread_successors(ops, end - 1)),
+                channel: to_blocks(channel_successors(ops, end - 1)),
+                parked: FixedBitSet::new(),
+            });
+        }
+        let mut targets: Vec<usize> = starts
+            .iter()
+            .enumerate()
+            .filter(|(_, start)| ops[**start].is_target)
+            .map(|(block, _)| block)
+            .collect();
+        targets.dedup();
+        let mut flow = Flow { blocks, block_at, targets };
+        flow.find_parked(plan);
+        flow
+    }
+
+    /// The block that begins at an instruction.
+    pub fn block_at(&self, index: usize) -> Option<usize> {
+        self.block_at.get(index).copied().flatten()
+    }
+
+    /// The number of the target that a block is.
+    pub fn target(&self, block: usize) -> Option<usize> {
+        self.targets.binary_search(&block).ok()
+    }
+
+    /// Which targets may have channels, block by block, to the fixed point.
+    fn find_parked(&mut self, plan: &Plan<'_>) {
+        let count = self.targets.len();
+        let mut entry = vec![FixedBitSet::with_capacity(count); self.blocks.len()];
+        let mut open: Vec<usize> = (0..self.blocks.len()).rev().collect();
+        while let Some(block) = open.pop() {
+            let mut state = entry[block].clone();
+            if let Some(target) = self.target(block) {
+                state.remove(target);
+            }
+            self.blocks[block].parked = state.clone();
+            let last = self.blocks[block].end - 1;
+            if let Step::Branch(branch) = &plan.steps[last] {
+                let parked = parks_at(last, branch).into_iter();
+                state.extend(parked.filter_map(|at| self.target(self.block_at(at)?)));
+            }
+            for next in self.blocks[block].thread.clone() {
+                if !state.is_subset(&entry[next]) {
+                    entry[next].union_with(&state);
+                    open.push(next);
+                }
+            }
+        }
+    }
+}
+
+/// The instructions that a thread can reach.
+fn reach(ops: &[Op]) -> FixedBitSet {
+    let mut reached = FixedBitSet::with_capacity(ops.len());
+    let mut open = vec![0];
+    while let Some(index) = open.pop() {
+        if index < ops.len() && !reached.put(index) {
+            open.extend(thread_successors(ops, index));
+        }
+    }
+    reached
+}

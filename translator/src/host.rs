@@ -1,0 +1,93 @@
+//! LLVM: from a module's text to an object for the machine on which this runs.
+
+use std::sync::OnceLock;
+
+use inkwell::OptimizationLevel;
+use inkwell::context::Context;
+use inkwell::memory_buffer::MemoryBuffer;
+use inkwell::passes::PassBuilderOptions;
+use inkwell::targets::{
+    CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetMachine, TargetMachineOptions,
+    TargetTriple,
+};
+
+/// LLVM's passes: first the function of a thread alone, so that its variables are values when it is put into the loop over
+/// threads; then loops. Nothing makes vectors: lanes are vectors already.
+const PASSES: &str = "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg),always-inline,globaldce,\
+    function(sroa,early-cse<memssa>,jump-threading,simplifycfg,reassociate,\
+    loop-mssa(loop-instsimplify,loop-simplifycfg,licm,loop-rotate,licm),simplifycfg,\
+    instcombine<no-verify-fixpoint>,gvn,dse,loop-mssa(licm),instcombine<no-verify-fixpoint>,adce,simplifycfg)";
+
+/// The host as LLVM's target.
+fn target(triple: &TargetTriple) -> Result<Target, String> {
+    static INITIALISED: OnceLock<Result<(), String>> = OnceLock::new();
+    INITIALISED.get_or_init(|| Target::initialize_native(&InitializationConfig::default())).clone()?;
+    Target::from_triple(triple).map_err(|e| e.to_string())
+}
+
+/// Compiles a module.
+///
+/// # Errors
+/// LLVM's texts.
+pub fn compile(ir: &str) -> Result<Vec<u8>, String> {
+    run(ir, FileType::Object)
+}
+
+/// The assembly of a module, for people.
+///
+/// # Errors
+/// LLVM's texts.
+pub fn assembly(ir: &str) -> Result<String, String> {
+    run(ir, FileType::Assembly).map(|text| String::from_utf8_lossy(&text).into_owned())
+}
+
+/// The module as it is after LLVM's passes.
+///
+/// # Errors
+/// LLVM's texts.
+pub fn optimised(ir: &str) -> Result<String, String> {
+    let context = Context::create();
+    let machine = machine()?;
+    let module = parsed(&context, ir, &machine)?;
+    optimise(&module, &machine)?;
+    Ok(module.print_to_string().to_string())
+}
+
+fn machine() -> Result<TargetMachine, String> {
+    let options = TargetMachineOptions::new()
+        .set_cpu(&TargetMachine::get_host_cpu_name().to_string())
+        .set_features(&TargetMachine::get_host_cpu_features().to_string())
+        .set_level(OptimizationLevel::Default)
+        .set_reloc_mode(RelocMode::PIC)
+        .set_code_model(CodeModel::Small);
+    let triple = TargetMachine::get_default_triple();
+    target(&triple)?
+        .create_target_machine_from_options(&triple, options)
+        .ok_or_else(|| "no code for this host".into())
+}
+
+fn parsed<'c>(
+    context: &'c Context,
+    ir: &str,
+    machine: &TargetMachine,
+) -> Result<inkwell::module::Module<'c>, String> {
+    let text = [ir.as_bytes(), b"\0"].concat();
+    let buffer = MemoryBuffer::create_from_memory_range_copy(&text, "kernel");
+    let module = context.create_module_from_ir(buffer).map_err(|e| e.to_string())?;
+    module.set_triple(&machine.get_triple());
+    module.set_data_layout(&machine.get_target_data().get_data_layout());
+    Ok(module)
+}
+
+fn optimise(module: &inkwell::module::Module<'_>, machine: &TargetMachine) -> Result<(), String> {
+    module.run_passes(PASSES, machine, PassBuilderOptions::create()).map_err(|e| e.to_string())
+}
+
+fn run(ir: &str, kind: FileType) -> Result<Vec<u8>, String> {
+    let context = Context::create();
+    let machine = machine()?;
+    let module = parsed(&context, ir, &machine)?;
+    optimise(&module, &machine)?;
+    let object = machine.write_to_memory_buffer(&module, kind).map_err(|e| e.to_string())?;
+    Ok(object.as_slice().to_vec())
+}

@@ -1,0 +1,435 @@
+//! LLVM IR as text: values with their types, and instructions appended to a function.
+//!
+//! Text can be read, compared and tested without LLVM, and LLVM parses it in a fraction of the time that its passes take.
+
+use std::fmt::Write;
+use std::rc::Rc;
+
+/// The type of an element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scalar {
+    /// An integer of so many bits.
+    Int(u32),
+    /// `half`
+    Half,
+    /// `float`
+    Float,
+    /// `double`
+    Double,
+    /// `ptr`
+    Pointer,
+}
+
+impl Scalar {
+    /// Bits; of a pointer 64.
+    pub fn bits(self) -> u32 {
+        match self {
+            Scalar::Int(bits) => bits,
+            Scalar::Half => 16,
+            Scalar::Float => 32,
+            Scalar::Double | Scalar::Pointer => 64,
+        }
+    }
+
+    fn text(self) -> String {
+        match self {
+            Scalar::Int(bits) => format!("i{bits}"),
+            Scalar::Half => "half".into(),
+            Scalar::Float => "float".into(),
+            Scalar::Double => "double".into(),
+            Scalar::Pointer => "ptr".into(),
+        }
+    }
+
+    /// As it stands in the names of intrinsics.
+    fn mangled(self) -> String {
+        match self {
+            Scalar::Int(bits) => format!("i{bits}"),
+            Scalar::Pointer => "p0".into(),
+            float => format!("f{}", float.bits()),
+        }
+    }
+}
+
+/// A type: an element, or a vector of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ty {
+    /// Element.
+    pub scalar: Scalar,
+    /// Elements; 1 is no vector.
+    pub lanes: u32,
+}
+
+impl Ty {
+    /// Integers.
+    pub const fn int(bits: u32, lanes: u32) -> Ty {
+        Ty { scalar: Scalar::Int(bits), lanes }
+    }
+
+    /// The same number of other elements.
+    pub fn of(self, scalar: Scalar) -> Ty {
+        Ty { scalar, ..self }
+    }
+
+    /// Integers of the same size.
+    pub fn as_int(self) -> Ty {
+        self.of(Scalar::Int(self.scalar.bits()))
+    }
+
+    /// As it stands in IR.
+    pub fn text(self) -> String {
+        let scalar = self.scalar.text();
+        if self.lanes == 1 { scalar } else { format!("<{} x {scalar}>", self.lanes) }
+    }
+
+    /// As it stands in the names of intrinsics.
+    pub fn mangled(self) -> String {
+        let scalar = self.scalar.mangled();
+        if self.lanes == 1 { scalar } else { format!("v{}{scalar}", self.lanes) }
+    }
+}
+
+/// An operand.
+#[derive(Clone, Debug)]
+pub struct Value {
+    /// Its type.
+    pub ty: Ty,
+    text: Rc<str>,
+}
+
+impl Value {
+    /// A named value.
+    pub fn named(ty: Ty, name: &str) -> Value {
+        Value { ty, text: name.into() }
+    }
+
+    /// All elements the same integer.
+    pub fn int(ty: Ty, value: u64) -> Value {
+        Value::ints(ty, |_| value)
+    }
+
+    /// Integers by lane.
+    pub fn ints(ty: Ty, value: impl Fn(u32) -> u64) -> Value {
+        let bits = ty.scalar.bits();
+        let one = |lane| {
+            let value = value(lane) & (u64::MAX >> (64 - bits));
+            if bits == 1 { (value != 0).to_string() } else { value.to_string() }
+        };
+        let text = if ty.lanes == 1 {
+            one(0)
+        } else {
+            let element = ty.scalar.text();
+            let list: Vec<String> = (0..ty.lanes).map(|lane| format!("{element} {}", one(lane))).collect();
+            format!("<{}>", list.join(", "))
+        };
+        Value { ty, text: text.into() }
+    }
+
+    /// All elements the same float, which has to be one of `float`'s.
+    pub fn float(ty: Ty, value: f64) -> Value {
+        let one = format!("0x{:016X}", value.to_bits());
+        let element = ty.scalar.text();
+        let text = match ty.lanes {
+            1 => one,
+            lanes => format!("<{}>", vec![format!("{element} {one}"); lanes as usize].join(", ")),
+        };
+        Value { ty, text: text.into() }
+    }
+
+    /// Any bits: what is read of it does not matter.
+    pub fn poison(ty: Ty) -> Value {
+        Value { ty, text: "poison".into() }
+    }
+
+    /// Without its type.
+    pub fn name(&self) -> &str {
+        &self.text
+    }
+
+    /// With its type.
+    pub fn typed(&self) -> String {
+        format!("{} {}", self.ty.text(), self.text)
+    }
+}
+
+/// A basic block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Label(u32);
+
+impl Label {
+    /// As an operand of a branch.
+    pub fn text(self) -> String {
+        format!("label %b{}", self.0)
+    }
+}
+
+/// A function that is being written.
+#[derive(Default)]
+pub struct Function {
+    /// The variables, which come first.
+    variables: String,
+    body: String,
+    values: u32,
+    labels: u32,
+    declarations: std::collections::BTreeSet<String>,
+    current: Option<Label>,
+    terminated: bool,
+}
+
+impl Function {
+    /// A new block, to be begun later.
+    pub fn label(&mut self) -> Label {
+        self.labels += 1;
+        Label(self.labels)
+    }
+
+    /// What follows belongs to a block. The one before goes on there if it has no end.
+    pub fn begin(&mut self, label: Label) {
+        if !self.body.is_empty() && !self.terminated {
+            self.jump(label);
+        }
+        let _ = writeln!(self.body, "b{}:", label.0);
+        self.current = Some(label);
+        self.terminated = false;
+    }
+
+    /// The block that is being written.
+    pub fn current(&self) -> Label {
+        self.current.unwrap_or(Label(0))
+    }
+
+    /// `phi`
+    pub fn phi(&mut self, incoming: &[(Value, Label)]) -> Value {
+        let ty = incoming[0].0.ty;
+        let pairs: Vec<String> =
+            incoming.iter().map(|(value, label)| format!("[ {}, %b{} ]", value.name(), label.0)).collect();
+        self.value(ty, &format!("phi {} {}", ty.text(), pairs.join(", ")))
+    }
+
+    /// Has the block an end?
+    pub fn is_terminated(&self) -> bool {
+        self.terminated
+    }
+
+    /// An instruction without result.
+    pub fn line(&mut self, text: &str) {
+        debug_assert!(!self.terminated, "behind the end of a block: {text}");
+        let _ = writeln!(self.body, "  {text}");
+    }
+
+    /// An instruction with a result.
+    pub fn value(&mut self, ty: Ty, text: &str) -> Value {
+        self.values += 1;
+        let name = format!("%v{}", self.values);
+        self.line(&format!("{name} = {text}"));
+        Value::named(ty, &name)
+    }
+
+    /// A variable on the stack, in the function's first block.
+    pub fn variable(&mut self, bytes: usize) -> Value {
+        self.values += 1;
+        let name = format!("%m{}", self.values);
+        let _ = writeln!(self.variables, "  {name} = alloca [{bytes} x i8], align 64");
+        Value::named(POINTER, &name)
+    }
+
+    fn end(&mut self, text: &str) {
+        self.line(text);
+        self.terminated = true;
+    }
+
+    /// `br`
+    pub fn jump(&mut self, to: Label) {
+        self.end(&format!("br {}", to.text()));
+    }
+
+    /// `br` by a condition.
+    pub fn branch(&mut self, condition: &Value, yes: Label, no: Label) {
+        self.end(&format!("br {}, {}, {}", condition.typed(), yes.text(), no.text()));
+    }
+
+    /// `br` by a condition that nearly always holds.
+    pub fn branch_likely(&mut self, condition: &Value, yes: Label, no: Label) {
+        self.end(&format!("br {}, {}, {}, !prof !1", condition.typed(), yes.text(), no.text()));
+    }
+
+    /// `switch` over `0..targets.len()`; other numbers do not occur.
+    pub fn switch(&mut self, number: &Value, targets: &[Label]) {
+        let Some((last, others)) = targets.split_last() else { return };
+        let cases: Vec<String> = others
+            .iter()
+            .enumerate()
+            .map(|(n, target)| format!("{} {n}, {}", number.ty.text(), target.text()))
+            .collect();
+        self.end(&format!("switch {}, {} [ {} ]", number.typed(), last.text(), cases.join(" ")));
+    }
+
+    /// `ret`
+    pub fn ret(&mut self, value: &Value) {
+        self.end(&format!("ret {}", value.typed()));
+    }
+
+    /// Calls an intrinsic; `suffix` is what its name has behind `llvm.NAME`.
+    pub fn intrinsic(&mut self, name: &str, suffix: &str, ty: Ty, arguments: &[&Value]) -> Value {
+        let call = self.intrinsic_call(name, suffix, &ty.text(), arguments);
+        self.value(ty, &call)
+    }
+
+    /// As [`Function::intrinsic`], without result.
+    pub fn intrinsic_line(&mut self, name: &str, suffix: &str, arguments: &[&Value]) {
+        let call = self.intrinsic_call(name, suffix, "void", arguments);
+        self.line(&call);
+    }
+
+    fn intrinsic_call(&mut self, name: &str, suffix: &str, result: &str, arguments: &[&Value]) -> String {
+        let types: Vec<String> = arguments.iter().map(|a| a.ty.text()).collect();
+        let values: Vec<String> = arguments.iter().map(|a| a.typed()).collect();
+        let name = format!("@llvm.{name}{suffix}");
+        self.declarations.insert(format!("declare {result} {name}({})", types.join(", ")));
+        format!("call {result} {name}({})", values.join(", "))
+    }
+
+    /// The module with this function. Its first block contains the variables and goes on with `entry`.
+    pub fn finish(self, header: &str, entry: Label, footer: &str) -> String {
+        let declarations: Vec<String> = self.declarations.into_iter().collect();
+        format!(
+            "{header} {{\nstart:\n{}  br {}\n{}}}\n\n{}\n\n{footer}",
+            self.variables,
+            entry.text(),
+            self.body,
+            declarations.join("\n")
+        )
+    }
+}
+
+/// `ptr`
+pub const POINTER: Ty = Ty { scalar: Scalar::Pointer, lanes: 1 };
+/// `i1`
+pub const BIT: Ty = Ty::int(1, 1);
+/// `i8`
+pub const I8: Ty = Ty::int(8, 1);
+/// `i32`
+pub const I32: Ty = Ty::int(32, 1);
+/// `i64`
+pub const I64: Ty = Ty::int(64, 1);
+
+/// Arithmetic, comparisons and conversions.
+impl Function {
+    /// An operation on two operands of one type: `add`, `fmul`, `lshr` ...
+    pub fn binary(&mut self, operation: &str, a: &Value, b: &Value) -> Value {
+        self.value(a.ty, &format!("{operation} {}, {}", a.typed(), b.name()))
+    }
+
+    /// A comparison: `icmp ult`, `fcmp oeq` ...
+    pub fn compare(&mut self, operation: &str, a: &Value, b: &Value) -> Value {
+        self.value(a.ty.of(Scalar::Int(1)), &format!("{operation} {}, {}", a.typed(), b.name()))
+    }
+
+    /// A conversion: `zext`, `fptrunc`, `bitcast` ...; none if the type is the same.
+    pub fn convert(&mut self, operation: &str, a: &Value, ty: Ty) -> Value {
+        if a.ty == ty {
+            return a.clone();
+        }
+        self.value(ty, &format!("{operation} {} to {}", a.typed(), ty.text()))
+    }
+
+    /// To integers of another size.
+    pub fn resize(&mut self, a: &Value, bits: u32, signed: bool) -> Value {
+        let operation = match bits.cmp(&a.ty.scalar.bits()) {
+            std::cmp::Ordering::Less => "trunc",
+            _ if signed => "sext",
+            _ => "zext",
+        };
+        self.convert(operation, a, a.ty.of(Scalar::Int(bits)))
+    }
+
+    /// `bitcast` to elements of the same size.
+    pub fn cast(&mut self, a: &Value, scalar: Scalar) -> Value {
+        self.convert("bitcast", a, a.ty.of(scalar))
+    }
+
+    /// `select`
+    pub fn select(&mut self, condition: &Value, yes: &Value, no: &Value) -> Value {
+        self.value(yes.ty, &format!("select {}, {}, {}", condition.typed(), yes.typed(), no.typed()))
+    }
+
+    /// A scalar in all lanes.
+    pub fn splat(&mut self, a: &Value, lanes: u32) -> Value {
+        if lanes == 1 {
+            return a.clone();
+        }
+        let ty = Ty { lanes, ..a.ty };
+        let text = format!("insertelement {} poison, {}, i64 0", ty.text(), a.typed());
+        let first = self.value(ty, &text);
+        let zeros = format!("<{lanes} x i32> zeroinitializer");
+        self.value(ty, &format!("shufflevector {}, {} poison, {zeros}", first.typed(), ty.text()))
+    }
+
+    /// One lane.
+    pub fn element(&mut self, a: &Value, lane: u32) -> Value {
+        if a.ty.lanes == 1 {
+            return a.clone();
+        }
+        self.value(Ty { lanes: 1, ..a.ty }, &format!("extractelement {}, i64 {lane}", a.typed()))
+    }
+
+    /// The lanes of `a`, then those of `b`, in another order.
+    pub fn shuffle(&mut self, a: &Value, b: Option<&Value>, order: &[u32]) -> Value {
+        let ty = Ty { lanes: order.len() as u32, ..a.ty };
+        if order.len() == 1 {
+            return self.element(a, order[0]);
+        }
+        let order: Vec<String> = order.iter().map(|n| format!("i32 {n}")).collect();
+        let second = b.map_or("poison", Value::name);
+        let text = format!(
+            "shufflevector {}, {} {second}, <{} x i32> <{}>",
+            a.typed(),
+            a.ty.text(),
+            order.len(),
+            order.join(", ")
+        );
+        self.value(ty, &text)
+    }
+
+    /// A mask's bits as an integer of as many bits.
+    pub fn mask_bits(&mut self, mask: &Value) -> Value {
+        self.convert("bitcast", mask, Ty::int(mask.ty.lanes, 1))
+    }
+
+    /// Bits as a mask of as many lanes.
+    pub fn mask(&mut self, bits: &Value) -> Value {
+        self.convert("bitcast", bits, Ty::int(1, bits.ty.scalar.bits()))
+    }
+
+    /// Does a mask hold in all lanes?
+    pub fn all(&mut self, mask: &Value) -> Value {
+        let bits = self.mask_bits(mask);
+        if bits.ty == BIT {
+            return bits;
+        }
+        self.compare("icmp eq", &bits, &Value::int(bits.ty, u64::MAX))
+    }
+
+    /// A place some bytes further.
+    pub fn offset(&mut self, pointer: &Value, bytes: &Value) -> Value {
+        self.value(POINTER, &format!("getelementptr i8, {}, {}", pointer.typed(), bytes.typed()))
+    }
+
+    /// A place a known number of bytes further.
+    pub fn at(&mut self, pointer: &Value, bytes: usize) -> Value {
+        if bytes == 0 {
+            return pointer.clone();
+        }
+        self.offset(pointer, &Value::int(I64, bytes as u64))
+    }
+
+    /// `load`, with alignment and metadata: `align 4, !tbaa !2`.
+    pub fn load(&mut self, ty: Ty, pointer: &Value, how: &str) -> Value {
+        self.value(ty, &format!("load {}, {}, {how}", ty.text(), pointer.typed()))
+    }
+
+    /// `store`
+    pub fn store(&mut self, value: &Value, pointer: &Value, how: &str) {
+        self.line(&format!("store {}, {}, {how}", value.typed(), pointer.typed()));
+    }
+}

@@ -1,0 +1,72 @@
+//! From the machine code of a kernel to host machine code.
+//!
+//! `docs/translator.md` tells how. The order of things: [`plan`] decides what becomes of each instruction, [`flow`] finds where threads
+//! and channels go, [`variables`] makes variables of registers, [`emit`] writes LLVM IR as text, [`host`] has LLVM compile it.
+
+pub mod access;
+pub mod emit;
+pub mod flow;
+pub mod host;
+pub mod ir;
+pub mod liveness;
+pub mod message;
+pub mod modes;
+pub mod native;
+pub mod plan;
+pub mod variables;
+pub mod written;
+
+use gencl_simulator::device::Device;
+use gencl_simulator::eu::Kernel;
+use gencl_simulator::eu::file::grf_mask;
+use gencl_simulator::translated::abi::{Answer, Request, Translation, VERSION};
+
+/// Why a kernel is not translated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused(pub String);
+
+impl std::fmt::Display for Refused {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Translates a kernel for the machine on which this runs.
+///
+/// # Errors
+/// Why it cannot be translated.
+pub fn translate(request: &Request) -> Answer {
+    let written = to_ir(request).map_err(|refused| refused.0)?;
+    let object = host::compile(&written.ir)?;
+    Ok(Translation { object, ..written.translation })
+}
+
+/// LLVM IR and what else is known of a kernel.
+pub struct Written {
+    /// The module's text.
+    pub ir: String,
+    /// The translation but for its object.
+    pub translation: Translation,
+}
+
+/// The LLVM IR of a kernel.
+///
+/// # Errors
+/// Why it cannot be translated.
+pub fn to_ir(request: &Request) -> Result<Written, Refused> {
+    if request.version != VERSION {
+        return Err(Refused(format!("version {} of the interface, not {VERSION}", request.version)));
+    }
+    let variant = &request.variant;
+    let device =
+        Device::named(&request.device).ok_or_else(|| Refused(format!("no device {:?}", request.device)))?;
+    let kernel = Kernel::decode(device, &request.code, 0, variant.strict)
+        .map_err(|fault| Refused(fault.to_string()))?;
+    let plan = plan::Plan::new(&kernel, variant)?;
+    let flow = flow::Flow::new(&plan);
+    if variant.strict {
+        let bytes = 32 + variant.cross_thread as usize + variant.per_thread.len() * 16;
+        written::check(plan.ops, &flow, grf_mask(0, bytes))?;
+    }
+    emit::emit(&plan, &flow)
+}

@@ -1,0 +1,155 @@
+//! Which bytes of the general registers are read later, and which writes have to keep what disabled channels hold.
+
+use fixedbitset::FixedBitSet;
+use gencl_simulator::eu::file::GRF_BYTES;
+
+use crate::access::Access;
+use crate::flow::Flow;
+use crate::plan::Plan;
+
+/// A set of bytes of the general registers.
+pub type Bytes = FixedBitSet;
+
+/// No bytes.
+pub fn no_bytes() -> Bytes {
+    Bytes::with_capacity(GRF_BYTES)
+}
+
+/// For each write of each instruction: does what its elements held before matter afterwards, in channels that it does not write?
+pub type Merging = Vec<Vec<bool>>;
+
+/// Which writes have a channel for which they are not executed, so that they do not end what was there for all.
+fn is_masked(plan: &Plan<'_>, flow: &Flow, block: usize, index: usize) -> bool {
+    !(plan.ops[index].no_mask || plan.variant.full && flow.blocks[block].parked.is_clear())
+}
+
+/// What an instruction does to a set that is followed backwards.
+struct Effect<'a> {
+    /// Bytes are added for these reads.
+    uses: &'a dyn Fn(usize, &Access) -> bool,
+    /// Bytes are removed for these writes: block, instruction, number.
+    kills: &'a dyn Fn(usize, usize, usize) -> bool,
+    /// Bytes are added for these writes.
+    keeps: &'a dyn Fn(usize, usize) -> bool,
+}
+
+impl Effect<'_> {
+    fn apply(&self, plan: &Plan<'_>, block: usize, index: usize, live: &mut Bytes) {
+        let effects = &plan.effects[index];
+        for (number, definition) in effects.definitions.iter().enumerate() {
+            if (self.kills)(block, index, number) {
+                definition.access.bytes().for_each(|byte| live.set(byte, false));
+            }
+        }
+        for (number, definition) in effects.definitions.iter().enumerate() {
+            if (self.keeps)(index, number) {
+                live.extend(definition.access.bytes());
+            }
+        }
+        for access in effects.uses.iter().flatten() {
+            if (self.uses)(index, access) {
+                live.extend(access.bytes());
+            }
+        }
+    }
+
+    /// What is live at the beginning of each block.
+    fn solve(&self, plan: &Plan<'_>, flow: &Flow, by_channel: bool) -> Vec<Bytes> {
+        let mut entries = vec![no_bytes(); flow.blocks.len()];
+        let successors = |block: usize| {
+            let block = &flow.blocks[block];
+            if by_channel { &block.channel } else { &block.thread }
+        };
+        let mut predecessors = vec![Vec::new(); flow.blocks.len()];
+        for block in 0..flow.blocks.len() {
+            successors(block).iter().for_each(|next| predecessors[*next].push(block));
+        }
+        let mut queued = FixedBitSet::with_capacity(flow.blocks.len());
+        queued.insert_range(..);
+        let mut open: Vec<usize> = (0..flow.blocks.len()).collect();
+        while let Some(block) = open.pop() {
+            queued.set(block, false);
+            let mut live = no_bytes();
+            successors(block).iter().for_each(|next| live.union_with(&entries[*next]));
+            for index in (flow.blocks[block].start..flow.blocks[block].end).rev() {
+                self.apply(plan, block, index, &mut live);
+            }
+            if live != entries[block] {
+                entries[block] = live;
+                for before in &predecessors[block] {
+                    if !queued.put(*before) {
+                        open.push(*before);
+                    }
+                }
+            }
+        }
+        entries
+    }
+}
+
+/// Which writes merge. `shared` are writes of which another analysis knows that channels do not keep to themselves.
+pub fn merging(plan: &Plan<'_>, flow: &Flow, shared: &dyn Fn(usize, usize) -> bool) -> Merging {
+    let partial = |index: usize, number: usize| plan.effects[index].definitions[number].partial;
+    let never = |_: usize, _: usize| false;
+    let own = Effect {
+        uses: &|_, access| access.owner.is_some(),
+        kills: &|_, index, number| !partial(index, number),
+        keeps: &never,
+    };
+    let foreign = Effect {
+        uses: &|_, access| access.owner.is_none(),
+        kills: &|block, index, number| !partial(index, number) && !is_masked(plan, flow, block, index),
+        keeps: &never,
+    };
+    let own = own.solve(plan, flow, true);
+    let foreign_entries = foreign.solve(plan, flow, false);
+    let mut merging: Merging =
+        plan.effects.iter().map(|e| e.definitions.iter().map(|d| d.partial).collect()).collect();
+    for (number, block) in flow.blocks.iter().enumerate() {
+        // What parked channels still need of their own.
+        let mut needed = no_bytes();
+        block.parked.ones().for_each(|target| needed.union_with(&own[flow.targets[target]]));
+        let mut live = no_bytes();
+        block.thread.iter().for_each(|next| live.union_with(&foreign_entries[*next]));
+        for index in (block.start..block.end).rev() {
+            if is_masked(plan, flow, number, index) {
+                for (k, definition) in plan.effects[index].definitions.iter().enumerate() {
+                    merging[index][k] |= shared(index, k)
+                        || definition.access.bytes().any(|byte| needed.contains(byte) || live.contains(byte));
+                }
+            }
+            foreign.apply(plan, number, index, &mut live);
+        }
+    }
+    merging
+}
+
+/// What a thread may read later, block by block, once it is known which writes merge.
+pub fn of_threads(plan: &Plan<'_>, flow: &Flow, merging: &Merging) -> Vec<Bytes> {
+    thread_effect(merging, |effect| effect.solve(plan, flow, false))
+}
+
+/// What is live behind each instruction of a block, from the last to the first.
+pub fn behind_each(
+    plan: &Plan<'_>,
+    flow: &Flow,
+    merging: &Merging,
+    entries: &[Bytes],
+    block: usize,
+    mut visit: impl FnMut(usize, &Bytes),
+) {
+    let mut live = no_bytes();
+    flow.blocks[block].thread.iter().for_each(|next| live.union_with(&entries[*next]));
+    for index in (flow.blocks[block].start..flow.blocks[block].end).rev() {
+        visit(index, &live);
+        thread_effect(merging, |effect| effect.apply(plan, block, index, &mut live));
+    }
+}
+
+fn thread_effect<R>(merging: &Merging, with: impl FnOnce(Effect<'_>) -> R) -> R {
+    with(Effect {
+        uses: &|_, _| true,
+        kills: &|_, index, number| !merging[index][number],
+        keeps: &|index, number| merging[index][number],
+    })
+}

@@ -1,0 +1,254 @@
+//! Messages that become host code.
+
+use gencl_simulator::eu::file::{self, GRF_BYTES};
+use gencl_simulator::eu::message::{self as eu, Block as EuBlock, BlockAddress, Call, Kind, Space};
+use gencl_simulator::eu::op::Op;
+use gencl_simulator::translated::abi::Variant;
+
+use crate::access::{Access, Definition, Effects};
+use crate::native;
+
+/// Bytes of a register.
+const REGISTER: usize = 32;
+
+/// Most components of an address in one access of consecutive lanes.
+const MAX_COMPONENTS: usize = 8;
+
+/// A message in host code.
+#[derive(Clone, Debug)]
+pub enum Message {
+    /// An address for each channel.
+    Lanes(Lanes),
+    /// One address for all.
+    Block(Block),
+    /// What was written before is seen by others before what is written later.
+    Fence {
+        /// First byte and bytes of the answer, which is 0.
+        answer: Option<(usize, usize)>,
+    },
+    /// The thread has come to the barrier.
+    Barrier,
+    /// The thread ends.
+    End,
+}
+
+/// Which memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Memory {
+    /// 64-bit addresses.
+    Global,
+    /// Offsets in shared local memory.
+    Local,
+}
+
+/// A read or write with an address for each channel.
+#[derive(Clone, Debug)]
+pub struct Lanes {
+    /// Which memory.
+    pub memory: Memory,
+    /// Direction.
+    pub write: bool,
+    /// Bytes of a component in memory: 1, 2, 4 or 8.
+    pub size: usize,
+    /// Bytes of a component in the registers: 4 or 8.
+    pub slot: usize,
+    /// What addresses are multiples of.
+    pub alignment: usize,
+    /// Byte offset in memory from the address, and the first byte in the registers, of each component.
+    pub components: Vec<(usize, usize)>,
+    /// First byte of the addresses.
+    pub addresses: usize,
+}
+
+impl Lanes {
+    /// Bytes from an address to behind its last component.
+    pub fn span(&self) -> usize {
+        self.components.iter().map(|(offset, _)| offset + self.size).max().unwrap_or(0)
+    }
+}
+
+/// A read or write of bytes that follow each other, for all channels.
+#[derive(Clone, Debug)]
+pub struct Block {
+    /// Direction.
+    pub write: bool,
+    /// Bytes.
+    pub bytes: usize,
+    /// What the address is a multiple of.
+    pub alignment: usize,
+    /// First byte of the 64-bit address.
+    pub address: usize,
+    /// First byte of the data.
+    pub data: usize,
+}
+
+impl Message {
+    /// Does it have a window?
+    pub fn uses_window(&self) -> bool {
+        match self {
+            Message::Lanes(lanes) => lanes.memory == Memory::Global,
+            Message::Block(_) => true,
+            Message::Fence { .. } | Message::Barrier | Message::End => false,
+        }
+    }
+
+    /// What it reads and writes: the addresses, then the data.
+    pub fn effects(&self, op: &Op) -> Effects {
+        let whole = |access| Definition { access, partial: op.predicate.is_some() };
+        match self {
+            Message::Lanes(m) => {
+                let size = if m.memory == Memory::Global { 8 } else { 4 };
+                let mut uses = vec![Some(per_lane(op, m.addresses, size))];
+                let data = m.components.iter().map(|(_, at)| per_lane(op, *at, m.slot));
+                if m.write {
+                    uses.extend(data.map(Some));
+                    return Effects { uses, ..Effects::default() };
+                }
+                Effects { uses, definitions: data.map(whole).collect() }
+            }
+            Message::Block(m) => {
+                let mut uses = vec![Some(Access::run(m.address, 8))];
+                let data = Access::run(m.data, m.bytes);
+                if m.write {
+                    uses.push(Some(data));
+                    return Effects { uses, ..Effects::default() };
+                }
+                let access = data;
+                Effects { uses, definitions: vec![Definition { access, partial: false }] }
+            }
+            Message::Fence { answer } => {
+                let definition = |(at, bytes)| Definition { access: Access::run(at, bytes), partial: false };
+                Effects { uses: Vec::new(), definitions: answer.map(definition).into_iter().collect() }
+            }
+            Message::Barrier | Message::End => Effects::default(),
+        }
+    }
+}
+
+/// Elements of all channels of an instruction, one after the other.
+fn per_lane(op: &Op, first: usize, size: usize) -> Access {
+    let at = (0..usize::from(op.lanes)).map(|n| (first + n * size) as u16).collect();
+    Access { at, size: size as u16, owner: (!op.no_mask).then_some(op.channel) }
+}
+
+/// The host code for a message, if there is any.
+pub fn select(op: &Op, message: &eu::Message, variant: &Variant) -> Option<Message> {
+    let kind = message.kind.as_ref()?;
+    if !native::has_plain_predicate(op) {
+        return None;
+    }
+    match kind {
+        Kind::End if op.predicate.is_none() => Some(Message::End),
+        _ if message.end_of_thread => None,
+        Kind::Untyped(m) => {
+            let per_component = Call::registers(m.simd, 4) * REGISTER;
+            let (addresses, data) = places(op, message, m.space, m.simd, m.write)?;
+            let present = (0..4).filter(|c| m.components >> c & 1 != 0);
+            let components =
+                present.enumerate().map(|(k, c)| (c * 4, data + k * per_component)).collect::<Vec<_>>();
+            lanes(Lanes {
+                memory: memory(m.space)?,
+                write: m.write,
+                size: 4,
+                slot: 4,
+                alignment: 4,
+                components,
+                addresses,
+            })
+        }
+        Kind::Scattered(m) if m.address_unit == 1 => {
+            let size = m.element.size();
+            let slot = size.max(4);
+            let per_element = Call::registers(m.simd, slot) * REGISTER;
+            let (addresses, data) = places(op, message, m.space, m.simd, m.write)?;
+            let components = (0..m.count).map(|k| (k * size, data + k * per_element)).collect();
+            lanes(Lanes {
+                memory: memory(m.space)?,
+                write: m.write,
+                size,
+                slot,
+                alignment: m.alignment as usize,
+                components,
+                addresses,
+            })
+        }
+        Kind::Block(m) => block(op, message, m),
+        Kind::Fence => {
+            let bytes = message.shape.response_length * REGISTER;
+            Some(Message::Fence { answer: message.response.filter(|_| bytes > 0).map(|at| (at, bytes)) })
+        }
+        Kind::Barrier if variant.barrier && op.predicate.is_none() => Some(Message::Barrier),
+        _ => None,
+    }
+}
+
+fn memory(space: Space) -> Option<Memory> {
+    match space {
+        Space::Global => Some(Memory::Global),
+        Space::Local => Some(Memory::Local),
+        Space::Stateless | Space::Surface(_) => None,
+    }
+}
+
+fn lanes(lanes: Lanes) -> Option<Message> {
+    (lanes.components.len() <= MAX_COMPONENTS).then_some(Message::Lanes(lanes))
+}
+
+/// Where addresses and data are; `None` for a message that the interpreter refuses, or that is divided unusually.
+fn places(op: &Op, message: &eu::Message, space: Space, simd: usize, write: bool) -> Option<(usize, usize)> {
+    if usize::from(op.lanes) > simd {
+        return None;
+    }
+    let header = usize::from(message.shape.header);
+    let register = |index: usize| -> Option<usize> {
+        let shape = message.shape;
+        if index < shape.length {
+            return Some(message.payload + index * REGISTER);
+        }
+        let index = index - shape.length;
+        (index < shape.second_length).then_some(message.second + index * REGISTER)
+    };
+    let count = Call::registers(simd, Call::address_size(space));
+    let run = |first: usize, count: usize| {
+        let (start, last) = (register(first)?, register(first + count - 1)?);
+        (last == start + (count - 1) * REGISTER && last + REGISTER <= GRF_BYTES).then_some(start)
+    };
+    let addresses = run(header, count)?;
+    let data = match message.kind.as_ref()? {
+        Kind::Untyped(m) => m.components.count_ones() as usize * Call::registers(simd, 4),
+        Kind::Scattered(m) => m.count * Call::registers(simd, m.element.size().max(4)),
+        _ => return None,
+    };
+    if data == 0 {
+        return None;
+    }
+    let data = if write {
+        run(header + count, data)?
+    } else {
+        message.response.filter(|_| message.shape.response_length >= data)?
+    };
+    Some((addresses, data))
+}
+
+fn block(op: &Op, message: &eu::Message, m: &EuBlock) -> Option<Message> {
+    let BlockAddress::Wide { aligned } = m.address else { return None };
+    if !message.shape.header || m.write && !op.no_mask || op.predicate.is_some() {
+        return None;
+    }
+    let inside = if m.high { REGISTER / 2 } else { 0 };
+    let registers = m.bytes.div_ceil(REGISTER);
+    let data = if m.write {
+        let split = message.shape.length == 1;
+        let enough = if split { message.shape.second_length } else { message.shape.length - 1 };
+        (enough >= registers).then_some(if split { message.second } else { message.payload + REGISTER })?
+    } else {
+        message.response.filter(|_| message.shape.response_length >= registers)?
+    };
+    (data < file::NULL).then_some(Message::Block(Block {
+        write: m.write,
+        bytes: m.bytes,
+        alignment: if aligned { 16 } else { 4 },
+        address: message.payload,
+        data: data + inside,
+    }))
+}

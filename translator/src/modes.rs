@@ -1,0 +1,100 @@
+//! How floats are computed at each instruction, where that can be known: what `cr0` holds.
+
+use gencl_isa::Opcode;
+use gencl_simulator::eu::file::CONTROL;
+use gencl_simulator::eu::op::{Action, Op};
+use gencl_simulator::eu::operand::{Place, Target};
+
+pub use gencl_simulator::eu::thread::FloatMode as Mode;
+
+use crate::flow;
+
+/// What is known of `cr0.0`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Known {
+    /// Nothing has come here yet.
+    Unreached,
+    /// Its bits.
+    Bits(u32),
+    /// Not the same on all ways.
+    Different,
+}
+
+impl Known {
+    fn bits(self) -> Option<u32> {
+        match self {
+            Known::Bits(bits) => Some(bits),
+            Known::Unreached | Known::Different => None,
+        }
+    }
+
+    fn join(self, other: Known) -> Known {
+        match (self, other) {
+            (Known::Unreached, known) | (known, Known::Unreached) => known,
+            (a, b) if a == b => a,
+            _ => Known::Different,
+        }
+    }
+}
+
+/// What is known of an instruction.
+#[derive(Clone, Copy, Debug)]
+pub struct Control {
+    /// How it computes; `None` where that depends on the way there.
+    pub mode: Option<Mode>,
+    /// It sets `cr0.0` to these bits.
+    pub set: Option<u32>,
+}
+
+/// What is known of each instruction.
+pub fn of_kernel(ops: &[Op], initial: u32) -> Vec<Control> {
+    let mut before = vec![Known::Unreached; ops.len()];
+    if let Some(first) = before.first_mut() {
+        *first = Known::Bits(initial);
+    }
+    let mut open = vec![0];
+    while let Some(index) = open.pop() {
+        let Some(op) = ops.get(index) else { continue };
+        let after = apply(op, before[index]);
+        for next in flow::thread_successors(ops, index) {
+            let Some(known) = before.get_mut(next) else { continue };
+            let joined = known.join(after);
+            if joined != *known {
+                *known = joined;
+                open.push(next);
+            }
+        }
+    }
+    let control = |(op, known): (&Op, &Known)| Control {
+        mode: known.bits().map(Mode::of_control),
+        set: apply(op, *known).bits().filter(|_| writes(op)),
+    };
+    ops.iter().zip(&before).map(control).collect()
+}
+
+/// Does an instruction write `cr0.0`?
+fn writes(op: &Op) -> bool {
+    matches!(op.dst.target, Target::Direct { offset, .. } if (CONTROL..CONTROL + 4).contains(&offset))
+        && matches!(op.action, Action::Execute(_))
+}
+
+fn apply(op: &Op, before: Known) -> Known {
+    if !writes(op) {
+        return before;
+    }
+    let own = matches!(op.src[0].place, Place::Scalar(CONTROL) | Place::Packed(CONTROL));
+    let plain = op.no_mask && op.lanes == 1 && op.predicate.is_none() && op.dst.ty.size() == 4;
+    match (op.opcode, &op.src[0].place, &op.src[1].place, before) {
+        (Opcode::Or, _, Place::Constant(bits), Known::Bits(old)) if plain && own => {
+            Known::Bits(old | *bits as u32)
+        }
+        (Opcode::And, _, Place::Constant(bits), Known::Bits(old)) if plain && own => {
+            Known::Bits(old & *bits as u32)
+        }
+        (Opcode::Xor, _, Place::Constant(bits), Known::Bits(old)) if plain && own => {
+            Known::Bits(old ^ *bits as u32)
+        }
+        (Opcode::Mov, Place::Constant(bits), ..) if plain => Known::Bits(*bits as u32),
+        _ => Known::Different,
+    }
+}

@@ -1,0 +1,389 @@
+//! Arithmetic that becomes host code. What is not here the interpreter computes.
+//!
+//! The conditions are those under which host numbers give what `eu::compute` defines, bit for bit.
+
+use gencl_isa::{Condition, MathFunction, Opcode, PredicateControl, Type};
+use gencl_simulator::dispatch::Rounding;
+use gencl_simulator::eu::compute::shifts_qwords;
+use gencl_simulator::eu::op::Op;
+use gencl_simulator::eu::operand::{Place, Src, Target};
+
+use crate::modes::Mode;
+use crate::plan;
+
+/// How numbers are seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Number {
+    /// Unsigned integers of 32 bits.
+    Unsigned,
+    /// Signed integers of 32 bits.
+    Signed,
+    /// Integers of 64 bits.
+    Unsigned64,
+    /// Integers of 64 bits.
+    Signed64,
+    /// `F`
+    Float,
+    /// `DF`
+    Double,
+}
+
+impl Number {
+    /// Bits.
+    pub fn bits(self) -> u32 {
+        match self {
+            Number::Unsigned | Number::Signed | Number::Float => 32,
+            Number::Unsigned64 | Number::Signed64 | Number::Double => 64,
+        }
+    }
+
+    /// Is it a floating-point number?
+    pub fn is_float(self) -> bool {
+        matches!(self, Number::Float | Number::Double)
+    }
+}
+
+/// Arithmetic in host code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Native {
+    /// The bits as they are.
+    Copy,
+    /// Between types of numbers, or modifiers and saturation.
+    Convert {
+        /// How the source is seen.
+        from: Number,
+        /// How the result is seen.
+        to: Number,
+    },
+    /// `sel` by predicate.
+    Choose,
+    /// `sel` by comparison.
+    Extreme {
+        /// How the sources are seen.
+        number: Number,
+        /// The greater.
+        maximum: bool,
+    },
+    /// `cmp`
+    Compare {
+        /// How the sources are seen.
+        number: Number,
+        /// What is asked.
+        condition: Condition,
+    },
+    /// A function of integers.
+    Integer {
+        /// Which.
+        function: Integer,
+        /// Bits with which it is computed.
+        bits: u32,
+    },
+    /// A function of floats.
+    Float {
+        /// Which.
+        function: Float,
+        /// In doubles.
+        double: bool,
+    },
+}
+
+/// Functions of integers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the opcodes' names")]
+pub enum Integer {
+    Add,
+    Multiply,
+    /// By the low word of source 1.
+    MultiplyLow,
+    And,
+    Or,
+    Xor,
+    Not,
+    ShiftLeft,
+    ShiftRight,
+    ShiftRightSigned,
+    Bfe,
+    Bfi1,
+    Bfi2,
+    Lzd,
+    Cbit,
+    Bfrev,
+    Fbl,
+    MultiplyAdd,
+    Divide {
+        signed: bool,
+        remainder: bool,
+    },
+}
+
+/// Functions of floats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the opcodes' names")]
+pub enum Float {
+    Add,
+    Multiply,
+    MultiplyAdd,
+    Fraction,
+    RoundUp,
+    RoundDown,
+    RoundEven,
+    RoundZero,
+    Inverse,
+    SquareRoot,
+    InverseRoot,
+    Divide,
+}
+
+/// Registers that the second result of a division is behind the first's, as a set; 0 for all else.
+pub fn second_destination(op: &Op) -> u128 {
+    match (op.function, op.dst.target) {
+        (Some(MathFunction::IntDivQuotientRemainder), Target::Direct { stride, .. }) => {
+            op.writes << (usize::from(op.lanes) * stride).div_ceil(32)
+        }
+        _ => 0,
+    }
+}
+
+fn is_small(ty: Type) -> bool {
+    !ty.is_float() && ty.size() <= 4
+}
+
+/// The host code for an arithmetic instruction, if there is any.
+pub fn select(op: &Op, mode: Option<Mode>) -> Option<Native> {
+    let direct = op.src.iter().filter(|s| s.is_some()).all(|s| match &s.place {
+        Place::Indirect { .. } => false,
+        _ => s.offset().is_none_or(plan::is_plain),
+    });
+    let target = match op.dst.target {
+        Target::Null => true,
+        Target::Direct { offset, .. } => plan::is_plain(offset),
+        Target::Indirect { .. } => false,
+    };
+    let flags = flag_operands_fit(op);
+    let flag_bits = u32::from(op.flag_bit % 32) + u32::from(op.lanes) <= 32;
+    if !direct
+        || !target
+        || !flags
+        || !flag_bits
+        || !has_plain_predicate(op)
+        || op.accumulator_write
+        || op.execution_type == Type::HF
+    {
+        return None;
+    }
+    let host_mode =
+        |flush: fn(&Mode) -> bool| mode.is_some_and(|m| m.rounding == Rounding::NearestEven && !flush(&m));
+    let floats = host_mode(|m| m.flush_32);
+    let doubles = host_mode(|m| m.flush_64);
+    select_move(op, floats)
+        .or_else(|| select_comparison(op, floats, doubles))
+        .or_else(|| select_integer(op))
+        .or_else(|| select_float(op, floats, doubles))
+}
+
+/// Is the predicate one of align1, or is there none?
+pub fn has_plain_predicate(op: &Op) -> bool {
+    use PredicateControl as P;
+    !op.predicate.is_some_and(|p| {
+        matches!(
+            p.control,
+            P::ReplicateX | P::ReplicateY | P::ReplicateZ | P::ReplicateW | P::Align16Any4H | P::Align16All4H
+        )
+    })
+}
+
+/// Flags as operands: one word or dword of them.
+fn flag_operands_fit(op: &Op) -> bool {
+    use gencl_simulator::eu::file::{FLAG, NULL};
+    let fits = |at: usize, size: u32| at < NULL || op.lanes == 1 && !(size == 8 || at < FLAG && at != NULL);
+    op.src.iter().all(|s| s.offset().is_none_or(|at| fits(at, s.ty.size()) || at == NULL))
+        && match op.dst.target {
+            Target::Direct { offset, .. } => {
+                fits(offset, op.dst.ty.size()) && (offset < NULL || op.condition.is_none())
+            }
+            _ => true,
+        }
+}
+
+fn select_move(op: &Op, floats: bool) -> Option<Native> {
+    if op.opcode != Opcode::Mov {
+        return None;
+    }
+    let src = &op.src[0];
+    let (from, to) = (src.ty, op.dst.ty);
+    let same = from.size() == to.size() && from.is_float() == to.is_float();
+    if same && !src.modified() && !op.saturate && op.condition.is_none() {
+        return Some(Native::Copy);
+    }
+    let zero_test = matches!(op.condition, None | Some(Condition::Equal | Condition::NotEqual));
+    if !from.is_float() && !to.is_float() {
+        if op.saturate || !zero_test || src.modified() && from.size() < 8 && to.size() == 8 {
+            return None;
+        }
+        let number = if from.size().max(to.size()) == 8 { Number::Unsigned64 } else { Number::Unsigned };
+        return Some(Native::Convert { from: number, to: number });
+    }
+    if op.condition.is_some() && (from != Type::F || to != Type::F) {
+        return None;
+    }
+    match (from, to) {
+        (Type::F, Type::F)
+            if (src.modified() || op.saturate) && floats && op.condition != Some(Condition::Overflow) =>
+        {
+            Some(Native::Convert { from: Number::Float, to: Number::Float })
+        }
+        (_, Type::F) if is_small(from) && !src.modified() && floats => {
+            let from = if from == Type::UD { Number::Unsigned } else { Number::Signed };
+            Some(Native::Convert { from, to: Number::Float })
+        }
+        (Type::F, Type::D) if floats && !op.saturate => {
+            Some(Native::Convert { from: Number::Float, to: Number::Signed })
+        }
+        (Type::F, Type::UD) if floats && !op.saturate => {
+            Some(Native::Convert { from: Number::Float, to: Number::Unsigned })
+        }
+        _ => None,
+    }
+}
+
+fn select_comparison(op: &Op, floats: bool, doubles: bool) -> Option<Native> {
+    let (a, b) = (op.src[0].ty, op.src[1].ty);
+    let plain = !op.src.iter().any(Src::modified);
+    let both = |accepts: &dyn Fn(Type) -> bool| accepts(a) && accepts(b);
+    let number = if both(&|ty| is_small(ty) && !ty.is_signed()) && plain {
+        Number::Unsigned
+    } else if both(&|ty| is_small(ty) && ty != Type::UD) && plain {
+        Number::Signed
+    } else if both(&|ty| ty == Type::UQ) && plain {
+        Number::Unsigned64
+    } else if both(&|ty| !ty.is_float() && ty != Type::UQ) && plain {
+        Number::Signed64
+    } else if both(&|ty| ty == Type::F) && floats {
+        Number::Float
+    } else if both(&|ty| ty == Type::DF) && doubles {
+        Number::Double
+    } else {
+        return match op.opcode {
+            Opcode::Sel if op.condition.is_none() => choice(op, plain),
+            _ => None,
+        };
+    };
+    match (op.opcode, op.condition) {
+        (Opcode::Cmp, Some(Condition::Overflow | Condition::Unordered) | None) => None,
+        (Opcode::Cmp, Some(condition)) => Some(Native::Compare { number, condition }),
+        (Opcode::Sel, None) => choice(op, plain),
+        (Opcode::Sel, Some(condition)) if !op.saturate => {
+            let maximum = match condition {
+                Condition::GreaterEqual => true,
+                Condition::Less => false,
+                _ => return None,
+            };
+            let fits = if number.is_float() {
+                op.dst.ty == a
+            } else {
+                !op.dst.ty.is_float() && op.dst.ty.size() * 8 == number.bits()
+            };
+            fits.then_some(Native::Extreme { number, maximum })
+        }
+        _ => None,
+    }
+}
+
+/// `sel` by predicate, of the bits as they are.
+fn choice(op: &Op, plain: bool) -> Option<Native> {
+    let (a, b) = (op.src[0].ty, op.src[1].ty);
+    (a == b && a == op.dst.ty && plain && !op.saturate).then_some(Native::Choose)
+}
+
+fn select_integer(op: &Op) -> Option<Native> {
+    use Opcode as O;
+    let conditions = matches!(op.condition, None | Some(Condition::Equal | Condition::NotEqual));
+    let sources = || op.src.iter().filter(|s| s.is_some());
+    if sources().any(|s| s.ty.is_float()) || op.dst.ty.is_float() || op.saturate || !conditions {
+        return None;
+    }
+    let unsigned = !op.src[0].ty.is_signed() && !op.src[0].modified();
+    let signed = op.src[0].ty.is_signed();
+    let plain = !op.src.iter().any(Src::modified);
+    let dwords = sources().all(|s| s.ty.size() == 4) && op.dst.ty.size() == 4 && plain;
+    let integer = |function, bits| Some(Native::Integer { function, bits });
+    if op.execution_type.size() <= 4 && op.dst.ty.size() <= 4 {
+        let function = match op.opcode {
+            O::Add => Integer::Add,
+            O::Mul if op.low_multiplier => Integer::MultiplyLow,
+            O::Mul => Integer::Multiply,
+            O::And => Integer::And,
+            O::Or => Integer::Or,
+            O::Xor => Integer::Xor,
+            O::Not => Integer::Not,
+            O::Shl => Integer::ShiftLeft,
+            O::Shr if unsigned || op.src[0].ty == Type::D && !op.src[0].modified() => Integer::ShiftRight,
+            O::Asr if unsigned => Integer::ShiftRight,
+            O::Asr if signed && !op.src[0].modified() => Integer::ShiftRightSigned,
+            O::Bfe if dwords => Integer::Bfe,
+            O::Bfi1 if dwords => Integer::Bfi1,
+            O::Bfi2 if dwords => Integer::Bfi2,
+            O::Lzd if dwords => Integer::Lzd,
+            O::Cbit if dwords => Integer::Cbit,
+            O::Bfrev if dwords => Integer::Bfrev,
+            O::Fbl if dwords => Integer::Fbl,
+            O::Mad => Integer::MultiplyAdd,
+            O::Math if dwords && op.src[0].ty == op.src[1].ty => return division(op),
+            _ => return None,
+        };
+        return integer(function, 32);
+    }
+    if op.src.iter().any(|s| s.modified() && s.ty.size() < 8) {
+        return None;
+    }
+    let wide = op.src[0].ty.size() == 8;
+    let function = match op.opcode {
+        O::Add => Integer::Add,
+        O::Mul => Integer::Multiply,
+        O::And => Integer::And,
+        O::Or => Integer::Or,
+        O::Xor => Integer::Xor,
+        O::Not => Integer::Not,
+        O::Shl if shifts_qwords(op) => Integer::ShiftLeft,
+        O::Shr if wide && !op.src[0].modified() => Integer::ShiftRight,
+        O::Asr if wide && unsigned => Integer::ShiftRight,
+        O::Asr if wide && !op.src[0].modified() => Integer::ShiftRightSigned,
+        _ => return None,
+    };
+    integer(function, 64)
+}
+
+fn division(op: &Op) -> Option<Native> {
+    let remainder = match op.function {
+        Some(MathFunction::IntDivQuotient) => false,
+        Some(MathFunction::IntDivRemainder) => true,
+        _ => return None,
+    };
+    let function = Integer::Divide { signed: op.src[0].ty.is_signed(), remainder };
+    Some(Native::Integer { function, bits: 32 })
+}
+
+fn select_float(op: &Op, floats: bool, doubles: bool) -> Option<Native> {
+    let all = |ty: Type| op.src.iter().filter(|s| s.is_some()).all(|s| s.ty == ty) && op.dst.ty == ty;
+    let double = all(Type::DF) && doubles;
+    if op.condition == Some(Condition::Overflow) || !(double || all(Type::F) && floats) {
+        return None;
+    }
+    let function = match (op.opcode, op.function) {
+        (Opcode::Add, _) => Float::Add,
+        (Opcode::Mul, _) => Float::Multiply,
+        (Opcode::Mad, _) => Float::MultiplyAdd,
+        _ if double => return None,
+        (Opcode::Frc, _) => Float::Fraction,
+        (Opcode::Rndu, _) => Float::RoundUp,
+        (Opcode::Rndd, _) => Float::RoundDown,
+        (Opcode::Rnde, _) => Float::RoundEven,
+        (Opcode::Rndz, _) => Float::RoundZero,
+        (Opcode::Math, Some(MathFunction::Inv)) => Float::Inverse,
+        (Opcode::Math, Some(MathFunction::Sqrt)) => Float::SquareRoot,
+        (Opcode::Math, Some(MathFunction::Rsq)) => Float::InverseRoot,
+        (Opcode::Math, Some(MathFunction::Fdiv)) => Float::Divide,
+        _ => return None,
+    };
+    Some(Native::Float { function, double })
+}

@@ -1,0 +1,185 @@
+//! What is to become of each instruction.
+
+use gencl_isa::Opcode;
+use gencl_simulator::eu::Kernel;
+use gencl_simulator::eu::file::{self, FLAG, GRF_BYTES, NOTIFICATION, NULL};
+use gencl_simulator::eu::message::Kind;
+use gencl_simulator::eu::op::{Action, Branch, Op};
+use gencl_simulator::eu::operand::{Place, Src, Target};
+use gencl_simulator::translated::abi::Variant;
+
+use crate::Refused;
+use crate::access::{Access, Definition, Effects};
+use crate::message::{self, Message};
+use crate::modes::{self, Control};
+use crate::native::{self, Native};
+
+/// What becomes of an instruction.
+#[derive(Clone, Debug)]
+pub enum Step {
+    /// Nothing: it has no effect here.
+    Nothing,
+    /// Arithmetic in host code.
+    Native(Native),
+    /// A message in host code.
+    Message(Message),
+    /// `cr0.0` becomes these bits.
+    Control(u32),
+    /// The interpreter executes it.
+    Interpret,
+    /// A branch.
+    Branch(Branch),
+    /// The thread stops until the others have come to the barrier.
+    Wait,
+}
+
+/// A kernel, and what becomes of its instructions.
+pub struct Plan<'a> {
+    /// The instructions.
+    pub ops: &'a [Op],
+    /// What becomes of each.
+    pub steps: Vec<Step>,
+    /// What each reads and writes.
+    pub effects: Vec<Effects>,
+    /// What the code is for.
+    pub variant: &'a Variant,
+    /// Registers stay in the thread's register file, because which of them is accessed is known at run time only.
+    pub in_memory: bool,
+}
+
+impl<'a> Plan<'a> {
+    /// Decides for all instructions.
+    ///
+    /// # Errors
+    /// The reason why the kernel cannot be translated.
+    pub fn new(kernel: &'a Kernel, variant: &'a Variant) -> Result<Plan<'a>, Refused> {
+        let ops = kernel.ops();
+        let modes = modes::of_kernel(ops, variant.control);
+        let mut steps = Vec::with_capacity(ops.len());
+        for (index, op) in ops.iter().enumerate() {
+            let step = step(op, modes[index], variant)
+                .map_err(|why| Refused(format!("{} at {:#x}: {why}", kernel.text(index), op.offset)))?;
+            steps.push(step);
+        }
+        let effects = ops.iter().zip(&steps).map(|(op, step)| effects(op, step)).collect();
+        let in_memory = ops.iter().any(is_indirect);
+        let plan = Plan { ops, steps, effects, variant, in_memory };
+        plan.check_barriers()?;
+        Ok(plan)
+    }
+
+    /// Does the kernel wait?
+    pub fn waits(&self) -> bool {
+        self.steps.iter().any(|step| matches!(step, Step::Wait))
+    }
+
+    /// How many windows its messages use.
+    pub fn windows(&self) -> u32 {
+        self.steps.iter().filter(|step| matches!(step, Step::Message(m) if m.uses_window())).count() as u32
+    }
+
+    /// A thread counts as waiting from its barrier message on, so nothing but what has no effect may come between the
+    /// message and its wait.
+    fn check_barriers(&self) -> Result<(), Refused> {
+        for (index, step) in self.steps.iter().enumerate() {
+            if !matches!(step, Step::Message(Message::Barrier)) {
+                continue;
+            }
+            let waits = self.steps[index + 1..]
+                .iter()
+                .take_while(|step| {
+                    matches!(
+                        step,
+                        Step::Nothing | Step::Native(_) | Step::Message(Message::Fence { .. }) | Step::Wait
+                    )
+                })
+                .any(|step| matches!(step, Step::Wait));
+            if !waits {
+                return Err(Refused("a barrier message that no wait follows".into()));
+            }
+        }
+        let [barriers, waits] = [
+            self.steps.iter().filter(|s| matches!(s, Step::Message(Message::Barrier))).count(),
+            self.steps.iter().filter(|s| matches!(s, Step::Wait)).count(),
+        ];
+        if barriers == waits { Ok(()) } else { Err(Refused("waits without barrier messages".into())) }
+    }
+}
+
+/// Is an operand in a register that only run time knows?
+fn is_indirect(op: &Op) -> bool {
+    op.indirect_source
+        || matches!(op.dst.target, Target::Indirect { .. })
+        || matches!(&op.action, Action::Message(m) if m.kind.is_none())
+}
+
+fn step(op: &Op, control: Control, variant: &Variant) -> Result<Step, String> {
+    Ok(match &op.action {
+        Action::Nop => Step::Nothing,
+        Action::Refused(fault) => return Err(fault.to_string()),
+        Action::Wait(0) => Step::Wait,
+        Action::Wait(_) => return Err("waits for another notification than the barrier's".into()),
+        Action::Branch(Branch::JumpIndirect | Branch::Call { .. } | Branch::Return) => {
+            return Err("where it goes is known at run time only".into());
+        }
+        Action::Branch(_) if !native::has_plain_predicate(op) => return Err("a branch of align16".into()),
+        Action::Branch(branch) => Step::Branch(*branch),
+        Action::Message(m) => match message::select(op, m, variant) {
+            Some(message) => Step::Message(message),
+            None if m.end_of_thread || matches!(m.kind, Some(Kind::Barrier)) => {
+                return Err("not a message that can end a thread or wait".into());
+            }
+            None => Step::Interpret,
+        },
+        Action::Execute(_) if clears_notifications(op) => Step::Nothing,
+        Action::Execute(_) if touches(op, &[file::FLOW_CONTROL, file::IP, file::TIMESTAMP]) => {
+            return Err("a register that only the interpreter has".into());
+        }
+        Action::Execute(_) => match (control.set, native::select(op, control.mode)) {
+            (Some(bits), _) => Step::Control(bits),
+            (None, Some(native)) => Step::Native(native),
+            (None, None) => Step::Interpret,
+        },
+    })
+}
+
+/// Is it how compilers reset the notification counter before a barrier? It is 0 there.
+fn clears_notifications(op: &Op) -> bool {
+    op.opcode == Opcode::Mov
+        && matches!(op.src[0].place, Place::Constant(0))
+        && matches!(op.dst.target, Target::Direct { offset, .. } if (NOTIFICATION..NOTIFICATION + 12).contains(&offset))
+}
+
+/// Does it access architecture registers of which these are the first bytes?
+fn touches(op: &Op, registers: &[usize]) -> bool {
+    let inside = |at: usize| registers.iter().any(|first| (*first..first + 5 * 32).contains(&at));
+    op.src.iter().filter_map(Src::offset).any(inside)
+        || matches!(op.dst.target, Target::Direct { offset, .. } if inside(offset))
+}
+
+/// Where an operand that is in no general register may be in host code: flags and `null`.
+pub fn is_plain(at: usize) -> bool {
+    at < GRF_BYTES || (FLAG..FLAG + 8).contains(&at) || at == NULL
+}
+
+fn effects(op: &Op, step: &Step) -> Effects {
+    match step {
+        Step::Native(_) => {
+            let sources = op.src.iter().map(|src| Access::of_source(op, src)).collect();
+            let partial = op.predicate.is_some() && !op.predicate_is_operand || op.write_lanes != u32::MAX;
+            let written = Access::of_destination(op, &op.dst);
+            let definitions = written.into_iter().map(|access| Definition { access, partial }).collect();
+            Effects { uses: sources, definitions }
+        }
+        Step::Message(message) => message.effects(op),
+        Step::Interpret => {
+            let written = op.writes | native::second_destination(op);
+            let partial = |access| Definition { access, partial: true };
+            Effects {
+                uses: Access::registers(op.reads | written).into_iter().map(Some).collect(),
+                definitions: Access::registers(written).into_iter().map(partial).collect(),
+            }
+        }
+        Step::Nothing | Step::Control(_) | Step::Branch(_) | Step::Wait => Effects::default(),
+    }
+}
