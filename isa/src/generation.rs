@@ -32,6 +32,12 @@ pub struct Capabilities {
     pub upper_channels_take_acc1: bool,
     /// Words in the address register.
     pub address_words: u8,
+    /// Regions and execution sizes count doubles in halves of 32 bits (Ivy Bridge manual, Volume 4 Part 3, "Register Region
+    /// Restrictions"; Mesa's `brw_eu_validate.c`).
+    pub doubles_in_halves: bool,
+    /// Floats become half floats that lie without gaps (Skylake manual, Volume 7, "Special Restrictions for Handling Mixed
+    /// Mode Float Operations"). Before, results narrower than the operands have the operands' strides.
+    pub packed_half_results: bool,
     /// 64-bit immediates.
     pub wide_immediates: bool,
 }
@@ -48,6 +54,8 @@ const CAPABILITIES: [Capabilities; COLUMNS] = [
         multiplier_is_word: true,
         upper_channels_take_acc1: true,
         address_words: 8,
+        doubles_in_halves: true,
+        packed_half_results: false,
         wide_immediates: false,
     },
     Capabilities {
@@ -61,6 +69,8 @@ const CAPABILITIES: [Capabilities; COLUMNS] = [
         multiplier_is_word: true,
         upper_channels_take_acc1: false,
         address_words: 8,
+        doubles_in_halves: false,
+        packed_half_results: false,
         wide_immediates: false,
     },
     Capabilities {
@@ -74,6 +84,8 @@ const CAPABILITIES: [Capabilities; COLUMNS] = [
         multiplier_is_word: false,
         upper_channels_take_acc1: false,
         address_words: 16,
+        doubles_in_halves: false,
+        packed_half_results: false,
         wide_immediates: true,
     },
     Capabilities {
@@ -87,6 +99,8 @@ const CAPABILITIES: [Capabilities; COLUMNS] = [
         multiplier_is_word: false,
         upper_channels_take_acc1: false,
         address_words: 16,
+        doubles_in_halves: false,
+        packed_half_results: true,
         wide_immediates: true,
     },
 ];

@@ -316,6 +316,28 @@ pub enum MathFunction {
     Rsqrtm,
 }
 
+impl MathFunction {
+    /// How many sources it reads.
+    pub const fn arguments(self) -> usize {
+        match self {
+            MathFunction::Inv
+            | MathFunction::Log
+            | MathFunction::Exp
+            | MathFunction::Sqrt
+            | MathFunction::Rsq
+            | MathFunction::Sin
+            | MathFunction::Cos
+            | MathFunction::Rsqrtm => 1,
+            MathFunction::Fdiv
+            | MathFunction::Pow
+            | MathFunction::IntDivQuotientRemainder
+            | MathFunction::IntDivQuotient
+            | MathFunction::IntDivRemainder
+            | MathFunction::Invm => 2,
+        }
+    }
+}
+
 /// Shared functions, the targets of messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the manual's names")]

@@ -5,6 +5,7 @@
 
 mod atom;
 mod control;
+mod mixed;
 mod operand;
 mod region;
 mod send;
@@ -75,7 +76,7 @@ impl fmt::Display for Violation {
 }
 
 /// All rules, by what they are about.
-const RULES: [&[Rule]; 4] = [control::RULES, operand::RULES, region::RULES, send::RULES];
+const RULES: [&[Rule]; 5] = [control::RULES, operand::RULES, region::RULES, mixed::RULES, send::RULES];
 
 /// All rules.
 pub fn rules() -> impl Iterator<Item = &'static Rule> {

@@ -166,6 +166,7 @@ const URB: &[Option<UrbFunction>] = &[
 
 /// Where the URB message's fields are: they moved by a bit with Gen8.
 struct UrbBits {
+    functions: &'static [Option<UrbFunction>],
     function: u32,
     offset: (u32, u32),
     swizzle: u32,
@@ -174,10 +175,19 @@ struct UrbBits {
 }
 
 const fn urb_bits(generation: Generation) -> &'static UrbBits {
-    const NARROW: UrbBits =
-        UrbBits { function: 2, offset: (13, 3), swizzle: 14, per_slot: 16, complete: Some(15) };
-    const WIDE: UrbBits = UrbBits { function: 3, offset: (14, 4), swizzle: 15, per_slot: 17, complete: None };
-    [&NARROW, &NARROW, &WIDE, &WIDE][generation.column()]
+    /// Ivy Bridge has no `AtomicAdd` (Volume 4 Part 2, "URB"; Haswell's manual has it).
+    const IVY_BRIDGE: UrbBits = UrbBits {
+        functions: URB.split_at(6).0,
+        function: 2,
+        offset: (13, 3),
+        swizzle: 14,
+        per_slot: 16,
+        complete: Some(15),
+    };
+    const HASWELL: UrbBits = UrbBits { functions: URB.split_at(7).0, ..IVY_BRIDGE };
+    const WIDE: UrbBits =
+        UrbBits { functions: URB, function: 3, offset: (14, 4), swizzle: 15, per_slot: 17, complete: None };
+    [&IVY_BRIDGE, &HASWELL, &WIDE, &WIDE][generation.column()]
 }
 
 /// Do typed messages have two bits of slot group, with SIMD4x2?
@@ -437,7 +447,7 @@ fn walk(w: &mut Walk, generation: Generation, operation: &mut Operation) -> Resu
         }
         Operation::Urb { function, offset, per_slot, swizzle, complete } => {
             let bits = urb_bits(generation);
-            w.choice("function", bits.function, 0, URB, function)?;
+            w.choice("function", bits.function, 0, bits.functions, function)?;
             let mut wide = u32::from(*offset);
             w.number("offset", bits.offset.0, bits.offset.1, &mut wide)?;
             *offset = wide as u16;

@@ -111,12 +111,12 @@ impl Operation {
                 fixed(1, 0, HeaderRule::Forbidden)
             }
             Operation::ThreadSpawner { .. } => fixed(1, 0, HeaderRule::Forbidden),
+            Operation::Urb { .. } => Lengths { header: HeaderRule::Required, ..unknown },
             Operation::Typed { .. }
             | Operation::TypedAtomic { .. }
             | Operation::MediaBlock { .. }
             | Operation::RenderTarget { .. }
             | Operation::Sampler { .. }
-            | Operation::Urb { .. }
             | Operation::Gateway { .. }
             | Operation::PixelInterpolator { .. } => unknown,
         }

@@ -3,10 +3,12 @@
 use super::subject::{Subject, is_null};
 use super::{Place, Rule, all, at_destination, some, whole};
 use crate::opcode::{Allows, Format};
-use crate::{MathFunction, Opcode, Operand, Register, Type};
+use crate::{Extra, MathFunction, Opcode, Operand, Register, Source, ThreadControl, Type};
 
 const REFERENCE: &str = "Instruction Set Reference, of each instruction";
 const MATH: &str = "Instruction Set Reference, math - Extended Math Function";
+
+const UNTIL_75: [bool; 4] = [true, true, false, false];
 
 #[rustfmt::skip]
 pub(super) const RULES: &[Rule] = &[
@@ -18,6 +20,8 @@ pub(super) const RULES: &[Rule] = &[
     all("operand.saturate", REFERENCE, "the instruction does not saturate", saturate),
     all("operand.condition", REFERENCE, "the instruction has no conditional modifier", condition),
     all("operand.condition-required", REFERENCE, "the instruction needs a conditional modifier", condition_required),
+    some(UNTIL_75, "operand.compare-destination", "Ivy Bridge, Instruction Set Reference, cmp", "a comparison's destination is a general register or the null register", compare_destination),
+    some(UNTIL_75, "operand.compare-switch", "Ivy Bridge, Instruction Set Reference, cmp", "a comparison without destination has the option of a thread switch", compare_switch),
     all("operand.sel", "Instruction Set Reference, sel", "sel has either a predicate or a conditional modifier", sel),
     all("operand.flag", "Flag Register", "there are f0.0, f0.1, f1.0 and f1.1", flag),
     all("operand.address", "Indirect Addressing", "the address register has no such word", address),
@@ -45,8 +49,13 @@ fn missing(s: &Subject<'_>) -> Vec<Place> {
 }
 
 fn null_source(s: &Subject<'_>) -> Vec<Place> {
-    let affected = matches!(s.info.format, Format::Basic | Format::Ternary);
-    if affected { s.broken_sources(|source| is_null(source.register)) } else { Vec::new() }
+    let read = match (s.info.format, s.i.extra) {
+        (Format::Basic | Format::Ternary, _) => s.i.sources.len(),
+        (_, Extra::Math(function)) => function.arguments(),
+        _ => 0,
+    };
+    let broken = |(n, source): &(u8, &Source)| usize::from(*n) < read && is_null(source.register);
+    s.sources().filter(broken).map(|(n, _)| Place::Source(n)).collect()
 }
 
 fn types(s: &Subject<'_>) -> Vec<Place> {
@@ -77,6 +86,19 @@ fn condition(s: &Subject<'_>) -> Vec<Place> {
 
 fn condition_required(s: &Subject<'_>) -> Vec<Place> {
     whole(s.i.condition.is_none() && s.info.allows.contains(Allows::CONDITION_REQUIRED))
+}
+
+fn compares(s: &Subject<'_>) -> bool {
+    matches!(s.i.opcode, Opcode::Cmp | Opcode::Cmpn)
+}
+
+fn compare_destination(s: &Subject<'_>) -> Vec<Place> {
+    let architecture = s.destination().is_some_and(|d| matches!(d.register, Register::Arf(_)));
+    at_destination(compares(s) && (architecture || s.i.accumulator_write))
+}
+
+fn compare_switch(s: &Subject<'_>) -> Vec<Place> {
+    whole(compares(s) && s.destination().is_none() && s.i.thread_control != ThreadControl::Switch)
 }
 
 fn sel(s: &Subject<'_>) -> Vec<Place> {
@@ -132,7 +154,7 @@ fn second_arf(s: &Subject<'_>) -> Vec<Place> {
 fn integer_division(s: &Subject<'_>) -> bool {
     matches!(
         s.i.extra,
-        crate::Extra::Math(
+        Extra::Math(
             MathFunction::IntDivQuotient
                 | MathFunction::IntDivRemainder
                 | MathFunction::IntDivQuotientRemainder
@@ -145,7 +167,7 @@ fn math_type(s: &Subject<'_>) -> Vec<Place> {
         return Vec::new();
     }
     let integer = integer_division(s);
-    let macro_step = matches!(s.i.extra, crate::Extra::Math(MathFunction::Invm | MathFunction::Rsqrtm));
+    let macro_step = matches!(s.i.extra, Extra::Math(MathFunction::Invm | MathFunction::Rsqrtm));
     let wrong = |ty: Type| match (integer, macro_step) {
         (true, _) => !matches!(ty, Type::D | Type::UD),
         (false, true) => !matches!(ty, Type::F | Type::DF),

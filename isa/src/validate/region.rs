@@ -1,15 +1,18 @@
 //! "Register Region Restrictions".
 
-use super::subject::{GRF, Subject, destination_elements, registers, source_rows};
+use super::subject::{GRF, Subject, is_null, registers};
 use super::{Place, Rule, all, at_destination, some, whole};
 use crate::opcode::Format;
-use crate::{Opcode, Operand, Region, Source, Type};
+use crate::{AccessMode, Opcode, Operand, Region, Source, Type};
 
 const GENERAL: &str = "Register Region Restrictions, General Restrictions on Regioning Parameters";
 const ALIGNMENT: &str = "Register Region Restrictions, Region Alignment Rules for Direct Register Addressing";
 const TYPES: &str = "Register Region Restrictions, General Restrictions Based on Operand Types";
 const IMMEDIATES: &str = "Register Region Restrictions, Vector Immediate Operands";
 
+const ALIGN16: &str = "Instruction Fields, Vertical Stride";
+
+const FROM_8: [bool; 4] = [false, false, true, true];
 const UNTIL_75: [bool; 4] = [true, true, false, false];
 const UNTIL_8: [bool; 4] = [true, true, true, false];
 
@@ -20,6 +23,10 @@ pub(super) const RULES: &[Rule] = &[
     all("region.column", GENERAL, "a width of 1 has a horizontal stride of 0", column),
     all("region.scalar", GENERAL, "one element for one channel has no strides", scalar),
     all("region.repeated", GENERAL, "without strides the width is 1", repeated),
+    all("region.indirect-rows", GENERAL, "rows with addresses of their own (VxH) are indirect", indirect_rows),
+    some([true, false, false, false], "region.align16-pairs", ALIGN16, "an align16 source has no vertical stride of 2", align16_pairs),
+    all("region.align16-stride", ALIGN16, "an align16 source has a vertical stride of 0, 2 or 4", align16_stride),
+    some(FROM_8, "region.align16-qword", "Broadwell, Register Region Restrictions, Special Requirements for Handling Double Precision Data Types", "an align16 operation from narrower types to 64 bits has at most 2 channels", align16_qword),
     all("region.crossing", GENERAL, "the elements of a row lie in one register", crossing),
     all("region.alignment", GENERAL, "an element starts at a multiple of its size", alignment),
     all("region.source-span", ALIGNMENT, "a source spans at most two registers", source_span),
@@ -29,9 +36,11 @@ pub(super) const RULES: &[Rule] = &[
     some(UNTIL_8, "region.even-words", "Broadwell, Register Region Restrictions, Region Alignment Rules", "with a source of two registers a destination within one lies in one OWord or evenly in both", even_words),
     some(UNTIL_8, "region.even-registers", "Broadwell, Register Region Restrictions, Region Alignment Rules", "a destination of two registers is evenly split", even_registers),
     all("region.math-even", "Extended Math Function", "a math destination of two registers is evenly split", math_even),
+    some(UNTIL_75, "region.halves", "Haswell, Register Region Restrictions, Region Alignment Rules", "each of two destination registers is made of one of a source's two registers", halves),
+    some(UNTIL_75, "region.half-offsets", "Haswell, Register Region Restrictions, Region Alignment Rules", "a source begins at the same place in both of its registers", half_offsets),
     some(UNTIL_75, "region.pairs", "Haswell, Register Region Restrictions, Region Alignment Rules", "a destination of two registers has scalar sources, packed words for packed dwords, or sources of two registers", pairs),
     all("region.packed-bytes", TYPES, "only a raw mov has a packed byte destination", packed_bytes),
-    all("region.ratio", TYPES, "a destination narrower than the execution type has a stride of the sizes' ratio", ratio),
+    all("region.ratio", TYPES, "a destination narrower than the execution type has a stride of the sizes' ratio (bytes: or a larger one)", ratio),
     all("region.ratio-alignment", TYPES, "a destination narrower than the execution type is aligned to that", ratio_alignment),
     all("region.byte-qword", "Broadwell, Volume 2a, mov", "there is no conversion between bytes and 64-bit types", byte_qword),
     all("region.half-qword", "Broadwell, Volume 2a, mov", "there is no conversion between half floats and 64-bit types", half_qword),
@@ -41,11 +50,11 @@ pub(super) const RULES: &[Rule] = &[
 ];
 
 fn width(s: &Subject<'_>) -> Vec<Place> {
-    s.broken_regions(|source| u32::from(source.region.width) > s.lanes())
+    s.broken_parameters(|source| u32::from(source.region.width) > s.lanes())
 }
 
 fn row(s: &Subject<'_>) -> Vec<Place> {
-    s.broken_regions(|source| {
+    s.broken_parameters(|source| {
         let r = source.region;
         r.width > 1
             && u32::from(r.width) == s.lanes()
@@ -55,21 +64,54 @@ fn row(s: &Subject<'_>) -> Vec<Place> {
 }
 
 fn column(s: &Subject<'_>) -> Vec<Place> {
-    s.broken_regions(|source| source.region.width == 1 && source.region.hstride != 0)
+    // The rules of the Atom line for 64 bits ask for a vertical stride of width times horizontal stride, and so does Intel's code.
+    let wide = s.i.destination.ty.size() == 8;
+    s.broken_parameters(|source| {
+        let r = source.region;
+        r.width == 1 && r.hstride != 0 && !(wide && r.hstride == r.vstride)
+    })
 }
 
 fn scalar(s: &Subject<'_>) -> Vec<Place> {
-    s.broken_regions(|source| {
+    s.broken_parameters(|source| {
         let r = source.region;
         s.lanes() == 1 && r.width == 1 && (r.vstride != 0 || r.hstride != 0)
     })
 }
 
 fn repeated(s: &Subject<'_>) -> Vec<Place> {
-    s.broken_regions(|source| {
+    s.broken_parameters(|source| {
         let r = source.region;
         r.vstride == 0 && r.hstride == 0 && r.width != 1
     })
+}
+
+fn indirect_rows(s: &Subject<'_>) -> Vec<Place> {
+    if !s.has_regions() {
+        return Vec::new();
+    }
+    s.broken_sources(|source| source.region.vstride == Region::VXH && direct(source))
+}
+
+/// The sources of an align16 operation with a vertical stride that breaks something.
+fn align16(s: &Subject<'_>, broken: fn(u8) -> bool) -> Vec<Place> {
+    if !s.computes() || s.i.access_mode != AccessMode::Align16 {
+        return Vec::new();
+    }
+    s.broken_sources(|source| !is_null(source.register) && broken(source.region.vstride))
+}
+
+fn align16_pairs(s: &Subject<'_>) -> Vec<Place> {
+    align16(s, |stride| stride == 2)
+}
+
+fn align16_stride(s: &Subject<'_>) -> Vec<Place> {
+    align16(s, |stride| !matches!(stride, 0 | 2 | 4))
+}
+
+fn align16_qword(s: &Subject<'_>) -> Vec<Place> {
+    let widens = s.i.destination.ty.size() == 8 && s.source_types().any(|ty| ty.size() != 8);
+    whole(s.computes() && s.i.access_mode == AccessMode::Align16 && widens && s.lanes() > 2)
 }
 
 fn direct(source: &Source) -> bool {
@@ -78,7 +120,7 @@ fn direct(source: &Source) -> bool {
 
 fn crossing(s: &Subject<'_>) -> Vec<Place> {
     s.broken_regions(|source| {
-        direct(source) && source_rows(source, s.lanes()).any(|(first, end)| first / GRF != (end - 1) / GRF)
+        direct(source) && s.rows(source).any(|(first, end)| first / GRF != (end - 1) / GRF)
     })
 }
 
@@ -96,32 +138,37 @@ fn alignment(s: &Subject<'_>) -> Vec<Place> {
 }
 
 fn source_span(s: &Subject<'_>) -> Vec<Place> {
-    s.broken_regions(|source| direct(source) && registers(source_rows(source, s.lanes())) > 2)
+    s.broken_regions(|source| registers(s.rows(source)) > 2)
 }
 
-/// Registers that the destination spans; 0 where there is none or it is indirect.
-fn destination_registers(s: &Subject<'_>) -> u32 {
+/// Registers that the destination spans, and with the best address if it is indirect; 0 where there is none.
+fn destination_span_registers(s: &Subject<'_>) -> u32 {
     match s.destination() {
-        Some(d) if d.indirect.is_none() && s.has_regions() => {
-            registers(destination_elements(d, s.lanes()).last().into_iter())
+        // Of `smov` the immediate says how many channels there are.
+        Some(d) if s.has_regions() && !(d.indirect.is_some() && s.i.opcode == Opcode::Smov) => {
+            registers(s.elements(d).last().into_iter())
         }
         _ => 0,
     }
 }
 
+/// Registers that the destination spans; 0 where there is none or it is indirect.
+fn destination_registers(s: &Subject<'_>) -> u32 {
+    if s.i.destination.indirect.is_none() { destination_span_registers(s) } else { 0 }
+}
+
 fn destination_span(s: &Subject<'_>) -> Vec<Place> {
-    at_destination(destination_registers(s) > 2)
+    at_destination(destination_span_registers(s) > 2)
 }
 
 fn destination_stride(s: &Subject<'_>) -> Vec<Place> {
-    at_destination(s.has_regions() && s.i.destination.hstride == 0)
+    let message = s.info.format == Format::Send && s.destination().is_some();
+    at_destination((message || s.has_regions()) && s.i.destination.hstride == 0)
 }
 
 fn file_end(s: &Subject<'_>) -> Vec<Place> {
     let mut places = s.broken_regions(|source| match source.register {
-        crate::Register::Grf(number) if direct(source) => {
-            u32::from(number) + registers(source_rows(source, s.lanes())) > 128
-        }
+        crate::Register::Grf(number) if direct(source) => u32::from(number) + registers(s.rows(source)) > 128,
         _ => false,
     });
     if s.destination_register().is_some_and(|number| number + destination_registers(s) > 128) {
@@ -132,12 +179,12 @@ fn file_end(s: &Subject<'_>) -> Vec<Place> {
 
 /// Does a source lie in two registers?
 fn wide_source(s: &Subject<'_>) -> bool {
-    s.sources().any(|(_, source)| direct(source) && registers(source_rows(source, s.lanes())) == 2)
+    s.sources().any(|(_, source)| direct(source) && registers(s.rows(source)) == 2)
 }
 
 /// Elements of the destination below and from a byte on.
 fn split(s: &Subject<'_>, byte: u32) -> (usize, usize) {
-    let starts = || destination_elements(&s.i.destination, s.lanes()).map(|(first, _)| first);
+    let starts = || s.elements(&s.i.destination).map(|(first, _)| first);
     (starts().filter(|&first| first < byte).count(), starts().filter(|&first| first >= byte).count())
 }
 
@@ -158,6 +205,28 @@ fn math_even(s: &Subject<'_>) -> Vec<Place> {
     if s.info.format == Format::Math { even_registers(s) } else { Vec::new() }
 }
 
+/// The direct sources of two registers, of an instruction with a destination of two, that break something.
+fn broken_pairs(s: &Subject<'_>, broken: impl Fn(&Source) -> bool) -> Vec<Place> {
+    if destination_registers(s) != 2 {
+        return Vec::new();
+    }
+    s.broken_regions(|source| direct(source) && registers(s.rows(source)) == 2 && broken(source))
+}
+
+fn halves(s: &Subject<'_>) -> Vec<Place> {
+    broken_pairs(s, |source| {
+        let upper = s.elements(&s.i.destination).map(|(first, _)| first >= GRF);
+        upper.zip(s.source_elements(source)).any(|(upper, first)| upper != (first >= GRF))
+    })
+}
+
+fn half_offsets(s: &Subject<'_>) -> Vec<Place> {
+    broken_pairs(s, |source| {
+        let second = s.source_elements(source).find(|&first| first >= GRF);
+        second.is_some_and(|first| first - GRF != u32::from(source.subregister))
+    })
+}
+
 fn pairs(s: &Subject<'_>) -> Vec<Place> {
     if destination_registers(s) != 2 {
         return Vec::new();
@@ -170,7 +239,7 @@ fn pairs(s: &Subject<'_>) -> Vec<Place> {
             && r.hstride == 1
             && r.vstride == r.width.saturating_mul(r.hstride);
         direct(source)
-            && registers(source_rows(source, s.lanes())) == 1
+            && registers(s.rows(source)) == 1
             && r != Region::SCALAR
             && !(packed_dwords && packed_words)
     })
@@ -191,17 +260,23 @@ fn packed_bytes(s: &Subject<'_>) -> Vec<Place> {
 
 /// Is the destination narrower than what is computed with?
 fn narrow(s: &Subject<'_>) -> bool {
-    several_channels(s)
-        && !is_packed_byte(s)
-        && !s.is_mixed_float()
-        && s.execution_size() > s.i.destination.ty.size()
+    let size = s.i.destination.ty.size();
+    let capabilities = s.generation.capabilities();
+    // Doubles' channels are two each, and a result of 32 bits takes the place of one.
+    let halved = capabilities.doubles_in_halves && s.execution_size() == 8 && size == 4;
+    let exempt = halved || s.is_mixed_float() && capabilities.packed_half_results;
+    several_channels(s) && !is_packed_byte(s) && !exempt && s.execution_size() > size
 }
 
 fn ratio(s: &Subject<'_>) -> Vec<Place> {
     let d = &s.i.destination;
-    let raw_bytes = d.ty.size() == 1 && s.is_raw_move();
-    let step = u32::from(d.hstride) * d.ty.size();
-    at_destination(narrow(s) && s.has_regions() && !raw_bytes && step != s.execution_size())
+    let bytes = d.ty.size() == 1;
+    // Align16 has no strides.
+    let stride = if s.has_regions() { u32::from(d.hstride) } else { 1 };
+    let (step, size) = (stride * d.ty.size(), s.execution_size());
+    // Intel's code has bytes farther apart.
+    let fits = step == size || bytes && (s.is_raw_move() || step > size);
+    at_destination(narrow(s) && !fits)
 }
 
 fn ratio_alignment(s: &Subject<'_>) -> Vec<Place> {
@@ -213,16 +288,19 @@ fn ratio_alignment(s: &Subject<'_>) -> Vec<Place> {
     at_destination(narrow(s) && s.has_regions() && d.indirect.is_none() && !allowed)
 }
 
-/// Does a mov convert between a type of the one kind and a type of the other?
+/// Does the instruction convert between a type of the one kind and a type of the other? The manuals say of `mov` what
+/// there is not; what other instructions convert on the way they convert as it does.
 fn converts(s: &Subject<'_>, one: fn(Type) -> bool, other: fn(Type) -> bool) -> bool {
     let d = s.i.destination.ty;
-    s.i.opcode == Opcode::Mov
+    s.computes()
         && s.destination().is_some()
         && (one(d) && s.source_types().any(other) || other(d) && s.source_types().any(one))
 }
 
 fn byte_qword(s: &Subject<'_>) -> Vec<Place> {
-    whole(converts(s, |ty| ty.size() == 1, |ty| ty.size() == 8))
+    // A shift's count is a byte in Intel's code.
+    let mov = s.i.opcode == Opcode::Mov;
+    whole(mov && converts(s, |ty| ty.size() == 1, |ty| ty.size() == 8))
 }
 
 fn half_qword(s: &Subject<'_>) -> Vec<Place> {
@@ -260,6 +338,7 @@ fn vector_stride(s: &Subject<'_>) -> Vec<Place> {
     let d = &s.i.destination;
     let step = d.ty.size() * u32::from(d.hstride);
     let allowed = match vector(s) {
+        // Intel's code has dwords too.
         Some(Type::V | Type::UV) => matches!(step, 2 | 4),
         Some(_) => step == 4,
         None => true,

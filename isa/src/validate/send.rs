@@ -12,7 +12,8 @@ const DATA_PORT: &str = "Shared Functions - Data Port, Messages";
 #[rustfmt::skip]
 pub(super) const RULES: &[Rule] = &[
     all("send.payload", SEND, "a payload is in general registers, directly addressed", payload),
-    some([false, false, false, true], "send.region", "Skylake, Instruction Set Reference, send", "a payload's region is <0,1,0> from the register's start: its bits are the extended descriptor's", region),
+    all("send.aligned", SEND, "a payload starts where a register does", aligned),
+    some([false, false, false, true], "send.region", "Skylake, Instruction Set Reference, send", "a payload's region is <0,1,0>: its bits are the extended descriptor's", region),
     all("send.end-registers", SEND, "the payload of a thread's last message is in g112 to g127", end_registers),
     all("send.end-response", SEND, "a thread's last message has no response", end_response),
     all("send.file-end", SEND, "there are 128 general registers", file_end),
@@ -54,11 +55,19 @@ fn payload(s: &Subject<'_>) -> Vec<Place> {
         .collect()
 }
 
+fn aligned(s: &Subject<'_>) -> Vec<Place> {
+    if s.info.format == Format::Send {
+        s.broken_sources(|source| source.subregister != 0)
+    } else {
+        Vec::new()
+    }
+}
+
 fn region(s: &Subject<'_>) -> Vec<Place> {
     if s.info.format != Format::Send {
         return Vec::new();
     }
-    s.broken_sources(|source| source.region != Region::SCALAR || source.subregister != 0)
+    s.broken_sources(|source| source.region != Region::SCALAR)
 }
 
 fn ends(s: &Subject<'_>) -> bool {

@@ -38,6 +38,47 @@ impl<'a> Subject<'a> {
         self.computes() && self.i.access_mode == AccessMode::Align1
     }
 
+    /// Bytes of an element as regions count it: where doubles are counted in halves, a double's half.
+    pub(super) fn element(&self, ty: Type) -> u32 {
+        let halved = ty == Type::DF && self.generation.capabilities().doubles_in_halves;
+        if halved { ty.size() / 2 } else { ty.size() }
+    }
+
+    /// The rows of a source region: first byte and end of each, from the start of its register, or from the address
+    /// of an indirect one.
+    pub(super) fn rows(&self, s: &Source) -> impl Iterator<Item = (u32, u32)> + use<> {
+        let size = self.element(s.ty);
+        let Region { vstride, width, hstride } = s.region;
+        let width = u32::from(width).clamp(1, self.lanes().max(1));
+        let length = (width - 1) * u32::from(hstride) * size + size;
+        let start = u32::from(s.subregister);
+        (0..self.lanes().div_ceil(width)).map(move |row| {
+            let first = start + row * u32::from(vstride) * size;
+            (first, first + length)
+        })
+    }
+
+    /// First byte of each element of a source region, as [`rows`](Self::rows).
+    pub(super) fn source_elements(&self, s: &Source) -> impl Iterator<Item = u32> + use<> {
+        let size = self.element(s.ty);
+        let step = u32::from(s.region.hstride) * size;
+        let (width, lanes) = (u32::from(s.region.width.max(1)), self.lanes());
+        self.rows(s)
+            .flat_map(move |(first, _)| (0..width).map(move |n| first + n * step))
+            .take(lanes as usize)
+    }
+
+    /// First byte and end of each element of the destination, as [`rows`](Self::rows).
+    pub(super) fn elements(&self, d: &Destination) -> impl Iterator<Item = (u32, u32)> + use<> {
+        let size = self.element(d.ty);
+        let start = u32::from(d.subregister);
+        let stride = u32::from(d.hstride);
+        (0..self.lanes()).map(move |lane| {
+            let first = start + lane * stride * size;
+            (first, first + size)
+        })
+    }
+
     /// The register sources, with their numbers.
     pub(super) fn sources(&self) -> impl Iterator<Item = (u8, &'a Source)> {
         self.i.sources.iter().enumerate().filter_map(|(n, operand)| match operand {
@@ -63,6 +104,12 @@ impl<'a> Subject<'a> {
             return Vec::new();
         }
         self.broken_sources(|s| s.region.vstride != Region::VXH && !is_null(s.register) && broken(s))
+    }
+
+    /// The same, of messages as well, whose regions say nothing but are checked by the hardware.
+    pub(super) fn broken_parameters(&self, broken: impl Fn(&Source) -> bool) -> Vec<Place> {
+        let message = self.info.format == Format::Send && self.i.access_mode == AccessMode::Align1;
+        if message { self.broken_sources(broken) } else { self.broken_regions(broken) }
     }
 
     /// The destination, unless it is the null register or there is none.
@@ -145,29 +192,6 @@ impl<'a> Subject<'a> {
 
 pub(super) fn is_null(register: Register) -> bool {
     register == Register::Arf(Arf::Null)
-}
-
-/// The rows of a source region: first byte and end of each, from the start of its register.
-pub(super) fn source_rows(s: &Source, lanes: u32) -> impl Iterator<Item = (u32, u32)> {
-    let size = s.ty.size();
-    let Region { vstride, width, hstride } = s.region;
-    let width = u32::from(width).clamp(1, lanes.max(1));
-    let length = (width - 1) * u32::from(hstride) * size + size;
-    (0..lanes.div_ceil(width)).map(move |row| {
-        let first = u32::from(s.subregister) + row * u32::from(vstride) * size;
-        (first, first + length)
-    })
-}
-
-/// First byte and end of each element of the destination, from the start of its register.
-pub(super) fn destination_elements(d: &Destination, lanes: u32) -> impl Iterator<Item = (u32, u32)> {
-    let size = d.ty.size();
-    let start = u32::from(d.subregister);
-    let stride = u32::from(d.hstride);
-    (0..lanes).map(move |lane| {
-        let first = start + lane * stride * size;
-        (first, first + size)
-    })
 }
 
 /// How many registers rows or elements lie in, counted from the first byte's.

@@ -69,7 +69,7 @@ mad(8) g10<1>F g2<4,4,1>F g3<4,4,1>F g4.0<0,1,0>F { align16 1Q };
 ; simd 8
 ; set g2 D: 0 1 2 3 4 5 6 7
 ; set g10 D: 0*8
-cmp.l.f0.0(8) null<1>D g2<8,8,1>D 4D { align1 1Q };
+cmp.l.f0.0(8) null<1>D g2<8,8,1>D 4D { align1 1Q switch };
 (+f0.0) if(8) JIP: L1 UIP: L2 { align1 1Q };
 mov(8) g10<1>D 100D { align1 1Q };
 else(8) JIP: L2 { align1 1Q };
@@ -81,7 +81,7 @@ L3:
 LOOP:
 add(8) g10<1>D g10<8,8,1>D 1D { align1 1Q };
 add(8) g2<1>D g2<8,8,1>D 50D { align1 1Q };
-cmp.l.f0.0(8) null<1>D g2<8,8,1>D 203D { align1 1Q };
+cmp.l.f0.0(8) null<1>D g2<8,8,1>D 203D { align1 1Q switch };
 (+f0.0) while(8) JIP: LOOP { align1 1Q };
 ; is g10 D: 105 105 105 104 204 204 204 204
 ---
