@@ -23,3 +23,5 @@ pub mod server;
 pub mod statistics;
 #[cfg(feature = "llvm")]
 pub mod translate;
+#[cfg(feature = "llvm")]
+pub mod translation;

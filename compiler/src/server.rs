@@ -20,7 +20,7 @@ use crate::driver::{Build, Driver, Listener, Outcome};
 use crate::link::Link;
 use crate::llvm::library;
 
-/// How long the server waits for work before it ends.
+/// How long a server waits for work, usually.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The source's name in diagnostics: applications give none.
@@ -38,18 +38,33 @@ pub fn identity() -> String {
     format!("genclc {} {} {}", env!("CARGO_PKG_VERSION"), stamp.unwrap_or_default(), clang::version())
 }
 
-/// Serves until the input ends or nothing comes for [`PATIENCE`].
+/// What a server is to do.
+#[derive(Clone, Copy, Debug)]
+pub struct Service<'a> {
+    /// Debug options.
+    pub debug: &'a Debug,
+    /// How long it waits for work before it ends.
+    pub patience: Duration,
+    /// Builds are to be expected: what they need is prepared before the first one.
+    pub builds: bool,
+    /// Answers a request for a translation, both in the encoding of the protocol.
+    pub translate: fn(&[u8]) -> Vec<u8>,
+}
+
+/// Serves until the input ends or nothing comes for a while.
 ///
 /// # Errors
 /// Those of the streams, and a client that speaks another version or no protocol at all.
 pub fn serve(
     input: impl Read + Send + 'static,
     output: &mut impl Write,
-    debug: &Debug,
-    patience: Duration,
+    service: Service<'_>,
 ) -> io::Result<()> {
+    let Service { debug, patience, builds, translate } = service;
     write_message(output, &FromServer::Hello { version: VERSION, compiler: identity() })?;
-    warm_up();
+    if builds {
+        warm_up();
+    }
     let requests = read_in_background(input);
     loop {
         match requests.recv_timeout(patience) {
@@ -76,6 +91,12 @@ pub fn serve(
                 let link = Link { inputs: &inputs, options: &options, target: &target };
                 let result = work(output, debug, |driver| driver.link(&link));
                 write_message(output, &FromServer::Result(result))?;
+            }
+            Ok(Ok(ToServer::Translate(request))) => {
+                // Should it crash, the client knows where.
+                let (kernel, pass) = (String::new(), "translate".into());
+                write_message(output, &FromServer::Progress { kernel, pass })?;
+                write_message(output, &FromServer::Translated(translate(&request)))?;
             }
             Ok(Err(error)) => return Err(error),
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return Ok(()),

@@ -5,7 +5,7 @@ use std::io::{BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use gencl_compiler::server;
+use gencl_compiler::server::{self, Service};
 use gencl_program::debug::Debug;
 use gencl_program::protocol::{
     BuildResult, CompileRequest, FromServer, Header, LinkRequest, Status, ToServer, VERSION, read_message,
@@ -209,11 +209,32 @@ fn it_ends_with_its_input() {
     assert!(process.wait().unwrap().success());
 }
 
+fn service(debug: &Debug) -> Service<'_> {
+    Service { debug, patience: server::PATIENCE, builds: true, translate: <[u8]>::to_vec }
+}
+
+#[test]
+fn translations_are_answered_between_builds() {
+    let mut client = Client::start();
+    assert_eq!(client.build(GOOD, "").status, Status::Success);
+    write_message(&mut client.input, &ToServer::Translate(vec![1, 2, 3])).unwrap();
+    loop {
+        match read_message(&mut client.output).unwrap() {
+            Some(FromServer::Progress { pass, .. }) => assert_eq!(pass, "translate"),
+            Some(FromServer::Translated(answer)) => break assert!(!answer.is_empty()),
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(client.build(GOOD, "").status, Status::Success);
+}
+
 #[test]
 fn it_ends_without_work() {
     let (read, write) = std::io::pipe().unwrap();
     let begin = Instant::now();
-    server::serve(read, &mut std::io::sink(), &Debug::default(), Duration::from_millis(100)).unwrap();
+    let debug = Debug::default();
+    let service = Service { patience: Duration::from_millis(100), ..service(&debug) };
+    server::serve(read, &mut std::io::sink(), service).unwrap();
     assert!(begin.elapsed() >= Duration::from_millis(100));
     drop(write);
 }
@@ -221,8 +242,7 @@ fn it_ends_without_work() {
 #[test]
 fn garbage_ends_it_with_an_error() {
     let garbage: &[u8] = &[0xff; 64];
-    let error =
-        server::serve(garbage, &mut std::io::sink(), &Debug::default(), server::PATIENCE).unwrap_err();
+    let error = server::serve(garbage, &mut std::io::sink(), service(&Debug::default())).unwrap_err();
     assert_eq!(error.kind(), std::io::ErrorKind::InvalidData);
 }
 

@@ -3,8 +3,8 @@
 //! `genclc --serve` reads [`ToServer`] messages from its standard input and writes [`FromServer`] messages to
 //! its standard output. A message is a frame: its length in bytes as a little-endian `u32`, then the message
 //! itself in `postcard` encoding. Each side greets first with its [`VERSION`]; a side that does not know the
-//! other's version ends the conversation. Requests are answered in order, one [`FromServer::Result`] each,
-//! with any number of [`FromServer::Progress`] before it.
+//! other's version ends the conversation. Requests are answered in order, one [`FromServer::Result`] or
+//! [`FromServer::Translated`] each, with any number of [`FromServer::Progress`] before it.
 //!
 //! New variants are added at the end of the enumerations, and any change of a variant raises [`VERSION`].
 
@@ -13,7 +13,7 @@ use std::io::{self, Read, Write};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 /// The version of the protocol that this crate speaks.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// The longest frame that is accepted, in bytes: far above any program, far below what a garbled length says.
 pub const MAX_FRAME: u32 = 256 << 20;
@@ -30,6 +30,9 @@ pub enum ToServer {
     Compile(CompileRequest),
     /// Link objects and libraries.
     Link(LinkRequest),
+    /// Translate a kernel's machine code to that of the host. What is inside is agreed on by the simulator and the translator
+    /// (`gencl_simulator::translated::abi::Request`, in `postcard` encoding).
+    Translate(Vec<u8>),
 }
 
 /// Links what [`CompileRequest`]s with `object` and other links have made.
@@ -84,8 +87,10 @@ pub enum FromServer {
         /// The pass.
         pass: String,
     },
-    /// The end of a request.
+    /// The end of a build.
     Result(BuildResult),
+    /// The end of a translation (`gencl_simulator::translated::abi::Answer`, in `postcard` encoding).
+    Translated(Vec<u8>),
 }
 
 /// How a request ended.

@@ -36,7 +36,7 @@ impl std::fmt::Debug for Context {
 impl Context {
     /// Makes a context. `OUT_OF_RESOURCES` when the kernel driver refuses.
     pub fn new(device: &Arc<Device>, notify: Option<ContextNotify>) -> Result<Arc<Self>> {
-        crate::compiler::expect_builds();
+        gencl_client::expect_builds();
         let space = Arc::new((device.hardware().model.family.addresses)(device.node().clone()));
         let (debug, _) = Debug::from_environment();
         Ok(Arc::new(Self {

@@ -5,7 +5,6 @@
 //! state, hands them to the render node and completes the event when the GPU is done. See `docs/runtime.md`.
 #![forbid(unsafe_code)]
 
-mod compiler;
 mod context;
 mod device;
 mod error;
@@ -22,11 +21,11 @@ mod sampler;
 mod sync;
 mod values;
 
-pub use compiler::set_library_path;
 pub use context::{Context, ContextNotify};
 pub use device::{Device, DeviceFacts, DeviceKind};
 pub use error::{Code, Error, Result};
 pub use event::{CommandKind, Event, EventStatus, Profile};
+pub use gencl_client::set_library_path;
 pub use gencl_i915::HostMemory;
 pub use gencl_i915::kernel::PciAddress;
 pub use gencl_program::{Access, Argument, ArgumentKind};

@@ -6,7 +6,8 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use gencl_compiler::driver::{Build, Driver, Listener};
-use gencl_compiler::{server, statistics};
+use gencl_compiler::server::{self, Service};
+use gencl_compiler::{statistics, translation};
 use gencl_program::debug::{self, Debug};
 use gencl_program::elf;
 use gencl_program::protocol::Status;
@@ -35,6 +36,9 @@ struct Arguments {
     /// Serve builds on standard input and output, for the runtime.
     #[arg(long)]
     serve: bool,
+    /// With --serve: expect requests to translate machine code, no builds.
+    #[arg(long, requires = "serve")]
+    translations: bool,
 }
 
 /// Options of this program that take their value in the next word.
@@ -52,7 +56,7 @@ fn main() -> ExitCode {
     keep_memory();
     // Deeply nested sources need more stack than the main thread has.
     let thread = std::thread::Builder::new().stack_size(256 << 20);
-    let worker = thread.spawn(move || if arguments.serve { serve() } else { compile(&arguments, &options) });
+    let worker = thread.spawn(move || if arguments.serve { serve(!arguments.translations) } else { compile(&arguments, &options) });
     match worker.map(std::thread::JoinHandle::join) {
         Ok(Ok(code)) => code,
         _ => ExitCode::FAILURE,
@@ -101,12 +105,14 @@ fn quote(word: &str) -> String {
     word.chars().flat_map(|c| special(c).then_some('\\').into_iter().chain([c])).collect()
 }
 
-fn serve() -> ExitCode {
+fn serve(builds: bool) -> ExitCode {
     let (debug, complaints) = Debug::from_environment();
     for complaint in complaints {
         eprintln!("genclc: {complaint}");
     }
-    match server::serve(io::stdin(), &mut io::stdout(), &debug, server::PATIENCE) {
+    let translate = translation::answer;
+    let service = Service { debug: &debug, patience: server::PATIENCE, builds, translate };
+    match server::serve(io::stdin(), &mut io::stdout(), service) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("genclc: {error}");

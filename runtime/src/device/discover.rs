@@ -8,6 +8,7 @@ use gencl_i915::RenderNode;
 use gencl_i915::kernel::{self, KernelNode};
 use gencl_i915::uapi::param;
 use gencl_program::debug::{self, Debug};
+use gencl_simulator::translated::source::{EngineChoice, Source};
 use gencl_simulator::{Settings, Simulator, statistics};
 
 use super::Device;
@@ -92,13 +93,15 @@ fn hardware(node: &dyn RenderNode) -> Result<Hardware, String> {
     Ok(Hardware { model, pci_id, name, units: Units::of_device(node, model) })
 }
 
-/// The simulator; a batch without progress is stopped after `GENCL_HANG_LIMIT` seconds.
+/// The simulator; a batch without progress is stopped after `GENCL_HANG_LIMIT` seconds, `GENCL_ENGINE` says how kernels are executed.
 fn simulated(target: &str, kind: Option<DeviceKind>) -> Result<Device, String> {
     let mut settings = Settings::default();
     if let Ok(limit) = std::env::var("GENCL_HANG_LIMIT") {
         let seconds = limit.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
         settings.hang_limit = seconds.ok_or_else(|| format!("GENCL_HANG_LIMIT={limit}: it takes seconds"))?;
     }
+    settings.engine = EngineChoice::from_environment()?;
+    settings.translations = Some(Source(Arc::new(gencl_client::Translations)));
     let (debug, _) = Debug::from_environment();
     settings.statistics =
         debug.value(debug::PROFILE).map(|file| statistics::written_at_exit(Path::new(file)));

@@ -85,7 +85,7 @@ impl Program {
 
     /// A program from OpenCL C.
     pub fn from_source(context: &Arc<Context>, source: String) -> Arc<Self> {
-        crate::compiler::expect_build(source.as_bytes());
+        gencl_client::expect_build(source.as_bytes());
         Arc::new(Self::new(context, Some(source)))
     }
 
@@ -340,9 +340,9 @@ impl Building {
 
     /// Has a request done, and ends the build with what comes of it.
     fn work(self, context: &Arc<Context>, request: ToServer, failure: Code) -> Result<()> {
-        let result = crate::compiler::run(&request);
+        let result = gencl_client::build(&request);
         self.end(|build| {
-            let result = result?;
+            let result = result.map_err(|reason| Error::new(Code::CompilerNotAvailable, reason.to_string()))?;
             build.log = result.log;
             match result.status {
                 Status::Success => build.take(context, result.binary.into()),

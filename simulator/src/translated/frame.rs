@@ -12,7 +12,7 @@ use crate::eu::file::{CONTROL, dword};
 use crate::eu::thread::{FloatMode, Status, Thread};
 use crate::eu::{self, Context, Kernel};
 use crate::fault::Fault;
-use crate::memory::{AddressSpace, Cursor};
+use crate::memory::{AddressSpace, Cursor, PAGE_SIZE};
 use crate::running::Running;
 
 /// A launch that is executed by translated code.
@@ -50,7 +50,10 @@ impl Owner {
     fn find(&mut self, window: u32, address: u64) -> Result<bool, Fault> {
         let task = self.task.as_ref().ok_or_else(idle)?;
         let Some((start, size, host)) = task.memory.buffer(address) else { return Ok(false) };
-        self.windows[window as usize] = Window { start, size, host };
+        let (skip, size) = part(size, address - start);
+        // SAFETY: the part begins within the buffer.
+        let host = unsafe { host.add(skip as usize) };
+        self.windows[window as usize] = Window { start: start + skip, size, host };
         Ok(true)
     }
 
@@ -79,6 +82,17 @@ impl Owner {
         frame.arrived = context.barrier.arrived;
         result
     }
+}
+
+/// The part of a buffer of `size` bytes that a window is, as its first byte and bytes: one that contains `offset` and as much as possible
+/// on both sides.
+fn part(size: u64, offset: u64) -> (u64, u64) {
+    if size <= Window::MAX_SIZE {
+        return (0, size);
+    }
+    let first = offset.saturating_sub(Window::MAX_SIZE / 2) & !(PAGE_SIZE - 1);
+    let first = first.min(size - Window::MAX_SIZE);
+    (first, Window::MAX_SIZE)
 }
 
 fn idle() -> Fault {
@@ -120,4 +134,18 @@ pub unsafe extern "C" fn execute(frame: *mut Frame, thread: u32, instruction: u3
     // SAFETY: the caller's word.
     let done = unsafe { with_owner(frame, |owner| owner.execute(thread, instruction, active)) };
     u32::from(done.is_none())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Window, part};
+
+    #[test]
+    fn windows_of_large_buffers_are_parts() {
+        const MAX: u64 = Window::MAX_SIZE;
+        assert_eq!(part(MAX, MAX - 1), (0, MAX));
+        assert_eq!(part(4 * MAX, 5), (0, MAX));
+        assert_eq!(part(4 * MAX, 2 * MAX + 5), (2 * MAX - MAX / 2, MAX));
+        assert_eq!(part(4 * MAX, 4 * MAX - 1), (3 * MAX, MAX));
+    }
 }

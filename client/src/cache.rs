@@ -2,7 +2,8 @@
 //!
 //! An entry is found by the hash of everything that decides about its contents: the request (source, headers, options, device) and
 //! the compiler. Each entry is a file, `<source>/<request>` below the cache's folder, both names being hashes; the first tells, before
-//! there is a request, whether a source was ever built, and so whether a compile server will be needed. Entries are
+//! there is a request, whether a source was ever built, and so whether a compile server will be needed. Translations of kernels
+//! are entries too, in a folder for all of them. Entries are
 //! written beside their place and renamed into it. What cannot be read, or is not what was written, is no entry, and is
 //! built and written anew.
 
@@ -35,6 +36,9 @@ const HARMLESS: &[&str] = &[debug::LOG, debug::BATCH, debug::PROFILE, debug::IMA
 
 /// Text that makes a source mean something else each time.
 const CHANGING: &[&[u8]] = &[b"__DATE__", b"__TIME__", b"__TIMESTAMP__", b"__has_include"];
+
+/// The folder of all translations: it takes the place of a source's hash.
+const TRANSLATIONS: &str = "translations";
 
 type Hash = [u8; 32];
 
@@ -107,7 +111,7 @@ impl Cache {
                 request.source.as_slice()
             }
             ToServer::Link(_) => b"link",
-            ToServer::Hello { .. } => return None,
+            ToServer::Hello { .. } | ToServer::Translate(_) => return None,
         };
         let mut hash = Sha256::new();
         hash.update(compiler);
@@ -117,6 +121,17 @@ impl Cache {
         hash.update([0]);
         hash.update(postcard::to_stdvec(request).ok()?);
         Some(Key { folder: hex(Sha256::digest(source).as_slice()), name: hex(hash.finalize().as_slice()) })
+    }
+
+    /// Where the answer to a request for a translation belongs; `host` says for which processor, and `compiler` by whom.
+    pub(super) fn translation_key(request: &[u8], compiler: &str, host: &str) -> Key {
+        let mut hash = Sha256::new();
+        for part in [compiler.as_bytes(), host.as_bytes()] {
+            hash.update(part);
+            hash.update([0]);
+        }
+        hash.update(request);
+        Key { folder: TRANSLATIONS.into(), name: hex(hash.finalize().as_slice()) }
     }
 
     fn path(&self, key: &Key) -> PathBuf {

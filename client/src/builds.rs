@@ -1,23 +1,13 @@
-//! The client of the compile server.
-//!
-//! `genclc --serve` is started before the first build needs it, answers requests over a socket that is its standard input and
-//! output, and goes by itself when it has nothing to do. Whatever happens to it is a failed build here, never more.
+//! Builds of programs.
 
-mod cache;
-mod locate;
-mod server;
-
-use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use cache::Cache;
 use gencl_program::protocol::{BuildResult, Status, ToServer};
-use parking_lot::{Condvar, Mutex};
+use gencl_simulator::sync::{Condvar, Mutex};
 
-pub use locate::set_library_path;
-use server::{Failure, Server};
-
-use crate::{Code, Error, Result};
+use crate::cache::Cache;
+use crate::server::{Failure, Purpose, Server};
+use crate::{Unavailable, locate, start};
 
 /// How long a build may take when `GENCL_BUILD_TIMEOUT` (seconds) does not say otherwise.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(300);
@@ -50,14 +40,14 @@ const MAX_IDLE: usize = 4;
 
 /// Called when an application begins to use a device: starts a server in the background, if the first build will need one, because
 /// the kernel cache holds nothing.
-pub(crate) fn expect_builds() {
+pub fn expect_builds() {
     if Cache::from_environment().is_none_or(|cache| cache.is_empty()) {
         warm_up();
     }
 }
 
 /// Called when a source comes: starts a server in the background, if the source was never built before.
-pub(crate) fn expect_build(source: &[u8]) {
+pub fn expect_build(source: &[u8]) {
     if Cache::from_environment().is_none_or(|cache| !cache.knows(source)) {
         warm_up();
     }
@@ -78,17 +68,20 @@ fn warm_up() {
         STARTED.notify_all();
     };
     // Where it does not work now, the build says why.
-    let thread = std::thread::Builder::new().name("gencl-warm-up".into()).spawn(move || ready(start().ok()));
+    let thread = std::thread::Builder::new().name("gencl-warm-up".into()).spawn(move || ready(start(Purpose::Builds).ok()));
     if thread.is_err() {
         ready(None);
     }
 }
 
 /// Has a program compiled or linked, unless the kernel cache holds what came of that before. A compiler that crashes or takes too long
-/// is a failed build, whose log says so. `COMPILER_NOT_AVAILABLE` when none can be started.
-pub(crate) fn run(request: &ToServer) -> Result<BuildResult> {
+/// is a failed build, whose log says so.
+///
+/// # Errors
+/// No compiler can be started.
+pub fn build(request: &ToServer) -> Result<BuildResult, Unavailable> {
     let cache = Cache::from_environment();
-    let compiler = locate::compiler().ok().and_then(|path| identity(&path));
+    let compiler = locate::compiler().ok().and_then(|path| locate::identity(&path));
     let key = cache.as_ref().zip(compiler).and_then(|(cache, compiler)| cache.key(request, &compiler));
     let place = cache.zip(key);
     if let Some(result) = place.as_ref().and_then(|(cache, key)| cache.load(key)) {
@@ -101,14 +94,7 @@ pub(crate) fn run(request: &ToServer) -> Result<BuildResult> {
     Ok(result)
 }
 
-/// Names the compiler at a path: its size and time stand for everything that is in it.
-fn identity(path: &Path) -> Option<String> {
-    use std::os::unix::fs::MetadataExt;
-    let about = std::fs::metadata(path).ok()?;
-    Some(format!("{} {} {}.{}", env!("CARGO_PKG_VERSION"), about.size(), about.mtime(), about.mtime_nsec()))
-}
-
-fn run_by_server(request: &ToServer) -> Result<BuildResult> {
+fn run_by_server(request: &ToServer) -> Result<BuildResult, Unavailable> {
     let timeout = timeout();
     let mut fresh = false;
     loop {
@@ -116,10 +102,10 @@ fn run_by_server(request: &ToServer) -> Result<BuildResult> {
             Some(server) => server,
             None => {
                 fresh = true;
-                start()?
+                start(Purpose::Builds)?
             }
         };
-        match server.run(request, timeout) {
+        match server.build(request, timeout) {
             Ok(result) => {
                 give(server);
                 return Ok(result);
@@ -134,14 +120,6 @@ fn run_by_server(request: &ToServer) -> Result<BuildResult> {
             }
         }
     }
-}
-
-fn start() -> Result<Server> {
-    let unavailable = |reason: String| Error::new(Code::CompilerNotAvailable, reason);
-    let path: PathBuf = locate::compiler().map_err(unavailable)?;
-    // What GENCL_DEBUG asks for is printed on the error output.
-    let verbose = std::env::var_os("GENCL_DEBUG").is_some_and(|value| !value.is_empty());
-    Server::start(&path, verbose).map_err(|error| unavailable(format!("{}: {error}", path.display())))
 }
 
 /// An idle server that can be used by this process as it is now; waits for one that is being started.
@@ -167,7 +145,7 @@ fn give(server: Server) {
     }
 }
 
-fn timeout() -> Duration {
+pub(super) fn timeout() -> Duration {
     limit(std::env::var("GENCL_BUILD_TIMEOUT").ok().as_deref())
 }
 

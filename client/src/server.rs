@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use gencl_program::protocol::{BuildResult, FromServer, ToServer, VERSION, read_message, write_message};
-use parking_lot::{Condvar, Mutex};
+use gencl_simulator::sync::{Condvar, Mutex};
 
 /// How long a new server may take until it greets.
 const GREETING_TIMEOUT: Duration = Duration::from_secs(30);
@@ -24,7 +24,7 @@ const LAST_WORDS_TIMEOUT: Duration = Duration::from_secs(2);
 /// Bytes of the server's error output that are kept for the log.
 const MAX_COMPLAINT: usize = 4096;
 
-/// Why a build has no result.
+/// Why a request has no result.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Failure {
     /// The server had left before the request: not the request's fault.
@@ -85,6 +85,21 @@ struct Said {
     complete: bool,
 }
 
+/// What a server is started for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// Builds of programs.
+    Builds,
+    /// Translations of kernels; it need not get the compiler ready.
+    Translations,
+}
+
+impl Purpose {
+    fn argument(self) -> Option<&'static str> {
+        (self == Self::Translations).then_some("--translations")
+    }
+}
+
 /// A running server.
 pub(super) struct Server {
     child: Arc<Mutex<Child>>,
@@ -98,11 +113,14 @@ pub(super) struct Server {
 
 impl Server {
     /// Starts a server and waits for its greeting. Its error output is ours when `verbose` is set, else kept for the log.
-    pub(super) fn start(path: &Path, verbose: bool) -> io::Result<Self> {
+    pub(super) fn start(path: &Path, purpose: Purpose, verbose: bool) -> io::Result<Self> {
         let (stream, theirs) = UnixStream::pair()?;
         let theirs = OwnedFd::from(theirs);
         let mut child = Command::new(path)
             .arg("--serve")
+            .args(purpose.argument())
+            // What watches or changes this process is not for the compiler.
+            .env_remove("LD_PRELOAD")
             .stdin(Stdio::from(theirs.try_clone()?))
             .stdout(Stdio::from(theirs))
             .stderr(if verbose { Stdio::inherit() } else { Stdio::piped() })
@@ -148,13 +166,32 @@ impl Server {
 
     /// Can this process use it for the next build?
     pub(super) fn usable(&mut self) -> bool {
-        self.owner == std::process::id()
-            && self.folder == std::env::current_dir().ok()
-            && matches!(self.child.lock().try_wait(), Ok(None))
+        self.folder == std::env::current_dir().ok() && self.alive()
+    }
+
+    /// Is it there, and this process's own?
+    pub(super) fn alive(&mut self) -> bool {
+        self.owner == std::process::id() && matches!(self.child.lock().try_wait(), Ok(None))
     }
 
     /// Has it build a program. After a failure the server is of no more use.
-    pub(super) fn run(&mut self, request: &ToServer, timeout: Duration) -> Result<BuildResult, Failure> {
+    pub(super) fn build(&mut self, request: &ToServer, timeout: Duration) -> Result<BuildResult, Failure> {
+        match self.run(request, timeout)? {
+            FromServer::Result(result) => Ok(result),
+            other => Err(no_answer(&other)),
+        }
+    }
+
+    /// Has it translate a kernel. After a failure the server is of no more use.
+    pub(super) fn translate(&mut self, request: Vec<u8>, timeout: Duration) -> Result<Vec<u8>, Failure> {
+        match self.run(&ToServer::Translate(request), timeout)? {
+            FromServer::Translated(answer) => Ok(answer),
+            other => Err(no_answer(&other)),
+        }
+    }
+
+    /// Says something and waits for what ends it.
+    fn run(&mut self, request: &ToServer, timeout: Duration) -> Result<FromServer, Failure> {
         let deadline = Instant::now() + timeout;
         // A write that fails shows a server that is gone; what it was is told by reading.
         let sent = self.stream.set_write_timeout(Some(timeout)).and_then(|()| self.send(request));
@@ -165,8 +202,8 @@ impl Server {
             let read = self.stream.set_read_timeout(Some(left)).and_then(|()| read_message(&mut self.stream));
             match read {
                 Ok(Some(FromServer::Progress { kernel, pass })) => place = Place { kernel, pass },
-                Ok(Some(FromServer::Result(result))) => return Ok(result),
-                Ok(Some(other)) => return Err(Failure::Protocol(format!("{other:?} is no answer"))),
+                Ok(Some(end @ (FromServer::Result(_) | FromServer::Translated(_)))) => return Ok(end),
+                Ok(Some(other)) => return Err(no_answer(&other)),
                 Err(error) if is_timeout(&error) => {
                     self.kill();
                     return Err(Failure::TimedOut { after: timeout, place });
@@ -252,6 +289,10 @@ fn listen(mut errors: impl Read, complaint: &Complaint, child: &Mutex<Child>) {
     }
 }
 
+fn no_answer(said: &FromServer) -> Failure {
+    Failure::Protocol(format!("{said:?} is no answer"))
+}
+
 fn describe(status: ExitStatus) -> String {
     use std::os::unix::process::ExitStatusExt;
     match (status.signal(), status.code()) {
@@ -313,7 +354,7 @@ mod tests {
         }
 
         fn start(&self) -> io::Result<Server> {
-            Server::start(&self.0.join("server"), false)
+            Server::start(&self.0.join("server"), Purpose::Builds, false)
         }
     }
 
@@ -331,7 +372,7 @@ mod tests {
             "crash",
             "cat greeting; head -c 8 >/dev/null; cat progress; echo broken >&2; kill -SEGV $$",
         );
-        let failure = script.start().unwrap().run(&nothing(), SOON).unwrap_err();
+        let failure = script.start().unwrap().build(&nothing(), SOON).unwrap_err();
         assert_eq!(failure.to_string(), "the compiler crashed (signal 11) in pass p of kernel k:\nbroken");
     }
 
@@ -340,7 +381,7 @@ mod tests {
         let script = Script::new("endless", "cat greeting; cat progress; exec sleep 1000");
         let limit = Duration::from_secs(1);
         let mut server = script.start().unwrap();
-        let failure = server.run(&nothing(), limit).unwrap_err();
+        let failure = server.build(&nothing(), limit).unwrap_err();
         assert!(failure.to_string().contains("stopped after 1 s in pass p of kernel k"), "{failure}");
         assert!(!server.usable());
     }
@@ -351,7 +392,7 @@ mod tests {
         // More than a socket holds.
         let request = CompileRequest { source: vec![b' '; 16 << 20], ..CompileRequest::default() };
         let request = ToServer::Compile(request);
-        let failure = script.start().unwrap().run(&request, Duration::from_secs(1)).unwrap_err();
+        let failure = script.start().unwrap().build(&request, Duration::from_secs(1)).unwrap_err();
         assert!(matches!(failure, Failure::TimedOut { .. }), "{failure}");
     }
 
@@ -359,7 +400,7 @@ mod tests {
     fn a_server_that_hangs_up_and_stays_is_ended() {
         let script =
             Script::new("silent", "cat greeting; cat progress; exec sleep 1000 <&- >/dev/null 2>/dev/null");
-        let failure = script.start().unwrap().run(&nothing(), SOON).unwrap_err();
+        let failure = script.start().unwrap().build(&nothing(), SOON).unwrap_err();
         assert!(matches!(failure, Failure::Died { .. }), "{failure}");
     }
 
@@ -367,7 +408,7 @@ mod tests {
     fn a_server_that_left_is_no_failure_of_the_build() {
         let script = Script::new("left", "cat greeting; exit 0");
         let mut server = script.start().unwrap();
-        let failure = server.run(&nothing(), SOON).unwrap_err();
+        let failure = server.build(&nothing(), SOON).unwrap_err();
         assert!(matches!(failure, Failure::Gone), "{failure}");
     }
 
@@ -375,7 +416,7 @@ mod tests {
     fn nonsense_is_refused() {
         let script =
             Script::new("nonsense", "cat greeting; head -c 100 /dev/zero | tr '\\0' '\\377'; sleep 1000");
-        let failure = script.start().unwrap().run(&nothing(), SOON).unwrap_err();
+        let failure = script.start().unwrap().build(&nothing(), SOON).unwrap_err();
         assert!(matches!(failure, Failure::Protocol(_)), "{failure}");
         let script = Script::new("mute", "echo no compiler >&2; exit 1");
         let error = script.start().err().unwrap();

@@ -1,0 +1,32 @@
+//! The client of the compile server.
+//!
+//! `genclc --serve` is started before the first build needs it, answers requests over a socket that is its standard input and
+//! output, and goes by itself when it has nothing to do. Whatever happens to it is a failed build here, never more. A second one
+//! translates kernels for the simulator, so that no build waits for that.
+#![forbid(unsafe_code)]
+
+mod builds;
+mod cache;
+mod host;
+mod locate;
+mod server;
+mod translations;
+
+pub use builds::{build, expect_build, expect_builds};
+pub use locate::set_library_path;
+pub use translations::Translations;
+
+use server::{Purpose, Server};
+
+/// No compiler can be started; the text says why.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Unavailable(pub String);
+
+fn start(purpose: Purpose) -> Result<Server, Unavailable> {
+    let path = locate::compiler().map_err(Unavailable)?;
+    // What GENCL_DEBUG asks for is printed on the error output.
+    let verbose = std::env::var_os("GENCL_DEBUG").is_some_and(|value| !value.is_empty());
+    let started = Server::start(&path, purpose, verbose);
+    started.map_err(|error| Unavailable(format!("{}: {error}", path.display())))
+}

@@ -1,0 +1,50 @@
+//! Answers of the compile server to requests for translations.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use gencl_simulator::translated::abi::{Answer, Request, VERSION};
+
+/// Answers a request; both are in `postcard` encoding. What goes wrong is an answer, too.
+pub fn answer(request: &[u8]) -> Vec<u8> {
+    let answer: Answer = match postcard::from_bytes::<Request>(request) {
+        Ok(Request { version, .. }) if version != VERSION => {
+            Err(format!("the driver speaks version {version} of translations, the translator version {VERSION}"))
+        }
+        Ok(request) => catch_unwind(AssertUnwindSafe(|| gencl_translator::translate(&request)))
+            .unwrap_or_else(|panic| Err(format!("the translator failed: {}", message(&*panic)))),
+        Err(error) => Err(format!("a request for a translation that makes no sense: {error}")),
+    };
+    // Numbers, texts and bytes can be written.
+    postcard::to_stdvec(&answer).unwrap_or_default()
+}
+
+fn message(panic: &(dyn std::any::Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nonsense_is_answered() {
+        let answered = |request: &[u8]| postcard::from_bytes::<Answer>(&answer(request)).unwrap().unwrap_err();
+        assert!(answered(&[]).contains("makes no sense"));
+        let variant = gencl_simulator::translated::abi::Variant {
+            simd_width: 8,
+            full: true,
+            cross_thread: 0,
+            per_thread: Vec::new(),
+            indirect_data: false,
+            control: 0,
+            local: false,
+            barrier: false,
+            strict: true,
+        };
+        let request = Request { version: VERSION + 1, device: "skl".into(), code: Vec::new(), variant };
+        assert!(answered(&postcard::to_stdvec(&request).unwrap()).contains("version"));
+        let request = Request { version: VERSION, ..request };
+        answered(&postcard::to_stdvec(&request).unwrap());
+    }
+}
