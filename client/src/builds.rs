@@ -68,7 +68,9 @@ fn warm_up() {
         STARTED.notify_all();
     };
     // Where it does not work now, the build says why.
-    let thread = std::thread::Builder::new().name("gencl-warm-up".into()).spawn(move || ready(start(Purpose::Builds).ok()));
+    let thread = std::thread::Builder::new()
+        .name("gencl-warm-up".into())
+        .spawn(move || ready(start(Purpose::Builds).ok()));
     if thread.is_err() {
         ready(None);
     }

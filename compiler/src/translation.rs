@@ -7,9 +7,9 @@ use gencl_simulator::translated::abi::{Answer, Request, VERSION};
 /// Answers a request; both are in `postcard` encoding. What goes wrong is an answer, too.
 pub fn answer(request: &[u8]) -> Vec<u8> {
     let answer: Answer = match postcard::from_bytes::<Request>(request) {
-        Ok(Request { version, .. }) if version != VERSION => {
-            Err(format!("the driver speaks version {version} of translations, the translator version {VERSION}"))
-        }
+        Ok(Request { version, .. }) if version != VERSION => Err(format!(
+            "the driver speaks version {version} of translations, the translator version {VERSION}"
+        )),
         Ok(request) => catch_unwind(AssertUnwindSafe(|| gencl_translator::translate(&request)))
             .unwrap_or_else(|panic| Err(format!("the translator failed: {}", message(&*panic)))),
         Err(error) => Err(format!("a request for a translation that makes no sense: {error}")),
@@ -29,7 +29,8 @@ mod tests {
 
     #[test]
     fn nonsense_is_answered() {
-        let answered = |request: &[u8]| postcard::from_bytes::<Answer>(&answer(request)).unwrap().unwrap_err();
+        let answered =
+            |request: &[u8]| postcard::from_bytes::<Answer>(&answer(request)).unwrap().unwrap_err();
         assert!(answered(&[]).contains("makes no sense"));
         let variant = gencl_simulator::translated::abi::Variant {
             simd_width: 8,

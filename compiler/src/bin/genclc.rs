@@ -56,7 +56,9 @@ fn main() -> ExitCode {
     keep_memory();
     // Deeply nested sources need more stack than the main thread has.
     let thread = std::thread::Builder::new().stack_size(256 << 20);
-    let worker = thread.spawn(move || if arguments.serve { serve(!arguments.translations) } else { compile(&arguments, &options) });
+    let worker = thread.spawn(move || {
+        if arguments.serve { serve(!arguments.translations) } else { compile(&arguments, &options) }
+    });
     match worker.map(std::thread::JoinHandle::join) {
         Ok(Ok(code)) => code,
         _ => ExitCode::FAILURE,

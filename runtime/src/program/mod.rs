@@ -342,7 +342,8 @@ impl Building {
     fn work(self, context: &Arc<Context>, request: ToServer, failure: Code) -> Result<()> {
         let result = gencl_client::build(&request);
         self.end(|build| {
-            let result = result.map_err(|reason| Error::new(Code::CompilerNotAvailable, reason.to_string()))?;
+            let result =
+                result.map_err(|reason| Error::new(Code::CompilerNotAvailable, reason.to_string()))?;
             build.log = result.log;
             match result.status {
                 Status::Success => build.take(context, result.binary.into()),
