@@ -1,9 +1,10 @@
 //! How the render node is to behave: environment variables, which programs started by the program inherit.
 
-use std::path::PathBuf;
-use std::sync::OnceLock;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use gencl_simulator::translated::source::{EngineChoice, Source};
 use gencl_simulator::{Settings, statistics};
 
 /// The folder with the files that are shown. Without it the library shows nothing.
@@ -35,6 +36,8 @@ pub struct Options {
     pub hang_limit: Option<Duration>,
     /// See [`STATISTICS`].
     pub statistics: Option<PathBuf>,
+    /// How kernels are executed (`GENCL_ENGINE`). What is no engine counts as nothing.
+    pub engine: EngineChoice,
 }
 
 impl Options {
@@ -42,14 +45,24 @@ impl Options {
     pub fn settings(&self) -> Settings {
         let hang_limit = self.hang_limit.unwrap_or(Settings::default().hang_limit);
         let statistics = self.statistics.as_deref().map(statistics::written_at_exit);
-        Settings { strict: self.strict, statistics, hang_limit, ..Settings::default() }
+        let translations = Some(Source(Arc::new(gencl_client::Translations)));
+        let engine = self.engine;
+        Settings { strict: self.strict, statistics, hang_limit, engine, translations, ..Settings::default() }
     }
 }
 
 /// The options, as the environment was when they were first asked for.
 pub fn get() -> &'static Options {
     static OPTIONS: OnceLock<Options> = OnceLock::new();
-    OPTIONS.get_or_init(|| Options {
+    OPTIONS.get_or_init(read)
+}
+
+fn read() -> Options {
+    // The translator is looked for beside this library.
+    if let Some(library) = std::env::var("LD_PRELOAD").ok().as_deref().and_then(own_path) {
+        gencl_client::set_library_path(library);
+    }
+    Options {
         root: std::env::var_os(ROOT).map(PathBuf::from),
         device: std::env::var(DEVICE).unwrap_or_else(|_| "skl".into()),
         strict: std::env::var_os(STRICT).is_some(),
@@ -58,5 +71,25 @@ pub fn get() -> &'static Options {
             .ok()
             .and_then(|seconds| Duration::try_from_secs_f64(seconds.parse().ok()?).ok()),
         statistics: std::env::var_os(STATISTICS).map(PathBuf::from),
-    })
+        engine: EngineChoice::from_environment().unwrap_or_default(),
+    }
+}
+
+/// Where this library is, from the list of preloaded ones.
+fn own_path(preloaded: &str) -> Option<&Path> {
+    let name = concat!("lib", env!("CARGO_CRATE_NAME"), ".so");
+    preloaded.split([':', ' ']).map(Path::new).find(|path| path.file_name().is_some_and(|file| file == name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::own_path;
+    use std::path::Path;
+
+    #[test]
+    fn the_library_finds_itself() {
+        let path = "/usr/lib/libx.so:/a/libgencl_render_node.so /b/libgencl_render_node.so.1";
+        assert_eq!(own_path(path), Some(Path::new("/a/libgencl_render_node.so")));
+        assert_eq!(own_path("/usr/lib/libx.so"), None);
+    }
 }
