@@ -160,7 +160,7 @@ pub fn select(op: &Op, mode: Option<Mode>) -> Option<Native> {
         Target::Indirect { .. } => false,
     };
     let flags = flag_operands_fit(op);
-    let flag_bits = u32::from(op.flag_bit % 32) + u32::from(op.lanes) <= 32;
+    let flag_bits = op.flag_bit < 64 && u32::from(op.flag_bit % 32) + u32::from(op.lanes) <= 32;
     if !direct
         || !target
         || !flags

@@ -1,0 +1,224 @@
+//! Runs machine code on both engines and compares the registers.
+
+use std::sync::Arc;
+
+use gencl_isa::{
+    Descriptor, Destination, Extra, Generation, Instruction, Opcode, Operand, Region, Register, Send,
+    SharedFunction, Source, Type, encode,
+};
+use gencl_simulator::device::Device;
+use gencl_simulator::dispatch::{Bases, Launch, Rounding};
+use gencl_simulator::engine::Engine;
+use gencl_simulator::fault::Fault;
+use gencl_simulator::memory::{AddressSpace, Cursor, Object};
+use gencl_simulator::running::Running;
+use gencl_simulator::translated::abi::Request;
+use gencl_simulator::translated::source::{Done, EngineChoice, Source as Translations, TranslationSource};
+use gencl_simulator::{Executor, Settings};
+
+/// Where code, results and data are.
+pub const CODE: u64 = 0x10_0000;
+pub const RESULTS: u64 = 0x20_0000;
+pub const DATA: u64 = 0x40_0000;
+/// Bytes of data that kernels may access.
+pub const DATA_SIZE: u64 = 0x1_0000;
+
+/// Registers with constants, from g1 on; then comes the thread's own one.
+pub const CONSTANTS: u8 = 124;
+/// The thread's own register: its place among the results.
+pub const PLACE: u8 = CONSTANTS + 1;
+/// The header of messages.
+const HEADER: u8 = 127;
+/// Bytes of all registers.
+pub const REGISTERS: usize = 4096;
+
+/// Translates where it is asked.
+struct Here;
+
+impl TranslationSource for Here {
+    fn request(&self, request: Request, done: Done) {
+        done(gencl_translator::translate(&request));
+    }
+}
+
+/// A launch of one work-group.
+pub struct Case {
+    /// What the kernel does before its registers are stored.
+    pub body: Vec<Instruction>,
+    /// Lanes.
+    pub width: u32,
+    /// Threads.
+    pub threads: u32,
+    /// Lanes of the last thread.
+    pub mask: u32,
+    /// Constants: [`CONSTANTS`] registers.
+    pub constants: Vec<u8>,
+    /// What is in memory.
+    pub data: Vec<u8>,
+    /// `cr0` is set to these bits more.
+    pub control: u32,
+}
+
+/// What a launch leaves behind.
+#[derive(PartialEq, Eq)]
+pub struct Outcome {
+    /// The registers of all threads, one after the other.
+    pub registers: Vec<u8>,
+    /// The memory.
+    pub data: Vec<u8>,
+}
+
+fn register(number: u8, subregister: u8, region: Region, ty: Type) -> Operand {
+    Operand::Register(Source::new(Register::Grf(number), subregister, region, ty))
+}
+
+fn alone(opcode: Opcode, lanes: u8, destination: Destination, sources: [Operand; 2]) -> Instruction {
+    let mut i = Instruction::new(opcode, lanes);
+    i.no_mask = true;
+    i.destination = destination;
+    i.sources[0] = sources[0];
+    i.sources[1] = sources[1];
+    i
+}
+
+/// The instructions around the body: `cr0` before, and all registers and flags to memory after.
+fn kernel(case: &Case) -> Vec<Instruction> {
+    let grf = |n, sub, ty| Destination::new(Register::Grf(n), sub, ty);
+    let cr0 = Register::Arf(gencl_isa::Arf::Control(0));
+    let bits = |bits, ty| Operand::Immediate { bits, ty };
+    let control = Operand::Register(Source::new(cr0, 0, Region::SCALAR, Type::UD));
+    let mut all = vec![alone(
+        Opcode::Or,
+        1,
+        Destination::new(cr0, 0, Type::UD),
+        [control, bits(u64::from(case.control), Type::UD)],
+    )];
+    for clear in [HEADER - 1, HEADER] {
+        all.push(alone(Opcode::Mov, 8, grf(clear, 0, Type::UD), [bits(0, Type::UD), Operand::None]));
+    }
+    all.extend(&case.body);
+    for flag in 0..2 {
+        let source = Source::new(Register::Arf(gencl_isa::Arf::Flag(flag)), 0, Region::SCALAR, Type::UD);
+        let to = grf(HEADER - 1, flag * 4, Type::UD);
+        all.push(alone(Opcode::Mov, 1, to, [Operand::Register(source), Operand::None]));
+    }
+    let place = register(PLACE, 0, Region::SCALAR, Type::UQ);
+    all.push(alone(Opcode::Mov, 1, grf(HEADER, 0, Type::UQ), [place, Operand::None]));
+    for first in (0..128).step_by(4) {
+        let mut send = alone(
+            Opcode::Sends,
+            8,
+            Destination::null(Type::UD),
+            [register(HEADER, 0, Region::new(8, 8, 1), Type::UD), register(first, 0, Region::new(8, 8, 1), Type::UD)],
+        );
+        // A64 block write of 8 OWords.
+        let descriptor = 1 << 25 | 1 << 19 | 0x15 << 14 | 4 << 8 | 0xff;
+        send.extra = Extra::Send(Send {
+            target: SharedFunction::DataCache1,
+            descriptor: Descriptor::Immediate(descriptor),
+            extended: Descriptor::Immediate(4 << 6),
+            end_of_thread: false,
+        });
+        all.push(send);
+        let header = register(HEADER, 0, Region::SCALAR, Type::UQ);
+        all.push(alone(Opcode::Add, 1, grf(HEADER, 0, Type::UQ), [header, bits(128, Type::UD)]));
+    }
+    let mut end = alone(
+        Opcode::Send,
+        8,
+        Destination::null(Type::UW),
+        [register(HEADER, 0, Region::SCALAR, Type::UD), Operand::None],
+    );
+    end.extra = Extra::Send(Send {
+        target: SharedFunction::ThreadSpawner,
+        descriptor: Descriptor::Immediate(1 << 25 | 1 << 4),
+        extended: Descriptor::Immediate(0),
+        end_of_thread: true,
+    });
+    all.push(end);
+    all
+}
+
+/// The code of a case; `None` when an instruction cannot be encoded.
+pub fn code(case: &Case) -> Option<Vec<u8>> {
+    let encoded = kernel(case).iter().map(|i| encode(Generation::Gen9, i)).collect::<Result<Vec<_>, _>>();
+    Some(encoded.ok()?.concat())
+}
+
+/// Executes a case.
+///
+/// # Errors
+/// The fault.
+pub fn run(case: &Case, code: &[u8], choice: EngineChoice) -> Result<Outcome, Fault> {
+    let device = Device::named("skl").unwrap();
+    let translations = (choice != EngineChoice::Interpret).then(|| Translations(Arc::new(Here)));
+    let settings = Settings { strict: false, workers: 1, engine: choice, translations, ..Settings::default() };
+    let object = |size: u64| Object::create(size.next_multiple_of(4096)).unwrap();
+    let results = u64::from(case.threads) * REGISTERS as u64;
+    let buffers =
+        [(CODE, object(code.len() as u64)), (RESULTS, object(results)), (DATA, object(DATA_SIZE))];
+    let memory = Arc::new(AddressSpace::new(buffers).unwrap());
+    let mut cursor = Cursor::default();
+    memory.write(&mut cursor, CODE, code).unwrap();
+    memory.write(&mut cursor, DATA, &case.data).unwrap();
+    let mut per_thread = Vec::new();
+    for thread in 0..u64::from(case.threads) {
+        per_thread.extend((RESULTS + thread * REGISTERS as u64).to_le_bytes());
+        per_thread.extend([0; 24]);
+    }
+    let launch = Launch {
+        kernel: CODE,
+        simd_width: case.width,
+        threads: [case.threads, 1, 1],
+        first_group: [0; 3],
+        end_group: [1; 3],
+        right_mask: case.mask,
+        bottom_mask: u32::MAX,
+        cross_thread: case.constants.clone(),
+        per_thread,
+        per_thread_size: 32,
+        indirect_data: false,
+        slm_size: 4096,
+        barrier: true,
+        scratch: None,
+        bases: Bases::default(),
+        binding_table: 0,
+        samplers: 0,
+        alternate_float: false,
+        rounding: Rounding::NearestEven,
+        single_program_flow: false,
+    };
+    let engine = Engine::new(device, &settings);
+    engine.launch(launch, &memory, &Arc::new(Running::default()))?;
+    let mut outcome = Outcome { registers: vec![0; results as usize], data: vec![0; DATA_SIZE as usize] };
+    memory.read(&mut cursor, RESULTS, &mut outcome.registers).unwrap();
+    memory.read(&mut cursor, DATA, &mut outcome.data).unwrap();
+    Ok(outcome)
+}
+
+/// Are two dwords the same, but for the bits of NaNs, which nobody defines?
+fn same(a: u32, b: u32) -> bool {
+    let nan = |v: u32| f32::from_bits(v).is_nan();
+    let half = |v: u32| v & 0x7fff > 0x7c00;
+    let word = |a, b| a == b || half(a) && half(b);
+    a == b || nan(a) && nan(b) || word(a & 0xffff, b & 0xffff) && word(a >> 16, b >> 16)
+}
+
+/// The first difference between two outcomes.
+pub fn difference(a: &Outcome, b: &Outcome) -> Option<String> {
+    let dwords = |bytes: &[u8]| -> Vec<u32> {
+        bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()
+    };
+    let double = |list: &[u32], n: usize| f64::from_bits(u64::from(list[n & !1]) | u64::from(list[n | 1]) << 32);
+    for (what, a, b) in [("registers", &a.registers, &b.registers), ("memory", &a.data, &b.data)] {
+        let (a, b) = (dwords(a), dwords(b));
+        let differs = |n: &usize| {
+            !same(a[*n], b[*n]) && !(double(&a, *n).is_nan() && double(&b, *n).is_nan())
+        };
+        if let Some(n) = (0..a.len()).find(differs) {
+            let place = format!("thread {}, g{}.{}", n / 1024, n / 8 % 128, n % 8);
+            return Some(format!("{what} at {place}: interpreted {:#x}, translated {:#x}", a[n], b[n]));
+        }
+    }
+    None
+}

@@ -1,0 +1,88 @@
+//! Both engines give the same, bit for bit (of NaNs, any).
+
+mod harness;
+mod random;
+
+use gencl_simulator::translated::source::EngineChoice;
+use harness::{CONSTANTS, Case, DATA_SIZE, code, difference, run};
+use random::{Random, arithmetic};
+
+/// Instructions in each kernel.
+const BODY: usize = 12;
+
+fn case(random: &mut Random) -> Case {
+    let width = random.pick(&[8, 16, 32]);
+    let body = (0..BODY).map(|_| arithmetic(random, width)).collect();
+    let full = u32::MAX >> (32 - u32::from(width));
+    Case {
+        body,
+        width: u32::from(width),
+        threads: 1 + random.below(2) as u32,
+        mask: if random.chance(2) { full } else { random.next() as u32 & full | 1 },
+        constants: random.bytes(usize::from(CONSTANTS) * 32),
+        data: random.bytes(DATA_SIZE as usize),
+        control: random.pick(&[0x4c0, 0x4c0, 0x4c0, 0, 0x4d0, 0x4f0]),
+    }
+}
+
+/// What differs, with the instructions.
+fn check(case: &Case) -> Option<String> {
+    let code = code(case)?;
+    let interpreted = run(case, &code, EngineChoice::Interpret);
+    let translated = run(case, &code, EngineChoice::Translate);
+    match (interpreted, translated) {
+        (Ok(a), Ok(b)) => difference(&a, &b),
+        (Err(a), Err(b)) if a.to_string() == b.to_string() => None,
+        (a, b) => Some(format!("interpreted {:?}, translated {:?}", a.err(), b.err())),
+    }
+}
+
+fn listing(case: &Case) -> String {
+    let line = |i| gencl_isa::print(gencl_isa::Generation::Gen9, i);
+    case.body.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// The same case with as few instructions as differ too.
+fn reduced(mut case: Case) -> (Case, String) {
+    let mut text = check(&case).unwrap_or_default();
+    let mut at = 0;
+    while at < case.body.len() {
+        let removed = case.body.remove(at);
+        match check(&case) {
+            Some(found) => text = found,
+            None => {
+                case.body.insert(at, removed);
+                at += 1;
+            }
+        }
+    }
+    (case, text)
+}
+
+/// `GENCL_AGREE_KERNELS` kernels (each with twelve instructions) instead of a few, from the seed `GENCL_AGREE_SEED` on.
+fn setting(name: &str, otherwise: u64) -> u64 {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
+}
+
+#[test]
+fn random_arithmetic() {
+    let (count, seed) = (setting("GENCL_AGREE_KERNELS", 60), setting("GENCL_AGREE_SEED", 1));
+    let mut failures = Vec::new();
+    let mut run = 0;
+    for number in seed..seed + count {
+        let mut random = Random(number.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+        let mut case = case(&mut random);
+        // What cannot be encoded is left out, one by one.
+        case.body.retain(|i| gencl_isa::encode(gencl_isa::Generation::Gen9, i).is_ok());
+        run += case.body.len();
+        if check(&case).is_some() {
+            let (case, text) = reduced(case);
+            failures.push(format!("seed {number}, SIMD{}, mask {:#x}: {text}\n{}", case.width, case.mask, listing(&case)));
+            if failures.len() == 10 {
+                break;
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{} of {count}\n{}", failures.len(), failures.join("\n"));
+    assert!(run as u64 > count * 6, "only {run} instructions");
+}

@@ -1,0 +1,224 @@
+//! Random numbers, operands and instructions.
+
+use gencl_isa::{
+    AccessMode, Condition, Destination, Extra, Flag, Instruction, MathFunction, Opcode, Operand, Predicate,
+    PredicateControl, Region, Register, Source, Type,
+};
+
+/// Deterministic random numbers (xorshift).
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    pub fn below(&mut self, limit: usize) -> usize {
+        (self.next() >> 20) as usize % limit
+    }
+
+    pub fn pick<T: Copy>(&mut self, list: &[T]) -> T {
+        list[self.below(list.len())]
+    }
+
+    pub fn chance(&mut self, one_in: usize) -> bool {
+        self.below(one_in) == 0
+    }
+
+    /// Numbers that are likely to be special: small, extreme, floats around 1, denormals, infinities, NaN.
+    pub fn dword(&mut self) -> u32 {
+        let floats = [0.0, -0.0, 1.0, -1.5, 0.75, 3e9, -3e9, 1e-40, f32::MAX, f32::INFINITY, f32::NAN];
+        match self.below(6) {
+            0 => self.below(70) as u32,
+            1 => self.pick(&[0, u32::MAX, 0x8000_0000, 0x7fff_ffff, 0x8000, 0xffff, 0x80, 0xff]),
+            2 => self.pick(&floats).to_bits(),
+            3 => (self.below(2000) as f32 / 7.0 - 100.0).to_bits(),
+            // The upper half of doubles around 1.
+            4 => 0x3ff0_0000 + (self.next() as u32 & 0x000f_ffff) - if self.chance(2) { 0x40_0000 } else { 0 },
+            _ => self.next() as u32,
+        }
+    }
+
+    /// Bytes with such numbers.
+    pub fn bytes(&mut self, count: usize) -> Vec<u8> {
+        (0..count / 4).flat_map(|_| self.dword().to_le_bytes()).collect()
+    }
+}
+
+const INTEGERS: [Type; 8] = [Type::UB, Type::B, Type::UW, Type::W, Type::UD, Type::D, Type::UQ, Type::Q];
+
+/// Registers that instructions use: few, so that they meet. Floats have their own, since nobody defines the bits of a NaN, and
+/// other types would see them.
+fn place(random: &mut Random, ty: Type) -> u8 {
+    let places = match ty {
+        Type::F => [40, 56],
+        Type::DF => [72, 88],
+        Type::HF => [104, 112],
+        _ => [8, 24],
+    };
+    random.pick(&places) + random.below(2) as u8
+}
+
+fn source(random: &mut Random, ty: Type, lanes: u8) -> Operand {
+    if random.chance(7) && ty.size() >= 2 {
+        let bits = u64::from(random.dword()) & (u64::MAX >> (64 - ty.size() * 8));
+        return Operand::Immediate { bits, ty };
+    }
+    let register = place(random, ty);
+    let region = match random.below(6) {
+        0 => Region::SCALAR,
+        1 if u32::from(lanes) * ty.size() <= 64 => Region::new(4, 2, 2),
+        2 if u32::from(lanes) * ty.size() <= 128 && lanes >= 4 => Region::new(8, 4, 2),
+        3 if lanes >= 8 => Region::new(0, 8, 1),
+        _ if lanes == 1 => Region::SCALAR,
+        _ => Region::new(lanes.min(8), lanes.min(8), 1),
+    };
+    let subregister = if random.chance(4) { ty.size() as u8 * random.below(3) as u8 } else { 0 };
+    let mut source = Source::new(Register::Grf(register), subregister, region, ty);
+    source.negate = random.chance(5);
+    source.abs = random.chance(8);
+    Operand::Register(source)
+}
+
+const MATH: [MathFunction; 9] = [
+    MathFunction::Inv,
+    MathFunction::Sqrt,
+    MathFunction::Rsq,
+    MathFunction::Log,
+    MathFunction::Exp,
+    MathFunction::Sin,
+    MathFunction::Cos,
+    MathFunction::Fdiv,
+    MathFunction::Pow,
+];
+
+const CONDITIONS: [Condition; 6] = [
+    Condition::Equal,
+    Condition::NotEqual,
+    Condition::Greater,
+    Condition::GreaterEqual,
+    Condition::Less,
+    Condition::LessEqual,
+];
+
+/// An arithmetic instruction for a thread of `width` lanes.
+pub fn arithmetic(random: &mut Random, width: u8) -> Instruction {
+    use Opcode as O;
+    let lanes = random.pick(&[1, 2, 4, 8, 16, 32]).min(width);
+    let family = random.below(5);
+    let float_type = if family == 4 { Type::DF } else { Type::F };
+    let float = family >= 2;
+    let integer_ops = [
+        O::Mov, O::Add, O::Mul, O::And, O::Or, O::Xor, O::Not, O::Shl, O::Shr, O::Asr, O::Cmp, O::Sel, O::Math,
+        O::Bfe, O::Bfi1, O::Bfi2, O::Lzd, O::Cbit, O::Bfrev, O::Fbl, O::Fbh, O::Avg, O::Addc, O::Mach,
+    ];
+    let float_ops = [
+        O::Mov, O::Add, O::Mul, O::Mad, O::Frc, O::Rndd, O::Rndu, O::Rnde, O::Rndz, O::Cmp, O::Sel, O::Math,
+        O::Lrp, O::Dp4,
+    ];
+    let opcode = if float { random.pick(&float_ops) } else { random.pick(&integer_ops) };
+    let mut i = Instruction::new(opcode, lanes);
+    let logic = matches!(opcode, O::And | O::Or | O::Xor | O::Not);
+    let ternary = matches!(opcode, O::Mad | O::Bfe | O::Bfi2 | O::Lrp);
+    let count = match opcode {
+        O::Mov | O::Not | O::Frc | O::Rndd | O::Rndu | O::Rnde | O::Rndz => 1,
+        O::Lzd | O::Cbit | O::Bfrev | O::Fbl | O::Fbh => 1,
+        _ if ternary => 3,
+        _ => 2,
+    };
+    let dwords = matches!(
+        opcode,
+        O::Bfe | O::Bfi1 | O::Bfi2 | O::Lzd | O::Cbit | O::Bfrev | O::Fbl | O::Fbh | O::Addc | O::Mach
+    );
+    let first = if float { float_type } else { random.pick(&INTEGERS) };
+    let sign = random.pick(&[Type::D, Type::UD]);
+    for k in 0..count {
+        let ty = match opcode {
+            _ if float => float_type,
+            _ if dwords => sign,
+            O::Sel => first,
+            O::Math => sign,
+            O::Mov if random.chance(4) => Type::F,
+            _ => random.pick(&INTEGERS),
+        };
+        i.sources[k] = source(random, ty, lanes);
+        if ternary && let Operand::Immediate { .. } = i.sources[k] {
+            let register = Register::Grf(place(random, ty));
+            i.sources[k] = Operand::Register(Source::new(register, 0, Region::new(4, 4, 1), ty));
+        }
+        if let Operand::Register(s) = &mut i.sources[k] {
+            s.abs &= !logic && !dwords;
+            s.negate &= !dwords;
+            if ternary {
+                s.subregister = 0;
+                s.replicate = s.region == Region::SCALAR;
+                s.region = Region::new(4, 4, 1);
+            }
+            if opcode == O::Math && !float {
+                (s.abs, s.negate) = (false, false);
+            }
+        }
+    }
+    if ternary {
+        i.access_mode = AccessMode::Align16;
+    }
+    let ty = match opcode {
+        O::Mov if float => random.pick(&[float_type, Type::F, Type::D, Type::UD, Type::W, Type::UQ, Type::HF]),
+        O::Mov => random.pick(&[
+            Type::F, Type::UB, Type::B, Type::UW, Type::W, Type::UD, Type::D, Type::UQ, Type::Q, Type::DF,
+        ]),
+        O::Math if !float => sign,
+        _ if dwords => sign,
+        O::Cmp => random.pick(&[Type::D, Type::UD, Type::UW]),
+        O::Sel if !float => first,
+        _ if float => float_type,
+        _ => random.pick(&INTEGERS),
+    };
+    let register = Register::Grf(place(random, ty));
+    i.destination = if opcode == O::Cmp && random.chance(2) {
+        Destination::null(ty)
+    } else {
+        Destination::new(register, 0, ty)
+    };
+    if random.chance(5) && !ternary && opcode != O::Math {
+        i.destination.hstride = random.pick(&[2, 4]);
+    }
+    if opcode == O::Math {
+        i.extra = Extra::Math(if float {
+            random.pick(&MATH)
+        } else {
+            random.pick(&[MathFunction::IntDivQuotient, MathFunction::IntDivRemainder])
+        });
+    }
+    if opcode == O::Cmp || random.chance(4) && !matches!(opcode, O::Math | O::Bfe | O::Bfi1 | O::Bfi2) {
+        i.condition = Some(random.pick(&CONDITIONS));
+    }
+    i.flag = Flag { register: random.below(2) as u8, subregister: if lanes == 32 { 0 } else { random.below(2) as u8 } };
+    if opcode == O::Sel && i.condition.is_none() || opcode != O::Sel && opcode != O::Cmp && random.chance(5) {
+        let control = random.pick(&[
+            PredicateControl::Normal,
+            PredicateControl::Normal,
+            PredicateControl::Normal,
+            PredicateControl::Any8H,
+            PredicateControl::All16H,
+            PredicateControl::Any2H,
+            PredicateControl::AnyV,
+        ]);
+        let control = if ternary { PredicateControl::Normal } else { control };
+        i.predicate = Some(Predicate { control, inverse: random.chance(2) });
+    }
+    i.saturate = random.chance(6) && !logic && opcode != O::Cmp && !dwords;
+    i.no_mask = random.chance(5);
+    let quarters = width / lanes.max(4);
+    if lanes >= 4 && lanes < width {
+        i.channel_offset = random.below(usize::from(quarters)) as u8 * lanes;
+        // The flags of the upper channels of a half would be those of the next register.
+        if i.channel_offset + lanes > 16 {
+            i.flag.subregister = 0;
+        }
+    }
+    i
+}
