@@ -120,8 +120,10 @@ impl Emitter<'_> {
         };
         let mut ways = Ways { join: self.f.label(), incoming: Vec::new() };
         let lane_mask = mask.as_ref().map(|mask| self.f.mask(mask));
-        self.consecutive(message, &reach, &addresses, lane_mask.as_ref(), &data, &mut ways);
-        if lanes > 1 {
+        if lanes == 1 {
+            self.alone(message, &reach, &addresses, &data, &mut ways);
+        } else {
+            self.consecutive(message, &reach, &addresses, lane_mask.as_ref(), &data, &mut ways);
             if !message.write {
                 self.uniform(message, &reach, &addresses, lane_mask.as_ref(), &mut ways);
             }
@@ -181,31 +183,32 @@ impl Emitter<'_> {
     ) {
         let (lanes, span) = (addresses.ty.lanes, message.span());
         let count = message.components.len();
-        let dense = count * message.size == span;
-        if lanes > 1 && !dense {
+        // Components that are left out would lie between the lanes'.
+        let lead = message.components[0].0;
+        if count * message.size != span - lead {
             return;
         }
+        let step = (count * message.size) as u64;
         let first = self.f.element(addresses, 0);
         let offset = self.f.binary("sub", &first, &reach.start);
-        let mut holds = self.inside(reach, &offset, span * lanes as usize);
+        let mut holds = self.inside(reach, &offset, lead + step as usize * lanes as usize);
         let aligned = self.aligned(&first, message.alignment);
         holds = self.both(&holds, aligned.as_ref());
-        if lanes > 1 {
-            let all = self.f.splat(&first, lanes);
-            let steps = Value::ints(addresses.ty, |lane| u64::from(lane) * span as u64);
-            let expected = self.f.binary("add", &all, &steps);
-            let mut same = self.f.compare("icmp eq", addresses, &expected);
-            if let Some(mask) = mask {
-                same = if count == 1 { self.or_not(&same, mask) } else { self.f.binary("and", &same, mask) };
-            }
-            let all = self.f.all(&same);
-            holds = self.f.binary("and", &holds, &all);
+        let all = self.f.splat(&first, lanes);
+        let steps = Value::ints(addresses.ty, |lane| u64::from(lane) * step);
+        let expected = self.f.binary("add", &all, &steps);
+        let mut same = self.f.compare("icmp eq", addresses, &expected);
+        if let Some(mask) = mask {
+            same = if count == 1 { self.or_not(&same, mask) } else { self.f.binary("and", &same, mask) };
         }
+        let all = self.f.all(&same);
+        holds = self.f.binary("and", &holds, &all);
         let (here, elsewhere) = (self.f.label(), self.f.label());
         self.f.branch_likely(&holds, here, elsewhere);
         self.f.begin(here);
         let at = self.f.offset(&reach.host, &offset);
-        let mask = mask.filter(|_| count == 1 && lanes > 1);
+        let at = self.f.at(&at, lead);
+        let mask = mask.filter(|_| count == 1);
         let values = self.access_all(message, &at, lanes, mask, data);
         ways.add(self, values);
         self.f.begin(elsewhere);
@@ -260,12 +263,6 @@ impl Emitter<'_> {
             return data[0].clone();
         }
         let lanes = data[0].ty.lanes;
-        if lanes == 1 {
-            let ty = Ty { lanes: data.len() as u32, ..data[0].ty };
-            return data.iter().enumerate().fold(Value::poison(ty), |all, (k, value)| {
-                self.f.value(ty, &format!("insertelement {}, {}, i64 {k}", all.typed(), value.typed()))
-            });
-        }
         // Pairs are put together until there is one; components that are missing to a power of two are anything.
         let mut parts = data.to_vec();
         while parts.len() > 1 {
@@ -288,6 +285,41 @@ impl Emitter<'_> {
         let ones = Value::int(mask.ty, 1);
         let not = self.f.binary("xor", mask, &ones);
         self.f.binary("or", condition, &not)
+    }
+
+    /// The only lane's access.
+    fn alone(&mut self, message: &Lanes, reach: &Reach, address: &Value, data: &[Value], ways: &mut Ways) {
+        let offset = self.f.binary("sub", address, &reach.start);
+        let inside = self.inside(reach, &offset, message.span());
+        let aligned = self.aligned(address, message.alignment);
+        let holds = self.both(&inside, aligned.as_ref());
+        let (here, elsewhere) = (self.f.label(), self.f.label());
+        self.f.branch_likely(&holds, here, elsewhere);
+        self.f.begin(here);
+        let at = self.f.offset(&reach.host, &offset);
+        let values = if message.write {
+            let how = format!("align {}, {}", message.alignment.min(message.size), mark(message.memory));
+            for ((inner, _), value) in message.components.iter().zip(data) {
+                let at = self.f.at(&at, *inner);
+                self.f.store(value, &at, &how);
+            }
+            Vec::new()
+        } else {
+            self.components_at(message, &at)
+        };
+        ways.add(self, values);
+        self.f.begin(elsewhere);
+    }
+
+    /// The components at one place.
+    fn components_at(&mut self, message: &Lanes, at: &Value) -> Vec<Value> {
+        let how = format!("align {}, {}", message.alignment.min(message.size), mark(message.memory));
+        let read = |(inner, _): &(usize, usize)| {
+            let at = self.f.at(at, *inner);
+            let value = self.f.load(Ty::int(message.size as u32 * 8, 1), &at, &how);
+            self.f.resize(&value, message.slot as u32 * 8, false)
+        };
+        message.components.iter().map(read).collect()
     }
 
     /// One read for all lanes, if they have one address.
@@ -316,17 +348,8 @@ impl Emitter<'_> {
         self.f.branch(&holds, here, elsewhere);
         self.f.begin(here);
         let at = self.f.offset(&reach.host, &offset);
-        let how = format!("align {}, {}", message.alignment.min(message.size), mark(message.memory));
-        let values = message
-            .components
-            .iter()
-            .map(|(inner, _)| {
-                let at = self.f.at(&at, *inner);
-                let value = self.f.load(Ty::int(message.size as u32 * 8, 1), &at, &how);
-                let value = self.f.resize(&value, message.slot as u32 * 8, false);
-                self.f.splat(&value, lanes)
-            })
-            .collect();
+        let values = self.components_at(message, &at);
+        let values = values.iter().map(|value| self.f.splat(value, lanes)).collect();
         ways.add(self, values);
         self.f.begin(elsewhere);
     }
@@ -356,33 +379,59 @@ impl Emitter<'_> {
         self.f.begin(here);
         // A window has no more bytes than 31 bits can count.
         let offsets = self.f.resize(&offsets, 32, false);
-        let pointers = Ty { scalar: Scalar::Pointer, lanes };
-        let text = format!("getelementptr i8, {}, {}", reach.host.typed(), offsets.typed());
-        let places = self.f.value(pointers, &text);
         let all_lanes = Value::int(Ty::int(1, lanes), 1);
         let mask = mask.cloned().unwrap_or(all_lanes);
-        let ty = Ty::int(message.size as u32 * 8, lanes);
-        let suffix = format!(".{}.{}", ty.mangled(), pointers.mangled());
-        let align = Value::int(I32, message.alignment.min(message.size) as u64);
-        let mut values = Vec::new();
-        for (k, (inner, _)) in message.components.iter().enumerate() {
-            let at = match inner {
-                0 => places.clone(),
-                inner => {
-                    let text = format!("getelementptr i8, {}, i64 {inner}", places.typed());
-                    self.f.value(pointers, &text)
-                }
-            };
-            if message.write {
-                self.f.intrinsic_line("masked.scatter", &suffix, &[&data[k], &at, &align, &mask]);
-            } else {
-                let none = Value::poison(ty);
-                let value = self.f.intrinsic("masked.gather", &suffix, ty, &[&at, &align, &mask, &none]);
-                values.push(self.f.resize(&value, message.slot as u32 * 8, false));
-            }
-        }
+        let values = if message.write {
+            self.scatter(message, reach, &offsets, &mask, data);
+            Vec::new()
+        } else {
+            let gather = |(inner, _): &(usize, usize)| self.gather(message, reach, &offsets, &mask, *inner);
+            message.components.iter().map(gather).collect()
+        };
         ways.add(self, values);
         self.f.begin(elsewhere);
+    }
+
+    /// One component of each lane.
+    fn gather(
+        &mut self,
+        message: &Lanes,
+        reach: &Reach,
+        offsets: &Value,
+        mask: &Value,
+        inner: usize,
+    ) -> Value {
+        let host = self.f.at(&reach.host, inner);
+        let places = self.places_at(&host, offsets);
+        let ty = Ty::int(message.size as u32 * 8, offsets.ty.lanes);
+        let suffix = format!(".{}.{}", ty.mangled(), places.ty.mangled());
+        let align = Value::int(I32, message.alignment.min(message.size) as u64);
+        let none = Value::poison(ty);
+        let value = self.f.intrinsic("masked.gather", &suffix, ty, &[&places, &align, mask, &none]);
+        self.f.resize(&value, message.slot as u32 * 8, false)
+    }
+
+    /// All components, lane by lane, so that where lanes overlap the last one's stay, as the interpreter has it.
+    fn scatter(&mut self, message: &Lanes, reach: &Reach, offsets: &Value, mask: &Value, data: &[Value]) {
+        let count = message.components.len() as u32;
+        let value = self.interleaved(data);
+        let (mut offsets, mut mask) = (offsets.clone(), mask.clone());
+        if count > 1 {
+            let order: Vec<u32> = (0..value.ty.lanes).map(|n| n / count).collect();
+            offsets = self.f.shuffle(&offsets, None, &order);
+            mask = self.f.shuffle(&mask, None, &order);
+        }
+        let inner = Value::ints(offsets.ty, |n| message.components[(n % count) as usize].0 as u64);
+        let offsets = self.f.binary("add", &offsets, &inner);
+        let places = self.places_at(&reach.host.clone(), &offsets);
+        let suffix = format!(".{}.{}", value.ty.mangled(), places.ty.mangled());
+        let align = Value::int(I32, message.alignment.min(message.size) as u64);
+        self.f.intrinsic_line("masked.scatter", &suffix, &[&value, &places, &align, &mask]);
+    }
+
+    fn places_at(&mut self, host: &Value, offsets: &Value) -> Value {
+        let pointers = Ty { scalar: Scalar::Pointer, lanes: offsets.ty.lanes };
+        self.f.value(pointers, &format!("getelementptr i8, {}, {}", host.typed(), offsets.typed()))
     }
 
     /// The interpreter's way. The next time the window may be the right one.

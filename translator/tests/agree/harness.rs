@@ -109,7 +109,10 @@ fn kernel(case: &Case) -> Vec<Instruction> {
             Opcode::Sends,
             8,
             Destination::null(Type::UD),
-            [register(HEADER, 0, Region::new(8, 8, 1), Type::UD), register(first, 0, Region::new(8, 8, 1), Type::UD)],
+            [
+                register(HEADER, 0, Region::new(8, 8, 1), Type::UD),
+                register(first, 0, Region::new(8, 8, 1), Type::UD),
+            ],
         );
         // A64 block write of 8 OWords.
         let descriptor = 1 << 25 | 1 << 19 | 0x15 << 14 | 4 << 8 | 0xff;
@@ -152,11 +155,11 @@ pub fn code(case: &Case) -> Option<Vec<u8>> {
 pub fn run(case: &Case, code: &[u8], choice: EngineChoice) -> Result<Outcome, Fault> {
     let device = Device::named("skl").unwrap();
     let translations = (choice != EngineChoice::Interpret).then(|| Translations(Arc::new(Here)));
-    let settings = Settings { strict: false, workers: 1, engine: choice, translations, ..Settings::default() };
+    let settings =
+        Settings { strict: false, workers: 1, engine: choice, translations, ..Settings::default() };
     let object = |size: u64| Object::create(size.next_multiple_of(4096)).unwrap();
     let results = u64::from(case.threads) * REGISTERS as u64;
-    let buffers =
-        [(CODE, object(code.len() as u64)), (RESULTS, object(results)), (DATA, object(DATA_SIZE))];
+    let buffers = [(CODE, object(code.len() as u64)), (RESULTS, object(results)), (DATA, object(DATA_SIZE))];
     let memory = Arc::new(AddressSpace::new(buffers).unwrap());
     let mut cursor = Cursor::default();
     memory.write(&mut cursor, CODE, code).unwrap();
@@ -209,12 +212,12 @@ pub fn difference(a: &Outcome, b: &Outcome) -> Option<String> {
     let dwords = |bytes: &[u8]| -> Vec<u32> {
         bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()
     };
-    let double = |list: &[u32], n: usize| f64::from_bits(u64::from(list[n & !1]) | u64::from(list[n | 1]) << 32);
+    let double =
+        |list: &[u32], n: usize| f64::from_bits(u64::from(list[n & !1]) | u64::from(list[n | 1]) << 32);
     for (what, a, b) in [("registers", &a.registers, &b.registers), ("memory", &a.data, &b.data)] {
         let (a, b) = (dwords(a), dwords(b));
-        let differs = |n: &usize| {
-            !same(a[*n], b[*n]) && !(double(&a, *n).is_nan() && double(&b, *n).is_nan())
-        };
+        let differs =
+            |n: &usize| !same(a[*n], b[*n]) && !(double(&a, *n).is_nan() && double(&b, *n).is_nan());
         if let Some(n) = (0..a.len()).find(differs) {
             let place = format!("thread {}, g{}.{}", n / 1024, n / 8 % 128, n % 8);
             return Some(format!("{what} at {place}: interpreted {:#x}, translated {:#x}", a[n], b[n]));

@@ -1,18 +1,19 @@
 //! Both engines give the same, bit for bit (of NaNs, any).
 
 mod harness;
+mod memory;
 mod random;
 
+use gencl_isa::Instruction;
 use gencl_simulator::translated::source::EngineChoice;
 use harness::{CONSTANTS, Case, DATA_SIZE, code, difference, run};
+use memory::{addresses, message};
 use random::{Random, arithmetic};
 
 /// Instructions in each kernel.
 const BODY: usize = 12;
 
-fn case(random: &mut Random) -> Case {
-    let width = random.pick(&[8, 16, 32]);
-    let body = (0..BODY).map(|_| arithmetic(random, width)).collect();
+fn case(random: &mut Random, width: u8, body: Vec<Instruction>) -> Case {
     let full = u32::MAX >> (32 - u32::from(width));
     Case {
         body,
@@ -64,20 +65,20 @@ fn setting(name: &str, otherwise: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
 }
 
-#[test]
-fn random_arithmetic() {
-    let (count, seed) = (setting("GENCL_AGREE_KERNELS", 60), setting("GENCL_AGREE_SEED", 1));
+/// Compares kernels that `make` makes of random numbers.
+fn compare(make: impl Fn(&mut Random) -> Case) {
+    let (count, seed) = (setting("GENCL_AGREE_KERNELS", 40), setting("GENCL_AGREE_SEED", 1));
     let mut failures = Vec::new();
     let mut run = 0;
     for number in seed..seed + count {
-        let mut random = Random(number.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-        let mut case = case(&mut random);
+        let mut case = make(&mut Random(number.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1));
         // What cannot be encoded is left out, one by one.
         case.body.retain(|i| gencl_isa::encode(gencl_isa::Generation::Gen9, i).is_ok());
         run += case.body.len();
         if check(&case).is_some() {
             let (case, text) = reduced(case);
-            failures.push(format!("seed {number}, SIMD{}, mask {:#x}: {text}\n{}", case.width, case.mask, listing(&case)));
+            let head = format!("seed {number}, SIMD{}, mask {:#x}", case.width, case.mask);
+            failures.push(format!("{head}: {text}\n{}", listing(&case)));
             if failures.len() == 10 {
                 break;
             }
@@ -85,4 +86,24 @@ fn random_arithmetic() {
     }
     assert!(failures.is_empty(), "{} of {count}\n{}", failures.len(), failures.join("\n"));
     assert!(run as u64 > count * 6, "only {run} instructions");
+}
+
+#[test]
+fn random_arithmetic() {
+    compare(|random| {
+        let width = random.pick(&[8, 16, 32]);
+        let body = (0..BODY).map(|_| arithmetic(random, width)).collect();
+        case(random, width, body)
+    });
+}
+
+#[test]
+fn random_messages() {
+    compare(|random| {
+        let width = random.pick(&[8, 16, 32]);
+        let body = (0..BODY).map(|_| message(random, width)).collect();
+        let mut case = case(random, width, body);
+        addresses(random, &mut case.constants, 16);
+        case
+    });
 }

@@ -37,7 +37,9 @@ impl Random {
             2 => self.pick(&floats).to_bits(),
             3 => (self.below(2000) as f32 / 7.0 - 100.0).to_bits(),
             // The upper half of doubles around 1.
-            4 => 0x3ff0_0000 + (self.next() as u32 & 0x000f_ffff) - if self.chance(2) { 0x40_0000 } else { 0 },
+            4 => {
+                0x3ff0_0000 + (self.next() as u32 & 0x000f_ffff) - if self.chance(2) { 0x40_0000 } else { 0 }
+            }
             _ => self.next() as u32,
         }
     }
@@ -112,12 +114,46 @@ pub fn arithmetic(random: &mut Random, width: u8) -> Instruction {
     let float_type = if family == 4 { Type::DF } else { Type::F };
     let float = family >= 2;
     let integer_ops = [
-        O::Mov, O::Add, O::Mul, O::And, O::Or, O::Xor, O::Not, O::Shl, O::Shr, O::Asr, O::Cmp, O::Sel, O::Math,
-        O::Bfe, O::Bfi1, O::Bfi2, O::Lzd, O::Cbit, O::Bfrev, O::Fbl, O::Fbh, O::Avg, O::Addc, O::Mach,
+        O::Mov,
+        O::Add,
+        O::Mul,
+        O::And,
+        O::Or,
+        O::Xor,
+        O::Not,
+        O::Shl,
+        O::Shr,
+        O::Asr,
+        O::Cmp,
+        O::Sel,
+        O::Math,
+        O::Bfe,
+        O::Bfi1,
+        O::Bfi2,
+        O::Lzd,
+        O::Cbit,
+        O::Bfrev,
+        O::Fbl,
+        O::Fbh,
+        O::Avg,
+        O::Addc,
+        O::Mach,
     ];
     let float_ops = [
-        O::Mov, O::Add, O::Mul, O::Mad, O::Frc, O::Rndd, O::Rndu, O::Rnde, O::Rndz, O::Cmp, O::Sel, O::Math,
-        O::Lrp, O::Dp4,
+        O::Mov,
+        O::Add,
+        O::Mul,
+        O::Mad,
+        O::Frc,
+        O::Rndd,
+        O::Rndu,
+        O::Rnde,
+        O::Rndz,
+        O::Cmp,
+        O::Sel,
+        O::Math,
+        O::Lrp,
+        O::Dp4,
     ];
     let opcode = if float { random.pick(&float_ops) } else { random.pick(&integer_ops) };
     let mut i = Instruction::new(opcode, lanes);
@@ -166,9 +202,20 @@ pub fn arithmetic(random: &mut Random, width: u8) -> Instruction {
         i.access_mode = AccessMode::Align16;
     }
     let ty = match opcode {
-        O::Mov if float => random.pick(&[float_type, Type::F, Type::D, Type::UD, Type::W, Type::UQ, Type::HF]),
+        O::Mov if float => {
+            random.pick(&[float_type, Type::F, Type::D, Type::UD, Type::W, Type::UQ, Type::HF])
+        }
         O::Mov => random.pick(&[
-            Type::F, Type::UB, Type::B, Type::UW, Type::W, Type::UD, Type::D, Type::UQ, Type::Q, Type::DF,
+            Type::F,
+            Type::UB,
+            Type::B,
+            Type::UW,
+            Type::W,
+            Type::UD,
+            Type::D,
+            Type::UQ,
+            Type::Q,
+            Type::DF,
         ]),
         O::Math if !float => sign,
         _ if dwords => sign,
@@ -196,7 +243,10 @@ pub fn arithmetic(random: &mut Random, width: u8) -> Instruction {
     if opcode == O::Cmp || random.chance(4) && !matches!(opcode, O::Math | O::Bfe | O::Bfi1 | O::Bfi2) {
         i.condition = Some(random.pick(&CONDITIONS));
     }
-    i.flag = Flag { register: random.below(2) as u8, subregister: if lanes == 32 { 0 } else { random.below(2) as u8 } };
+    i.flag = Flag {
+        register: random.below(2) as u8,
+        subregister: if lanes == 32 { 0 } else { random.below(2) as u8 },
+    };
     if opcode == O::Sel && i.condition.is_none() || opcode != O::Sel && opcode != O::Cmp && random.chance(5) {
         let control = random.pick(&[
             PredicateControl::Normal,

@@ -1,0 +1,106 @@
+//! Random messages to memory.
+
+use gencl_isa::{
+    Descriptor, Destination, Extra, Flag, Instruction, Opcode, Operand, Predicate, PredicateControl, Region,
+    Register, Send, SharedFunction, Source, Type,
+};
+
+use crate::harness::{DATA, DATA_SIZE};
+use crate::random::Random;
+
+/// The registers with addresses, and those with offsets in shared local memory: 16 of each, how many sets.
+const ADDRESSES: [u8; 4] = [8, 12, 16, 20];
+const OFFSETS: [u8; 4] = [24, 26, 28, 30];
+/// Where data comes from, and where it goes: eight registers each.
+const DATA_PLACES: [u8; 3] = [40, 56, 72];
+
+/// Bytes of shared local memory that are accessed.
+const LOCAL: u64 = 2048;
+
+/// Puts addresses into the constants (from g1 on): ascending, all the same, spread, and sometimes a wrong one.
+pub fn addresses(random: &mut Random, constants: &mut [u8], simd: usize) {
+    let mut put = |register: u8, bytes: &[u8]| {
+        let at = (usize::from(register) - 1) * 32;
+        constants[at..at + bytes.len()].copy_from_slice(bytes);
+    };
+    for register in ADDRESSES {
+        let list = pattern(random, simd, DATA_SIZE - 4096);
+        let mut bytes: Vec<u8> = list.iter().flat_map(|o| (DATA + o).to_le_bytes()).collect();
+        if random.chance(12) {
+            let lane = random.below(simd) * 8;
+            bytes[lane..lane + 8].copy_from_slice(&(DATA + 2 * DATA_SIZE).to_le_bytes());
+        }
+        put(register, &bytes);
+    }
+    for register in OFFSETS {
+        let list = pattern(random, simd, LOCAL);
+        let bytes: Vec<u8> = list.iter().flat_map(|o| (*o as u32).to_le_bytes()).collect();
+        put(register, &bytes);
+    }
+}
+
+fn pattern(random: &mut Random, simd: usize, limit: u64) -> Vec<u64> {
+    let step = random.pick(&[4u64, 4, 8, 12, 16, 0, 1, 2, 32]);
+    let first = random.next() % (limit - 1024) & random.pick(&[!0u64, !3, !3, !15]);
+    let wild = random.chance(4);
+    (0..simd as u64)
+        .map(|lane| if wild { random.next() % (limit - 64) & !3 } else { first + lane * step })
+        .collect()
+}
+
+/// A message for a thread of `width` lanes.
+pub fn message(random: &mut Random, width: u8) -> Instruction {
+    let simd: u32 = if width >= 16 && random.chance(2) { 16 } else { 8 };
+    let lanes = if random.chance(8) { 1 } else { simd as u8 };
+    let write = random.chance(2);
+    let local = random.chance(3);
+    let registers = |bytes: u32| (simd * bytes).div_ceil(32);
+    let (ty, control, data) = if local || random.chance(2) {
+        let components = random.pick(&[1u32, 1, 3, 7, 15, 2, 9]);
+        let number = match (local, write) {
+            (true, false) => 0x01,
+            (true, true) => 0x09,
+            (false, false) => 0x11,
+            (false, true) => 0x19,
+        };
+        let mode = if simd == 16 { 1 } else { 2 };
+        (number, mode << 12 | (!components & 15) << 8, components.count_ones() * registers(4))
+    } else {
+        let size = random.pick(&[0u32, 1, 2]);
+        let count_code = random.below(3) as u32;
+        let slot = if size == 2 { 8 } else { 4 };
+        let control = size << 8 | count_code << 10 | if simd == 16 { 1 << 12 } else { 0 };
+        (if write { 0x1a } else { 0x10 }, control, (1 << count_code) * registers(slot))
+    };
+    let (address_register, length) =
+        if local { (random.pick(&OFFSETS), registers(4)) } else { (random.pick(&ADDRESSES), registers(8)) };
+    let data_register = random.pick(&DATA_PLACES);
+    let index = if local { 254 } else { 255 };
+    let response = if write { 0 } else { data };
+    let descriptor = length << 25 | response << 20 | ty << 14 | control | index;
+    let mut i = Instruction::new(if write { Opcode::Sends } else { Opcode::Send }, lanes);
+    let payload =
+        |register| Operand::Register(Source::new(Register::Grf(register), 0, Region::new(8, 8, 1), Type::UD));
+    i.sources[0] = payload(address_register);
+    if write {
+        i.sources[1] = payload(data_register);
+        i.destination = Destination::null(Type::UD);
+    } else {
+        i.destination = Destination::new(Register::Grf(data_register), 0, Type::UW);
+    }
+    i.extra = Extra::Send(Send {
+        target: SharedFunction::DataCache1,
+        descriptor: Descriptor::Immediate(descriptor),
+        extended: Descriptor::Immediate(if write { data << 6 } else { 0 }),
+        end_of_thread: false,
+    });
+    if width > lanes && lanes > 1 {
+        i.channel_offset = random.below(usize::from(width / lanes)) as u8 * lanes;
+    }
+    i.no_mask = lanes == 1 || random.chance(6);
+    if random.chance(4) {
+        i.predicate = Some(Predicate { control: PredicateControl::Normal, inverse: random.chance(2) });
+        i.flag = Flag { register: random.below(2) as u8, subregister: 0 };
+    }
+    i
+}
