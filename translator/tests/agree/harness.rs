@@ -216,8 +216,7 @@ pub fn difference(a: &Outcome, b: &Outcome) -> Option<String> {
         |list: &[u32], n: usize| f64::from_bits(u64::from(list[n & !1]) | u64::from(list[n | 1]) << 32);
     for (what, a, b) in [("registers", &a.registers, &b.registers), ("memory", &a.data, &b.data)] {
         let (a, b) = (dwords(a), dwords(b));
-        let differs =
-            |n: &usize| !same(a[*n], b[*n]) && !(double(&a, *n).is_nan() && double(&b, *n).is_nan());
+        let differs = |n: &usize| !(same(a[*n], b[*n]) || double(&a, *n).is_nan() && double(&b, *n).is_nan());
         if let Some(n) = (0..a.len()).find(differs) {
             let place = format!("thread {}, g{}.{}", n / 1024, n / 8 % 128, n % 8);
             return Some(format!("{what} at {place}: interpreted {:#x}, translated {:#x}", a[n], b[n]));

@@ -41,10 +41,10 @@ pub fn addresses(random: &mut Random, constants: &mut [u8], simd: usize) {
 
 fn pattern(random: &mut Random, simd: usize, limit: u64) -> Vec<u64> {
     let step = random.pick(&[4u64, 4, 8, 12, 16, 0, 1, 2, 32]);
-    let first = random.next() % (limit - 1024) & random.pick(&[!0u64, !3, !3, !15]);
+    let first = (random.next() % (limit - 1024)) & random.pick(&[!0u64, !3, !3, !15]);
     let wild = random.chance(4);
     (0..simd as u64)
-        .map(|lane| if wild { random.next() % (limit - 64) & !3 } else { first + lane * step })
+        .map(|lane| if wild { (random.next() % (limit - 64)) & !3 } else { first + lane * step })
         .collect()
 }
 
