@@ -320,7 +320,7 @@ impl Write for NoSignal<'_> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     use gencl_program::protocol::CompileRequest;
@@ -332,10 +332,10 @@ mod tests {
     }
 
     /// A server made of a shell script, which gets its greeting as prepared bytes.
-    struct Script(PathBuf);
+    pub(crate) struct Script(PathBuf);
 
     impl Script {
-        fn new(name: &str, body: &str) -> Self {
+        pub(crate) fn new(name: &str, body: &str) -> Self {
             let folder = std::env::temp_dir().join(format!("gencl-test-{}-{name}", std::process::id()));
             std::fs::create_dir_all(&folder).unwrap();
             let mut greeting = Vec::new();
@@ -353,7 +353,12 @@ mod tests {
             Self(folder)
         }
 
-        fn start(&self) -> io::Result<Server> {
+        /// A file for the script.
+        pub(crate) fn write(&self, name: &str, bytes: &[u8]) {
+            std::fs::write(self.0.join(name), bytes).unwrap();
+        }
+
+        pub(crate) fn start(&self) -> io::Result<Server> {
             Server::start(&self.0.join("server"), Purpose::Builds, false)
         }
     }

@@ -1,63 +1,93 @@
 //! Translations of kernels, for the simulator.
 //!
-//! A thread of its own answers one request after the other: from the cache, or by a server that only translates. It starts with the
-//! first request.
+//! Threads of their own answer requests in their order: from the cache, or by a server that only translates. They start when there are
+//! requests, and each has its server.
 
-use std::sync::mpsc::{self, Sender};
+use std::collections::VecDeque;
 
 use gencl_program::protocol::{BuildResult, Status};
-use gencl_simulator::sync::Mutex;
+use gencl_simulator::sync::{Condvar, Mutex};
 use gencl_simulator::translated::abi::{Answer, Request};
 use gencl_simulator::translated::source::{Done, TranslationSource};
 
 use crate::cache::Cache;
 use crate::server::{Failure, Purpose, Server};
-use crate::{builds, host, locate, start};
+use crate::{Unavailable, builds, host, locate, start};
 
 /// The translator of this process.
 pub struct Translations;
 
-/// The thread that answers.
-struct Worker {
-    /// After a `fork`, the parent's thread is not there.
+/// Most threads, and so servers: the program that waits for translations needs the processors too.
+const MAX_THREADS: usize = 2;
+
+/// What has been asked for and not begun, and who answers.
+struct Queue {
+    waiting: VecDeque<(Request, Done)>,
+    threads: usize,
+    /// Threads that have nothing to do.
+    idle: usize,
+    /// The process that all this is of. After a `fork`, the parent's threads are not there.
     process: u32,
-    requests: Sender<(Request, Done)>,
 }
 
-static WORKER: Mutex<Option<Worker>> = Mutex::new(None);
+static QUEUE: Mutex<Queue> = Mutex::new(Queue { waiting: VecDeque::new(), threads: 0, idle: 0, process: 0 });
+
+/// Notified when there is a request.
+static ASKED: Condvar = Condvar::new();
 
 impl TranslationSource for Translations {
     fn request(&self, request: Request, done: Done) {
-        let mut worker = WORKER.lock();
-        if worker.as_ref().is_none_or(|worker| worker.process != std::process::id()) {
-            *worker = start_worker();
+        let mut queue = QUEUE.lock();
+        if queue.process != std::process::id() {
+            *queue = Queue { waiting: VecDeque::new(), threads: 0, idle: 0, process: std::process::id() };
         }
-        // Without a thread nobody answers, which `done` tells when it is dropped.
-        if let Some(worker) = &*worker {
-            let _ = worker.requests.send((request, done));
+        queue.waiting.push_back((request, done));
+        if queue.idle >= queue.waiting.len() || queue.threads == MAX_THREADS {
+            ASKED.notify_one();
+            return;
+        }
+        let thread = std::thread::Builder::new().name("gencl-translate".into()).spawn(work);
+        queue.threads += usize::from(thread.is_ok());
+        if queue.threads == 0 {
+            // Nobody will answer, which `done` tells when it is dropped.
+            let unanswered = std::mem::take(&mut queue.waiting);
+            drop(queue);
+            drop(unanswered);
         }
     }
 }
 
-fn start_worker() -> Option<Worker> {
-    let (requests, received) = mpsc::channel::<(Request, Done)>();
-    let work = move || {
-        let mut translator = Translator::default();
-        for (request, done) in received {
-            done(translator.answer(&request));
-        }
-    };
-    let thread = std::thread::Builder::new().name("gencl-translate".into()).spawn(work);
-    thread.is_ok().then(|| Worker { process: std::process::id(), requests })
+/// A thread's life.
+fn work() {
+    let mut translator = Translator::new(|| start(Purpose::Translations));
+    loop {
+        let mut queue = QUEUE.lock();
+        let (request, done) = loop {
+            match queue.waiting.pop_front() {
+                Some(next) => break next,
+                None => {
+                    queue.idle += 1;
+                    ASKED.wait(&mut queue);
+                    queue.idle -= 1;
+                }
+            }
+        };
+        drop(queue);
+        done(translator.answer(&request));
+    }
 }
 
-/// What the thread keeps.
-#[derive(Default)]
-struct Translator {
+/// What a thread keeps.
+struct Translator<S> {
+    start: S,
     server: Option<Server>,
 }
 
-impl Translator {
+impl<S: Fn() -> Result<Server, Unavailable>> Translator<S> {
+    fn new(start: S) -> Self {
+        Self { start, server: None }
+    }
+
     fn answer(&mut self, request: &Request) -> Answer {
         let bytes = postcard::to_stdvec(request).map_err(|error| error.to_string())?;
         let compiler = locate::compiler().ok().and_then(|path| locate::identity(&path));
@@ -67,7 +97,7 @@ impl Translator {
         if let Some(answer) = stored.and_then(|stored| decode(&stored.binary).ok()) {
             return answer;
         }
-        let answer = self.ask(bytes)?;
+        let answer = self.ask(&bytes)?;
         let decoded = decode(&answer)?;
         if let Some((cache, key)) = place {
             let (log, files) = (String::new(), Vec::new());
@@ -77,10 +107,10 @@ impl Translator {
     }
 
     /// Has a server answer, a new one if the one that was there has left.
-    fn ask(&mut self, request: Vec<u8>) -> Result<Vec<u8>, String> {
+    fn ask(&mut self, request: &[u8]) -> Result<Vec<u8>, String> {
         let timeout = builds::timeout();
         if let Some(mut server) = self.server.take_if(Server::alive) {
-            match server.translate(request.clone(), timeout) {
+            match server.translate(request.to_vec(), timeout) {
                 Ok(answer) => {
                     self.server = Some(server);
                     return Ok(answer);
@@ -89,8 +119,8 @@ impl Translator {
                 Err(failure) => return Err(failure.to_string()),
             }
         }
-        let mut server = start(Purpose::Translations).map_err(|unavailable| unavailable.to_string())?;
-        let answer = server.translate(request, timeout).map_err(|failure| failure.to_string())?;
+        let mut server = (self.start)().map_err(|unavailable| unavailable.to_string())?;
+        let answer = server.translate(request.to_vec(), timeout).map_err(|failure| failure.to_string())?;
         self.server = Some(server);
         Ok(answer)
     }
@@ -98,4 +128,74 @@ impl Translator {
 
 fn decode(answer: &[u8]) -> Result<Answer, String> {
     postcard::from_bytes(answer).map_err(|error| format!("the translator's answer makes no sense: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use gencl_program::protocol::{FromServer, write_message};
+
+    use super::*;
+    use crate::server::tests::Script;
+
+    /// A translator with servers that are shell scripts, one after the other; counts them.
+    fn scripted<'a>(
+        scripts: &'a [Script],
+        started: &'a Cell<usize>,
+    ) -> Translator<impl Fn() -> Result<Server, Unavailable> + use<'a>> {
+        Translator::new(|| {
+            let script = &scripts[started.replace(started.get() + 1)];
+            script.start().map_err(|error| Unavailable(error.to_string()))
+        })
+    }
+
+    /// What a script says to answer.
+    fn answers(script: &Script) {
+        let mut bytes = Vec::new();
+        write_message(&mut bytes, &FromServer::Translated(vec![7])).unwrap();
+        script.write("answer", &bytes);
+    }
+
+    #[test]
+    fn a_crash_is_a_reason_and_the_next_request_gets_a_new_server() {
+        let crash = "cat greeting; head -c 8 >/dev/null; cat progress; echo broken >&2; kill -SEGV $$";
+        // It reads the client's greeting and each request by their lengths: 4 bytes before 2, 4 before 3.
+        let good = "cat greeting; head -c 6 >/dev/null; while head -c 1 | grep -q .; do head -c 6 >/dev/null; cat answer; done";
+        let scripts = [Script::new("translator-crash", crash), Script::new("translator", good)];
+        answers(&scripts[1]);
+        let started = Cell::new(0);
+        let mut translator = scripted(&scripts, &started);
+        let reason = translator.ask(&[1]).unwrap_err();
+        assert!(reason.contains("crashed (signal 11)") && reason.contains("broken"), "{reason}");
+        assert_eq!(translator.ask(&[1]), Ok(vec![7]));
+        assert_eq!(translator.ask(&[1]), Ok(vec![7]));
+        assert_eq!(started.get(), 2, "the one that answers is kept");
+    }
+
+    #[test]
+    fn one_that_has_left_is_replaced() {
+        let once = "cat greeting; head -c 13 >/dev/null; cat answer; exit 0";
+        let scripts = [Script::new("translator-1", once), Script::new("translator-2", once)];
+        scripts.iter().for_each(answers);
+        let started = Cell::new(0);
+        let mut translator = scripted(&scripts, &started);
+        assert_eq!(translator.ask(&[1]), Ok(vec![7]));
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        assert_eq!(translator.ask(&[1]), Ok(vec![7]));
+        assert_eq!(started.get(), 2);
+    }
+
+    #[test]
+    fn without_compiler_there_is_a_reason() {
+        let mut translator = Translator::new(|| Err(Unavailable("not there".into())));
+        assert_eq!(translator.ask(&[1]), Err("not there".into()));
+    }
+
+    #[test]
+    fn nonsense_is_no_answer() {
+        assert!(decode(&[]).is_err() && decode(&[9, 9, 9]).is_err());
+        let answer: Answer = Err("too difficult".into());
+        assert_eq!(decode(&postcard::to_stdvec(&answer).unwrap()), Ok(answer));
+    }
 }

@@ -139,8 +139,15 @@ impl Entry {
 
     fn set(&self, result: Result<Code, String>) {
         match &result {
-            Ok(code) => tracing::debug!("a kernel was translated, {} windows", code.windows),
-            Err(reason) => tracing::info!("a kernel stays interpreted: {reason}"),
+            Ok(code) => tracing::debug!(
+                "a SIMD{} kernel was translated: {} windows, {} instructions interpreted",
+                self.variant.simd_width,
+                code.windows,
+                code.interpreted
+            ),
+            Err(reason) => {
+                tracing::info!("a SIMD{} kernel stays interpreted: {reason}", self.variant.simd_width);
+            }
         }
         // There is one promise, and it is kept once.
         let _ = self.result.set(result.map(Arc::new));
