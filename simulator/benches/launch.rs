@@ -10,7 +10,7 @@ mod setup;
 use std::time::{Duration, Instant};
 
 use gencl_i915::RenderNode;
-use gencl_simulator::translated::abi::Frame;
+use gencl_simulator::translated::abi::{Frame, Translation};
 use gencl_simulator::translated::source::{EngineChoice, Source};
 use gencl_simulator::{Settings, Simulator};
 
@@ -56,7 +56,8 @@ fn main() {
     let all = Settings::default().workers;
     for workers in if all > 1 { vec![1, all] } else { vec![1] } {
         for engine in [EngineChoice::Interpret, EngineChoice::Translate] {
-            let translator = Translator::new(Ok(fake::group(nothing)), Duration::ZERO);
+            let code = Translation { interpreted: 0, ..fake::group(nothing) };
+            let translator = Translator::new(Ok(code), Duration::ZERO);
             let translations = Some(Source(translator));
             measure(Settings { workers, engine, translations, ..Settings::default() });
         }

@@ -6,6 +6,7 @@ mod arguments;
 mod arithmetic;
 mod builds;
 mod control_flow;
+mod engine;
 mod faults;
 mod floating_point;
 mod images;
@@ -34,6 +35,7 @@ fn main() {
         nd_range::cases(),
         across::cases(),
         builds::cases(),
+        engine::cases(),
         printf::cases(),
         programs::cases(),
         api::cases(),

@@ -1,0 +1,163 @@
+//! The engines of gencl's simulated device. The environment chooses, so the cases run this program anew.
+
+use std::path::Path;
+use std::process::Command;
+
+use gencl_utest::{Arg, Case, Gpu, Launch, Outcome};
+
+use crate::memory::same;
+
+/// Set in the processes that execute kernels.
+const CHILD: &str = "GENCL_UTEST_ENGINE";
+
+pub fn cases() -> Vec<Case> {
+    let own = |name: &'static str, run: fn() -> Outcome| Case::of_gencl("its own simulator", name, run);
+    vec![
+        own("engine_translate", translate),
+        own("engine_auto", auto),
+        own("engine_interpret", interpret),
+        own("engine_faults", faults),
+        own("engine_without_translator", without_translator),
+    ]
+}
+
+/// Runs a case in a process of its own and gives its error output. `None` where the device is not gencl's simulator.
+fn child(name: &str, variables: &[(&str, &str)]) -> Result<Option<String>, String> {
+    let device = Gpu::get()?.device.name().map_err(|e| e.to_string())?;
+    if !device.contains("simulated") {
+        println!("{device} is not simulated");
+        return Ok(None);
+    }
+    let program = std::env::current_exe().map_err(|e| e.to_string())?;
+    let mut command = Command::new(program);
+    command.args(["--exact", name]).env(CHILD, "1").env("GENCL_DEBUG", "log=debug");
+    let output = command.envs(variables.iter().copied()).output().map_err(|e| e.to_string())?;
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    if output.status.success() {
+        return Ok(Some(errors));
+    }
+    Err(format!("{}{errors}", String::from_utf8_lossy(&output.stdout)))
+}
+
+fn is_child() -> bool {
+    std::env::var_os(CHILD).is_some()
+}
+
+/// Each work-group sums up squares, half of the work-items by another way.
+const SUM: &str = "
+    kernel void sum(global int *out, int rounds) {
+        local int part[64];
+        int id = get_local_id(0), value = 0;
+        for (int i = 0; i < rounds; i++) {
+            if ((id + i) & 1) value += id * id; else value += id * (id - 1) + id;
+        }
+        part[id] = value;
+        for (int step = 32; step > 0; step /= 2) {
+            barrier(CLK_LOCAL_MEM_FENCE);
+            if (id < step) part[id] += part[id + step];
+        }
+        if (id == 0) out[get_group_id(0)] = part[0];
+    }";
+
+fn sum(groups: usize, rounds: i32) -> Outcome {
+    let gpu = Gpu::get()?;
+    let out = gpu.buffer(&vec![0i32; groups])?;
+    let launch = Launch::linear(64 * groups, 64);
+    gpu.build_source(SUM, "")?.run("sum", &[out.arg(), Arg::Bytes(&rounds.to_ne_bytes())], &launch)?;
+    let squares: i32 = (0..64).map(|id| id * id).sum();
+    same(&out.read()?, &vec![rounds * squares; groups])
+}
+
+/// A line of the error output has these words.
+fn says(errors: Option<String>, words: &str, expected: bool) -> Outcome {
+    match errors {
+        Some(errors) if errors.contains(words) != expected => {
+            let not = if expected { "not " } else { "" };
+            Err(format!("the log does {not}say {words:?}: {errors}"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn translate() -> Outcome {
+    if is_child() {
+        sum(1, 3)?;
+        return sum(100, 3);
+    }
+    let folder = std::env::temp_dir().join(format!("gencl-utest-engine-{}", std::process::id()));
+    let _gone = Gone(&folder);
+    let variables =
+        [("GENCL_ENGINE", "translate"), ("GENCL_CACHE", folder.to_str().ok_or("a folder without name")?)];
+    says(child("engine_translate", &variables)?, "kernel was translated", true)?;
+    // Now all is in the cache.
+    let again = child("engine_translate", &variables)?;
+    says(again.clone(), "kernel was translated", true)?;
+    says(again, "is ready", false)
+}
+
+/// A folder that goes.
+struct Gone<'a>(&'a Path);
+
+impl Drop for Gone<'_> {
+    fn drop(&mut self) {
+        // It is not there when nothing was stored.
+        let _ = std::fs::remove_dir_all(self.0);
+    }
+}
+
+fn auto() -> Outcome {
+    if is_child() {
+        return sum(20_000, 100);
+    }
+    // Whether the translation comes in time is not sure; the result is.
+    child("engine_auto", &[("GENCL_ENGINE", "auto")]).map(drop)
+}
+
+fn interpret() -> Outcome {
+    if is_child() {
+        return sum(100, 100);
+    }
+    says(child("engine_interpret", &[("GENCL_ENGINE", "interpret")])?, "kernel was translated", false)
+}
+
+/// Faults inside translated kernels: the cases for that.
+fn faults() -> Outcome {
+    for name in ["fault_wild_pointer", "fault_endless_loop"] {
+        child(name, &[("GENCL_ENGINE", "translate")])?;
+    }
+    Ok(())
+}
+
+/// A translator that ends at once: the kernel is interpreted, and the log says why.
+fn without_translator() -> Outcome {
+    if is_child() {
+        return sum(10, 3);
+    }
+    // Builds come from the same program, so only its part as translator may fail.
+    let Some(compiler) = std::env::var_os("GENCL_COMPILER") else {
+        println!("GENCL_COMPILER does not say where the compiler is");
+        return Ok(());
+    };
+    let script = std::env::temp_dir().join(format!("gencl-utest-translator-{}", std::process::id()));
+    let text = format!(
+        "#!/bin/sh\ncase \"$*\" in *--translations*) echo no translator >&2; exit 1;; esac\nexec '{}' \"$@\"\n",
+        Path::new(&compiler).display()
+    );
+    std::fs::write(&script, text).map_err(|e| e.to_string())?;
+    let _gone = GoneFile(&script);
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o700);
+    std::fs::set_permissions(&script, mode).map_err(|e| e.to_string())?;
+    let path = script.to_str().ok_or("a file without name")?;
+    let variables = [("GENCL_ENGINE", "translate"), ("GENCL_COMPILER", path), ("GENCL_CACHE", "off")];
+    says(child("engine_without_translator", &variables)?, "kernel stays interpreted", true)
+}
+
+/// A file that goes.
+struct GoneFile<'a>(&'a Path);
+
+impl Drop for GoneFile<'_> {
+    fn drop(&mut self) {
+        // What cannot be removed stays.
+        let _ = std::fs::remove_file(self.0);
+    }
+}
