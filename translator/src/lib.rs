@@ -6,6 +6,7 @@
 pub mod access;
 pub mod emit;
 pub mod flow;
+pub mod hints;
 pub mod host;
 pub mod ir;
 pub mod liveness;
@@ -13,6 +14,7 @@ pub mod message;
 pub mod modes;
 pub mod native;
 pub mod plan;
+pub mod split;
 pub mod variables;
 pub mod written;
 

@@ -2,13 +2,17 @@
 
 use gencl_isa::Condition;
 
-use super::Emitter;
-use crate::ir::{Scalar, Ty, Value};
+use super::{Emitter, FILE};
+use crate::ir::{I64, Scalar, Ty, Value};
 use crate::native::{Integer, Native, Number};
+use crate::split::{LANES, Sum};
 
 impl Emitter<'_> {
     /// Writes an arithmetic instruction.
     pub(super) fn native(&mut self, index: usize, native: Native) {
+        if let Some(sum) = self.sums.sums[index] {
+            self.keep_parts(index, sum);
+        }
         let mask = self.mask(index);
         let mask = mask.as_ref();
         match native {
@@ -31,6 +35,22 @@ impl Emitter<'_> {
             Native::Integer { function, bits } => self.integer(index, function, bits, mask),
             Native::Float { function, double } => self.float(index, function, double, mask),
         }
+    }
+
+    /// Keeps the two parts of a sum.
+    fn keep_parts(&mut self, index: usize, sum: Sum) {
+        let Some(variables) = &self.variables else { return };
+        let start = self.plan.effects[index].definitions[0].access.extent().0;
+        let part = self.sums.parts[&(variables.definitions[index][0], start)];
+        let [base_place, offset_place] = self.parts[part].clone();
+        let place = self.use_place(index, sum.base);
+        let base = self.f.load(I64, &place, FILE);
+        self.f.store(&base, &base_place, FILE);
+        let offsets = match sum.offset {
+            Some(offset) => self.bits(index, offset),
+            None => Value::int(Ty::int(32, LANES as u32), 0),
+        };
+        self.f.store(&offsets, &offset_place, FILE);
     }
 
     /// The channels for which `sel` takes source 0; `None` for all.

@@ -9,8 +9,10 @@ use std::mem::{offset_of, size_of};
 use gencl_simulator::translated::abi::{Frame, Window};
 
 use super::{Emitter, FILE, FRAME};
+use crate::hints::Stride;
 use crate::ir::{I32, I64, Label, POINTER, Scalar, Ty, Value};
 use crate::message::{Block, Lanes, Memory};
+use crate::split::LANES;
 
 /// How accesses to buffers and to shared local memory are marked.
 fn mark(memory: Memory) -> &'static str {
@@ -24,6 +26,7 @@ fn mark(memory: Memory) -> &'static str {
 const LOCAL_OFFSET_BITS: u64 = 0x0fff_ffff;
 
 /// The memory that an instruction may access without asking.
+#[derive(Clone)]
 struct Reach {
     /// Address of the first byte, of the addresses' type.
     start: Value,
@@ -111,8 +114,15 @@ impl Emitter<'_> {
                 self.f.begin(on);
             }
         }
-        let reach = self.reach(message.memory);
-        let addresses = self.addresses(index, message);
+        let whole = self.reach(message.memory);
+        let outside = self.f.label();
+        let (reach, addresses) = match self.parts_of(index) {
+            Some(parts) => self.in_parts(&whole, &parts, outside),
+            None => {
+                let addresses = self.addresses(index, message);
+                (whole.clone(), addresses)
+            }
+        };
         let data = if message.write {
             (0..message.components.len()).map(|k| self.payload_of(index, k, message)).collect()
         } else {
@@ -123,13 +133,18 @@ impl Emitter<'_> {
         if lanes == 1 {
             self.alone(message, &reach, &addresses, &data, &mut ways);
         } else {
-            self.consecutive(message, &reach, &addresses, lane_mask.as_ref(), &data, &mut ways);
-            if !message.write {
+            let stride = self.stride(index);
+            let step = message.components.len() * message.size;
+            if stride == Stride::Any || stride == Stride::Known(step as i64) {
+                self.consecutive(message, &reach, &addresses, lane_mask.as_ref(), &data, &mut ways);
+            }
+            if !message.write && matches!(stride, Stride::Any | Stride::Known(0)) {
                 self.uniform(message, &reach, &addresses, lane_mask.as_ref(), &mut ways);
             }
             self.scattered(message, &reach, &addresses, lane_mask.as_ref(), &data, &mut ways);
         }
-        self.outside(index, message, &reach, &addresses, &mut ways);
+        self.f.begin(outside);
+        self.outside(index, message, &whole, &mut ways);
         self.f.begin(ways.join);
         let values = self.joined(&ways);
         for (k, value) in values.iter().enumerate() {
@@ -138,6 +153,53 @@ impl Emitter<'_> {
         if message.write && lanes == 1 && mask.is_some() {
             self.f.begin(done);
         }
+    }
+
+    /// How the addresses of a message change from lane to lane.
+    fn stride(&self, index: usize) -> Stride {
+        let variable = self.variables.as_ref().and_then(|v| v.uses[index][0]);
+        variable.map_or(Stride::Any, |variable| self.strides[variable])
+    }
+
+    /// The parts of which a message's addresses are the sums, if all are.
+    fn parts_of(&self, index: usize) -> Option<Vec<[Value; 2]>> {
+        let access = self.plan.effects[index].uses[0].as_ref()?;
+        let variable = self.variables.as_ref()?.uses[index][0]?;
+        if access.size != 8 || access.at.len() % LANES != 0 {
+            return None;
+        }
+        let starts = access.at.chunks(LANES).map(|lanes| usize::from(lanes[0]));
+        starts.map(|start| Some(self.parts[*self.sums.parts.get(&(variable, start))?].clone())).collect()
+    }
+
+    /// The offsets of addresses that are kept in parts, from the beginning of the window; 32 bits are enough for those inside. Goes
+    /// outside when the bases differ or are not there.
+    fn in_parts(&mut self, whole: &Reach, parts: &[[Value; 2]], outside: Label) -> (Reach, Value) {
+        let offsets = Ty::int(32, LANES as u32);
+        let bases: Vec<Value> = parts.iter().map(|[base, _]| self.f.load(I64, base, FILE)).collect();
+        let all: Vec<Value> = parts.iter().map(|[_, at]| self.f.load(offsets, at, FILE)).collect();
+        let delta = self.f.binary("sub", &bases[0], &whole.start);
+        let limit = Value::int(I64, Window::MAX_SIZE);
+        let mut holds = self.f.compare("icmp ult", &delta, &limit);
+        for base in &bases[1..] {
+            let same = self.f.compare("icmp eq", base, &bases[0]);
+            holds = self.f.binary("and", &holds, &same);
+        }
+        let on = self.f.label();
+        self.f.branch_likely(&holds, on, outside);
+        self.f.begin(on);
+        let joined = all.into_iter().reduce(|a, b| {
+            let order: Vec<u32> = (0..a.ty.lanes + b.ty.lanes).collect();
+            self.f.shuffle(&a, Some(&b), &order)
+        });
+        let joined = joined.unwrap_or_else(|| Value::int(offsets, 0));
+        // A sum below 0 is at least 2^31 here, and so beyond every window.
+        let delta = self.f.resize(&delta, 32, false);
+        let delta = self.f.splat(&delta, joined.ty.lanes);
+        let addresses = self.f.binary("add", &joined, &delta);
+        let size = self.f.resize(&whole.size, 32, false);
+        let reach = Reach { start: Value::int(I32, 0), size, host: whole.host.clone(), window: None };
+        (reach, addresses)
     }
 
     /// What was read, whichever way.
@@ -435,9 +497,10 @@ impl Emitter<'_> {
     }
 
     /// The interpreter's way. The next time the window may be the right one.
-    fn outside(&mut self, index: usize, message: &Lanes, reach: &Reach, addresses: &Value, ways: &mut Ways) {
+    fn outside(&mut self, index: usize, message: &Lanes, reach: &Reach, ways: &mut Ways) {
+        let addresses = self.addresses(index, message);
         if let Some(window) = reach.window {
-            let address = self.first_enabled(index, addresses);
+            let address = self.first_enabled(index, &addresses);
             self.find(window, &address);
         }
         self.store_operands(index);

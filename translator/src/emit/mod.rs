@@ -18,9 +18,11 @@ use gencl_simulator::eu::file::CONTROL;
 use gencl_simulator::translated::abi::{FAULT, Frame, GROUP, THREAD, Translation};
 
 use crate::flow::Flow;
+use crate::hints::{self, Stride};
 use crate::ir::{Function, I8, I32, I64, Label, POINTER, Ty, Value};
 use crate::message::Message;
 use crate::plan::{Plan, Step};
+use crate::split::{self, Sums};
 use crate::variables::Variables;
 use crate::{Refused, Written};
 
@@ -84,6 +86,11 @@ pub struct Emitter<'a> {
     file: Value,
     /// Of each variable.
     places: Vec<Value>,
+    /// How each variable changes from lane to lane.
+    strides: Vec<Stride>,
+    sums: Sums,
+    /// Base and offsets of each part of a sum.
+    parts: Vec<[Value; 2]>,
     /// `f0`, `f1`
     flags: [Value; 2],
     /// Enabled channels.
@@ -114,6 +121,11 @@ pub fn emit(plan: &Plan<'_>, flow: &Flow) -> Result<Written, Refused> {
     let waiting = flow.targets.iter().map(|_| pointer(&mut f, 4)).collect();
     let all = variables.as_ref().map_or(&[][..], |v| &v.all);
     let places = all.iter().map(|v| f.variable((v.end - v.start).next_multiple_of(4))).collect();
+    let (strides, sums) = match &variables {
+        Some(variables) => (hints::of_variables(plan, variables), Sums::new(plan, flow, variables)),
+        None => (Vec::new(), Sums { sums: vec![None; plan.ops.len()], ..Sums::default() }),
+    };
+    let parts = sums.parts.iter().map(|_| [pointer(&mut f, 8), pointer(&mut f, 4 * split::LANES)]).collect();
     let labels = flow.blocks.iter().map(|_| f.label()).collect();
     let fault = f.label();
     let mut emitter = Emitter {
@@ -125,6 +137,9 @@ pub fn emit(plan: &Plan<'_>, flow: &Flow) -> Result<Written, Refused> {
         thread: Value::named(I32, "%thread"),
         file: Value::named(POINTER, "%frame"),
         places,
+        strides,
+        sums,
+        parts,
         flags,
         active,
         waiting,

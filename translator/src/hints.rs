@@ -1,0 +1,175 @@
+//! How values change from lane to lane: by nothing, by a number, or in a way that only run time knows.
+//!
+//! These are guesses. They decide which ways of accessing memory are tried; whether one is right is found out each time. So sums may
+//! overflow here, and what disabled channels hold does not matter.
+
+use gencl_simulator::eu::operand::{Place, Src};
+use gencl_simulator::translated::abi::Pattern;
+
+use crate::message::Message;
+use crate::native::{Integer, Native};
+use crate::plan::{Plan, Step};
+use crate::variables::Variables;
+
+/// How a value changes from lane to lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stride {
+    /// Nothing is known yet.
+    Unset,
+    /// By a number.
+    Known(i64),
+    /// As something that was read from memory.
+    Loaded,
+    /// Somehow.
+    Any,
+}
+
+impl Stride {
+    fn join(self, other: Stride) -> Stride {
+        match (self, other) {
+            (Stride::Unset, known) | (known, Stride::Unset) => known,
+            (a, b) if a == b => a,
+            _ => Stride::Any,
+        }
+    }
+
+    fn map(self, function: impl FnOnce(i64) -> i64) -> Stride {
+        match self {
+            Stride::Known(step) => Stride::Known(function(step)),
+            other => other,
+        }
+    }
+
+    fn plus(self, other: Stride) -> Stride {
+        match (self, other) {
+            (Stride::Known(a), Stride::Known(b)) => Stride::Known(a.wrapping_add(b)),
+            _ => self.mixed(other),
+        }
+    }
+
+    /// Of a function of two values that keeps no steps.
+    fn mixed(self, other: Stride) -> Stride {
+        match (self, other) {
+            (Stride::Unset, _) | (_, Stride::Unset) => Stride::Unset,
+            (Stride::Known(0), Stride::Known(0)) => Stride::Known(0),
+            (Stride::Loaded, _) | (_, Stride::Loaded) => Stride::Loaded,
+            _ => Stride::Any,
+        }
+    }
+}
+
+/// The stride of each variable.
+pub fn of_variables(plan: &Plan<'_>, variables: &Variables) -> Vec<Stride> {
+    let mut hints = Hints { plan, variables, strides: vec![Stride::Unset; variables.all.len()] };
+    for (number, variable) in variables.all.iter().enumerate() {
+        hints.strides[number] =
+            variable.initial.iter().fold(Stride::Unset, |all, byte| all.join(initial(plan, *byte)));
+    }
+    while hints.round() {}
+    hints.strides
+}
+
+/// The stride of what a thread begins with.
+fn initial(plan: &Plan<'_>, byte: usize) -> Stride {
+    let variant = plan.variant;
+    let before = if variant.indirect_data { 32 } else { 32 + variant.cross_thread as usize };
+    let half = byte.checked_sub(before).map(|offset| offset / 16);
+    match half.and_then(|half| variant.per_thread.get(half)) {
+        None | Some(Pattern::Uniform | Pattern::Repeats) => Stride::Known(0),
+        Some(Pattern::Consecutive | Pattern::Continues) => Stride::Known(1),
+        Some(Pattern::Any) => Stride::Any,
+    }
+}
+
+struct Hints<'a> {
+    plan: &'a Plan<'a>,
+    variables: &'a Variables,
+    strides: Vec<Stride>,
+}
+
+impl Hints<'_> {
+    /// Looks at all instructions once. Has anything changed?
+    fn round(&mut self) -> bool {
+        let mut changed = false;
+        for (index, step) in self.plan.steps.iter().enumerate() {
+            let stride = match step {
+                Step::Native(native) => self.native(index, *native),
+                Step::Message(Message::Block(_) | Message::Fence { .. }) => Stride::Known(0),
+                Step::Message(Message::Lanes(_)) => match self.address(index) {
+                    Stride::Known(0) => Stride::Known(0),
+                    Stride::Unset => Stride::Unset,
+                    _ => Stride::Loaded,
+                },
+                Step::Interpret => Stride::Any,
+                _ => continue,
+            };
+            for variable in &self.variables.definitions[index] {
+                let Some(known) = self.strides.get_mut(*variable) else { continue };
+                let joined = known.join(stride);
+                changed |= joined != *known;
+                *known = joined;
+            }
+        }
+        changed
+    }
+
+    /// The stride of a message's addresses.
+    fn address(&self, index: usize) -> Stride {
+        self.variables.uses[index][0].map_or(Stride::Any, |variable| self.strides[variable])
+    }
+
+    fn source(&self, index: usize, number: usize) -> Stride {
+        let op = &self.plan.ops[index];
+        let src: &Src = &op.src[number];
+        let variable = self.variables.uses[index][number];
+        let stride = match (&src.place, variable) {
+            (Place::Constants(list), _) => {
+                let step = list[1].wrapping_sub(list[0]) as i64;
+                let even = list.windows(2).take(usize::from(op.lanes) - 1);
+                let all = even.clone().all(|pair| pair[1].wrapping_sub(pair[0]) as i64 == step);
+                if all { Stride::Known(step) } else { Stride::Any }
+            }
+            (Place::Packed(_), Some(variable)) => self.strides[variable],
+            (Place::Scattered(_), Some(variable)) => match self.strides[variable] {
+                Stride::Known(step) if step != 0 => Stride::Any,
+                other => other,
+            },
+            _ => Stride::Known(0),
+        };
+        if src.abs {
+            stride.mixed(stride)
+        } else if src.negate {
+            stride.map(i64::wrapping_neg)
+        } else {
+            stride
+        }
+    }
+
+    fn native(&self, index: usize, native: Native) -> Stride {
+        let op = &self.plan.ops[index];
+        let a = self.source(index, 0);
+        let others = || {
+            (1..3)
+                .filter(|n| op.src[*n].is_some())
+                .fold(a.mixed(a), |all, n| all.mixed(self.source(index, n)))
+        };
+        let constant = |number: usize| match op.src[number].place {
+            Place::Constant(bits) => Some(bits as i64),
+            _ => None,
+        };
+        match native {
+            Native::Copy => a,
+            Native::Convert { from, to } if !from.is_float() && !to.is_float() => a,
+            Native::Integer { function: Integer::Add, .. } => a.plus(self.source(index, 1)),
+            Native::Integer { function: Integer::ShiftLeft, .. } => match constant(1) {
+                Some(count) => a.map(|step| step << (count & 63)),
+                None => others(),
+            },
+            Native::Integer { function: Integer::Multiply, .. } => match constant(1) {
+                Some(factor) => a.map(|step| step.wrapping_mul(factor)),
+                None => others(),
+            },
+            _ => others(),
+        }
+    }
+}
