@@ -71,14 +71,18 @@ pub fn of_variables(plan: &Plan<'_>, variables: &Variables) -> Vec<Stride> {
 
 /// The stride of what a thread begins with.
 fn initial(plan: &Plan<'_>, byte: usize) -> Stride {
-    let variant = plan.variant;
-    let before = if variant.indirect_data { 32 } else { 32 + variant.cross_thread as usize };
-    let half = byte.checked_sub(before).map(|offset| offset / 16);
-    match half.and_then(|half| variant.per_thread.get(half)) {
+    match pattern_at(plan, byte) {
         None | Some(Pattern::Uniform | Pattern::Repeats) => Stride::Known(0),
         Some(Pattern::Consecutive | Pattern::Continues) => Stride::Known(1),
         Some(Pattern::Any) => Stride::Any,
     }
+}
+
+/// The pattern of the half register of a thread's own constants in which a byte of the payload is.
+pub fn pattern_at(plan: &Plan<'_>, byte: usize) -> Option<Pattern> {
+    let variant = plan.variant;
+    let before = if variant.indirect_data { 32 } else { 32 + variant.cross_thread as usize };
+    variant.per_thread.get(byte.checked_sub(before)? / 16).copied()
 }
 
 struct Hints<'a> {
@@ -162,7 +166,7 @@ impl Hints<'_> {
             Native::Convert { from, to } if !from.is_float() && !to.is_float() => a,
             Native::Integer { function: Integer::Add, .. } => a.plus(self.source(index, 1)),
             Native::Integer { function: Integer::ShiftLeft, .. } => match constant(1) {
-                Some(count) => a.map(|step| step << (count & 63)),
+                Some(count) => a.map(|step| step << (count & 31)),
                 None => others(),
             },
             Native::Integer { function: Integer::Multiply, .. } => match constant(1) {

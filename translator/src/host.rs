@@ -18,6 +18,19 @@ const PASSES: &str = "function(sroa,early-cse<memssa>,instcombine<no-verify-fixp
     loop-mssa(loop-instsimplify,loop-simplifycfg,licm,loop-rotate,licm),simplifycfg,\
     instcombine<no-verify-fixpoint>,gvn,dse,loop-mssa(licm),instcombine<no-verify-fixpoint>,adce,simplifycfg)";
 
+/// For kernels so large that each pass takes long.
+const FEW_PASSES: &str =
+    "function(sroa,early-cse,simplifycfg),always-inline,globaldce,function(early-cse<memssa>,simplifycfg)";
+
+/// How much LLVM is to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effort {
+    /// All that makes code fast.
+    Full,
+    /// What makes it at all.
+    Little,
+}
+
 /// The host as LLVM's target.
 fn target(triple: &TargetTriple) -> Result<Target, String> {
     static INITIALISED: OnceLock<Result<(), String>> = OnceLock::new();
@@ -29,8 +42,8 @@ fn target(triple: &TargetTriple) -> Result<Target, String> {
 ///
 /// # Errors
 /// LLVM's texts.
-pub fn compile(ir: &str) -> Result<Vec<u8>, String> {
-    run(ir, FileType::Object)
+pub fn compile(ir: &str, effort: Effort) -> Result<Vec<u8>, String> {
+    run(ir, effort, FileType::Object)
 }
 
 /// The assembly of a module, for people.
@@ -38,7 +51,7 @@ pub fn compile(ir: &str) -> Result<Vec<u8>, String> {
 /// # Errors
 /// LLVM's texts.
 pub fn assembly(ir: &str) -> Result<String, String> {
-    run(ir, FileType::Assembly).map(|text| String::from_utf8_lossy(&text).into_owned())
+    run(ir, Effort::Full, FileType::Assembly).map(|text| String::from_utf8_lossy(&text).into_owned())
 }
 
 /// The module as it is after LLVM's passes.
@@ -47,17 +60,20 @@ pub fn assembly(ir: &str) -> Result<String, String> {
 /// LLVM's texts.
 pub fn optimised(ir: &str) -> Result<String, String> {
     let context = Context::create();
-    let machine = machine()?;
+    let machine = machine(Effort::Full)?;
     let module = parsed(&context, ir, &machine)?;
-    optimise(&module, &machine)?;
+    optimise(&module, &machine, Effort::Full)?;
     Ok(module.print_to_string().to_string())
 }
 
-fn machine() -> Result<TargetMachine, String> {
+fn machine(effort: Effort) -> Result<TargetMachine, String> {
     let options = TargetMachineOptions::new()
         .set_cpu(&TargetMachine::get_host_cpu_name().to_string())
         .set_features(&TargetMachine::get_host_cpu_features().to_string())
-        .set_level(OptimizationLevel::Default)
+        .set_level(match effort {
+            Effort::Full => OptimizationLevel::Default,
+            Effort::Little => OptimizationLevel::None,
+        })
         .set_reloc_mode(RelocMode::PIC)
         .set_code_model(CodeModel::Small);
     let triple = TargetMachine::get_default_triple();
@@ -79,15 +95,20 @@ fn parsed<'c>(
     Ok(module)
 }
 
-fn optimise(module: &inkwell::module::Module<'_>, machine: &TargetMachine) -> Result<(), String> {
-    module.run_passes(PASSES, machine, PassBuilderOptions::create()).map_err(|e| e.to_string())
+fn optimise(
+    module: &inkwell::module::Module<'_>,
+    machine: &TargetMachine,
+    effort: Effort,
+) -> Result<(), String> {
+    let passes = if effort == Effort::Full { PASSES } else { FEW_PASSES };
+    module.run_passes(passes, machine, PassBuilderOptions::create()).map_err(|e| e.to_string())
 }
 
-fn run(ir: &str, kind: FileType) -> Result<Vec<u8>, String> {
+fn run(ir: &str, effort: Effort, kind: FileType) -> Result<Vec<u8>, String> {
     let context = Context::create();
-    let machine = machine()?;
+    let machine = machine(effort)?;
     let module = parsed(&context, ir, &machine)?;
-    optimise(&module, &machine)?;
+    optimise(&module, &machine, effort)?;
     let object = machine.write_to_memory_buffer(&module, kind).map_err(|e| e.to_string())?;
     Ok(object.as_slice().to_vec())
 }

@@ -4,6 +4,7 @@
 //! and channels go, [`variables`] makes variables of registers, [`emit`] writes LLVM IR as text, [`host`] has LLVM compile it.
 
 pub mod access;
+pub mod affine;
 pub mod emit;
 pub mod flow;
 pub mod hints;
@@ -33,13 +34,19 @@ impl std::fmt::Display for Refused {
     }
 }
 
+/// Kernels with more instructions stay interpreted: LLVM would take minutes and gigabytes.
+pub const MAX_INSTRUCTIONS: usize = 40_000;
+
+/// Kernels with more instructions get few of LLVM's passes.
+pub const MANY_INSTRUCTIONS: usize = 5_000;
+
 /// Translates a kernel for the machine on which this runs.
 ///
 /// # Errors
 /// Why it cannot be translated.
 pub fn translate(request: &Request) -> Answer {
     let written = to_ir(request).map_err(|refused| refused.0)?;
-    let object = host::compile(&written.ir)?;
+    let object = host::compile(&written.ir, written.effort)?;
     Ok(Translation { object, ..written.translation })
 }
 
@@ -47,6 +54,8 @@ pub fn translate(request: &Request) -> Answer {
 pub struct Written {
     /// The module's text.
     pub ir: String,
+    /// What it is worth to LLVM.
+    pub effort: host::Effort,
     /// The translation but for its object.
     pub translation: Translation,
 }
@@ -64,6 +73,10 @@ pub fn to_ir(request: &Request) -> Result<Written, Refused> {
         Device::named(&request.device).ok_or_else(|| Refused(format!("no device {:?}", request.device)))?;
     let kernel = Kernel::decode(device, &request.code, 0, variant.strict)
         .map_err(|fault| Refused(fault.to_string()))?;
+    let count = kernel.ops().len();
+    if count > MAX_INSTRUCTIONS {
+        return Err(Refused(format!("{count} instructions are more than {MAX_INSTRUCTIONS}")));
+    }
     let plan = plan::Plan::new(&kernel, variant)?;
     let flow = flow::Flow::new(&plan);
     if variant.strict {

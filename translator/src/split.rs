@@ -9,6 +9,7 @@ use gencl_isa::Type;
 use gencl_simulator::eu::op::Op;
 use gencl_simulator::eu::operand::{Place, Src};
 
+use crate::affine::Affine;
 use crate::flow::Flow;
 use crate::native::{Integer, Native};
 use crate::plan::{Plan, Step};
@@ -33,11 +34,13 @@ pub struct Sums {
     pub sums: Vec<Option<Sum>>,
     /// The parts of variables, by variable and first byte; the number is the part's.
     pub parts: BTreeMap<(usize, usize), usize>,
+    /// Of each part, the steps of its offsets from lane to lane, where that is always the same.
+    pub steps: Vec<Option<i64>>,
 }
 
 impl Sums {
     /// Finds the variables that are only ever written as such sums, in whole parts.
-    pub fn new(plan: &Plan<'_>, flow: &Flow, variables: &Variables) -> Sums {
+    pub fn new(plan: &Plan<'_>, flow: &Flow, variables: &Variables, affine: &[Option<Affine>]) -> Sums {
         let sums: Vec<Option<Sum>> =
             plan.steps.iter().zip(plan.ops).map(|(step, op)| sum(step, op)).collect();
         let mut whole: Vec<bool> = variables.all.iter().map(|v| v.initial.is_empty()).collect();
@@ -52,7 +55,7 @@ impl Sums {
                 *fits &= sums[index].is_some() && !variables.merging[index][number];
             }
         }
-        let mut found = Sums { sums: vec![None; sums.len()], parts: BTreeMap::new() };
+        let mut found = Sums { sums: vec![None; sums.len()], ..Sums::default() };
         // Parts that overlap would have to be kept apart: all begin at multiples of their size.
         let mut starts: Vec<(usize, usize, usize)> = Vec::new();
         for (index, definitions) in variables.definitions.iter().enumerate() {
@@ -60,15 +63,23 @@ impl Sums {
                 if whole.get(*variable) == Some(&true) {
                     let start = plan.effects[index].definitions[number].access.extent().0;
                     starts.push((*variable, start, index));
-                    whole[*variable] &= (start - variables.all[*variable].start) % (LANES * 8) == 0;
+                    whole[*variable] &= (start - variables.all[*variable].start).is_multiple_of(LANES * 8);
                 }
             }
         }
         for (variable, start, index) in starts {
             if whole[variable] {
                 let next = found.parts.len();
-                found.parts.entry((variable, start)).or_insert(next);
+                let part = *found.parts.entry((variable, start)).or_insert(next);
                 found.sums[index] = sums[index];
+                let step = match sums[index].and_then(|sum| sum.offset) {
+                    Some(source) => variables.uses[index][source].and_then(|v| Some(affine[v]?.step)),
+                    None => Some(0),
+                };
+                match found.steps.get_mut(part) {
+                    Some(known) => *known = known.filter(|known| Some(*known) == step),
+                    None => found.steps.push(step),
+                }
             }
         }
         found

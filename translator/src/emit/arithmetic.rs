@@ -13,7 +13,8 @@ impl Emitter<'_> {
         if let Some(sum) = self.sums.sums[index] {
             self.keep_parts(index, sum);
         }
-        let mask = self.mask(index);
+        self.scalar = self.is_affine_definition(index);
+        let mask = if self.scalar { None } else { self.mask(index) };
         let mask = mask.as_ref();
         match native {
             Native::Copy => {
@@ -35,6 +36,13 @@ impl Emitter<'_> {
             Native::Integer { function, bits } => self.integer(index, function, bits, mask),
             Native::Float { function, double } => self.float(index, function, double, mask),
         }
+        self.scalar = false;
+    }
+
+    /// Is the result of an instruction kept as a scalar?
+    fn is_affine_definition(&self, index: usize) -> bool {
+        let variable = self.variables.as_ref().and_then(|v| v.definitions[index].first().copied());
+        variable.is_some_and(|variable| self.affine.get(variable).is_some_and(Option::is_some))
     }
 
     /// Keeps the two parts of a sum.
@@ -46,10 +54,14 @@ impl Emitter<'_> {
         let place = self.use_place(index, sum.base);
         let base = self.f.load(I64, &place, FILE);
         self.f.store(&base, &base_place, FILE);
+        // Steps that are known are not kept.
+        self.scalar = self.sums.steps[part].is_some();
+        let lanes = if self.scalar { 1 } else { LANES as u32 };
         let offsets = match sum.offset {
             Some(offset) => self.bits(index, offset),
-            None => Value::int(Ty::int(32, LANES as u32), 0),
+            None => Value::int(Ty::int(32, lanes), 0),
         };
+        self.scalar = false;
         self.f.store(&offsets, &offset_place, FILE);
     }
 

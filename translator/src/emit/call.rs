@@ -42,7 +42,12 @@ impl Emitter<'_> {
         }
         let plan = self.plan;
         for (k, access) in plan.effects[index].uses.iter().enumerate() {
-            if let Some(access) = access {
+            let Some(access) = access else { continue };
+            if let Some((first, step)) = self.affine_use(index, k) {
+                let value = self.steps_from(&first, step, access.at.len() as u32);
+                let file = self.f.at(&self.file.clone(), access.extent().0);
+                self.f.store(&value, &file, FILE);
+            } else {
                 let place = self.use_place(index, k);
                 self.copy_access(access, &place, true);
             }

@@ -6,6 +6,7 @@ use gencl_simulator::eu::file::{FLAG, FLOW_CONTROL};
 use gencl_simulator::translated::abi::{Frame, Pattern};
 
 use super::{CONSTANT, Emitter, FILE, FRAME};
+use crate::affine::Affine;
 use crate::ir::{I32, I64, Label, POINTER, Ty, Value};
 use crate::plan::Step;
 use crate::variables::Variable;
@@ -83,7 +84,7 @@ impl Emitter<'_> {
         }
         self.set_control(self.plan.variant.control);
         let mask = if self.plan.variant.full {
-            Value::int(I32, u64::from(u32::MAX >> (32 - self.plan.variant.simd_width)))
+            self.all_lanes()
         } else {
             let masks = self.constant(POINTER, offset_of!(Frame, masks));
             let at = self.element_at(&masks, 4);
@@ -106,6 +107,11 @@ impl Emitter<'_> {
         }
     }
 
+    /// The mask of all lanes.
+    fn all_lanes(&self) -> Value {
+        Value::int(I32, u64::from(u32::MAX >> (32 - self.plan.variant.simd_width)))
+    }
+
     /// The place of the thread's own element in an array.
     fn element_at(&mut self, array: &Value, size: usize) -> Value {
         let wide = self.f.convert("zext", &self.thread.clone(), I64);
@@ -115,6 +121,7 @@ impl Emitter<'_> {
 
     /// Copies bytes of the payload to a variable, or to the register file.
     fn payload(&mut self, variable: Option<(usize, &Variable)>, bytes: &[usize]) {
+        let affine = variable.is_some_and(|(number, _)| self.affine[number].is_some());
         for run in runs(bytes, REGISTER) {
             let to = match variable {
                 Some((number, variable)) => {
@@ -122,7 +129,7 @@ impl Emitter<'_> {
                 }
                 None => self.f.at(&self.file.clone(), run.start),
             };
-            if self.patterned(&run, &to) {
+            if self.patterned(&run, &to, affine) {
                 continue;
             }
             let from = self.payload_source(run.start);
@@ -178,7 +185,7 @@ impl Emitter<'_> {
     }
 
     /// Whole half registers with a pattern are made of their first word.
-    fn patterned(&mut self, run: &Run, to: &Value) -> bool {
+    fn patterned(&mut self, run: &Run, to: &Value, affine: bool) -> bool {
         let halves = (run.end - run.start) / HALF;
         if run.start < REGISTER
             || !run.start.is_multiple_of(HALF)
@@ -198,6 +205,10 @@ impl Emitter<'_> {
         };
         let from = self.payload_source(run.start);
         let first = self.f.load(Ty::int(16, 1), &from, "align 1, !tbaa !2, !invariant.load !5");
+        if affine {
+            self.f.store(&first, to, FILE);
+            return true;
+        }
         let mut words = self.f.splat(&first, lanes);
         if consecutive {
             let steps = Value::ints(words.ty, u64::from);
@@ -236,9 +247,23 @@ impl Emitter<'_> {
     fn move_state(&mut self, index: usize, save: bool) {
         let Some(block) = self.flow.block_at(index) else { return };
         let mut dwords = vec![(self.flags[0].clone(), FLAG), (self.flags[1].clone(), FLAG + 4)];
-        dwords.push((self.active.clone(), FLOW_CONTROL));
-        let waiting = self.waiting.iter().enumerate();
-        dwords.extend(waiting.map(|(n, place)| (place.clone(), FLOW_CONTROL + 4 + n * 4)));
+        let parked = &self.flow.blocks[block].parked;
+        let target = self.flow.target(block);
+        let may_wait = |n: usize| parked.contains(n) || target == Some(n);
+        if !self.plan.variant.full || (0..self.waiting.len()).any(may_wait) {
+            dwords.push((self.active.clone(), FLOW_CONTROL));
+        } else if !save {
+            let all = self.all_lanes();
+            let active = self.active.clone();
+            self.f.store(&all, &active, FILE);
+        }
+        for (n, place) in self.waiting.clone().iter().enumerate() {
+            if may_wait(n) {
+                dwords.push((place.clone(), FLOW_CONTROL + 4 + n * 4));
+            } else if !save {
+                self.f.store(&Value::int(I32, 0), place, FILE);
+            }
+        }
         for (place, at) in dwords {
             let file = self.f.at(&self.file.clone(), at);
             self.copy(I32, &place, &file, save);
@@ -252,6 +277,12 @@ impl Emitter<'_> {
             by_variable.entry(variable).or_default().push(byte);
         }
         for (variable, bytes) in by_variable {
+            if let Some(Affine { size, .. }) = self.affine[variable] {
+                let place = self.places[variable].clone();
+                let file = self.f.at(&self.file.clone(), starts[variable]);
+                self.copy(Ty::int(size as u32 * 8, 1), &place, &file, save);
+                continue;
+            }
             for run in runs(&bytes, usize::MAX) {
                 let place = self.f.at(&self.places[variable].clone(), run.start - starts[variable]);
                 let file = self.f.at(&self.file.clone(), run.start);

@@ -38,6 +38,30 @@ struct Reach {
     window: Option<u32>,
 }
 
+/// A part of addresses that are sums.
+struct Part {
+    /// Where base and offsets are; of known steps, the first offset.
+    places: [Value; 2],
+    /// Of the offsets, from lane to lane.
+    step: Option<i64>,
+}
+
+/// The addresses of all lanes.
+struct Addresses {
+    /// That of the first lane.
+    first: Value,
+    /// How they change from lane to lane, where that is certain.
+    step: Option<i64>,
+    /// All, where it is not.
+    all: Value,
+}
+
+impl Addresses {
+    fn lanes(&self) -> u32 {
+        self.all.ty.lanes
+    }
+}
+
 /// What the ways through a read have found, to be joined.
 struct Ways {
     join: Label,
@@ -118,10 +142,7 @@ impl Emitter<'_> {
         let outside = self.f.label();
         let (reach, addresses) = match self.parts_of(index) {
             Some(parts) => self.in_parts(&whole, &parts, outside),
-            None => {
-                let addresses = self.addresses(index, message);
-                (whole.clone(), addresses)
-            }
+            None => (whole.clone(), self.addresses(index, message)),
         };
         let data = if message.write {
             (0..message.components.len()).map(|k| self.payload_of(index, k, message)).collect()
@@ -131,17 +152,24 @@ impl Emitter<'_> {
         let mut ways = Ways { join: self.f.label(), incoming: Vec::new() };
         let lane_mask = mask.as_ref().map(|mask| self.f.mask(mask));
         if lanes == 1 {
-            self.alone(message, &reach, &addresses, &data, &mut ways);
+            self.alone(message, &reach, &addresses.first, &data, &mut ways);
         } else {
-            let stride = self.stride(index);
+            let stride = addresses.step.map_or_else(|| self.stride(index), Stride::Known);
             let step = message.components.len() * message.size;
-            if stride == Stride::Any || stride == Stride::Known(step as i64) {
+            let consecutive = matches!(stride, Stride::Any) || stride == Stride::Known(step as i64);
+            if consecutive {
                 self.consecutive(message, &reach, &addresses, lane_mask.as_ref(), &data, &mut ways);
             }
-            if !message.write && matches!(stride, Stride::Any | Stride::Known(0)) {
+            let uniform = !message.write && matches!(stride, Stride::Any | Stride::Known(0));
+            if uniform {
                 self.uniform(message, &reach, &addresses, lane_mask.as_ref(), &mut ways);
             }
-            self.scattered(message, &reach, &addresses, lane_mask.as_ref(), &data, &mut ways);
+            // What is certain needs no other way, unless lanes that are not enabled are in the way.
+            let certain =
+                addresses.step.is_some() && (uniform || consecutive && message.components.len() == 1);
+            if !certain {
+                self.scattered(message, &reach, &addresses, lane_mask.as_ref(), &data, &mut ways);
+            }
         }
         self.f.begin(outside);
         self.outside(index, message, &whole, &mut ways);
@@ -162,22 +190,32 @@ impl Emitter<'_> {
     }
 
     /// The parts of which a message's addresses are the sums, if all are.
-    fn parts_of(&self, index: usize) -> Option<Vec<[Value; 2]>> {
+    fn parts_of(&self, index: usize) -> Option<Vec<Part>> {
         let access = self.plan.effects[index].uses[0].as_ref()?;
         let variable = self.variables.as_ref()?.uses[index][0]?;
-        if access.size != 8 || access.at.len() % LANES != 0 {
+        if access.size != 8 || access.at.len() % LANES != 0 || access.at.len() > 2 * LANES {
             return None;
         }
         let starts = access.at.chunks(LANES).map(|lanes| usize::from(lanes[0]));
-        starts.map(|start| Some(self.parts[*self.sums.parts.get(&(variable, start))?].clone())).collect()
+        starts
+            .map(|start| {
+                let part = *self.sums.parts.get(&(variable, start))?;
+                Some(Part { places: self.parts[part].clone(), step: self.sums.steps[part] })
+            })
+            .collect()
     }
 
     /// The offsets of addresses that are kept in parts, from the beginning of the window; 32 bits are enough for those inside. Goes
     /// outside when the bases differ or are not there.
-    fn in_parts(&mut self, whole: &Reach, parts: &[[Value; 2]], outside: Label) -> (Reach, Value) {
-        let offsets = Ty::int(32, LANES as u32);
-        let bases: Vec<Value> = parts.iter().map(|[base, _]| self.f.load(I64, base, FILE)).collect();
-        let all: Vec<Value> = parts.iter().map(|[_, at]| self.f.load(offsets, at, FILE)).collect();
+    fn in_parts(&mut self, whole: &Reach, parts: &[Part], outside: Label) -> (Reach, Addresses) {
+        let bases: Vec<Value> = parts.iter().map(|part| self.f.load(I64, &part.places[0], FILE)).collect();
+        let mut offsets = Vec::new();
+        for part in parts {
+            let lanes = if part.step.is_some() { 1 } else { LANES as u32 };
+            offsets.push(self.f.load(Ty::int(32, lanes), &part.places[1], FILE));
+        }
+        // Steps are certain when all parts have the same, and each begins where the one before ends.
+        let step = parts[0].step.filter(|step| parts.iter().all(|part| part.step == Some(*step)));
         let delta = self.f.binary("sub", &bases[0], &whole.start);
         let limit = Value::int(I64, Window::MAX_SIZE);
         let mut holds = self.f.compare("icmp ult", &delta, &limit);
@@ -185,21 +223,54 @@ impl Emitter<'_> {
             let same = self.f.compare("icmp eq", base, &bases[0]);
             holds = self.f.binary("and", &holds, &same);
         }
+        if let Some(step) = step {
+            let part = (LANES as i64).wrapping_mul(step) as u64;
+            for pair in offsets.windows(2) {
+                let next = self.f.binary("add", &pair[0], &Value::int(I32, part));
+                let follows = self.f.compare("icmp eq", &pair[1], &next);
+                holds = self.f.binary("and", &holds, &follows);
+            }
+        }
         let on = self.f.label();
         self.f.branch_likely(&holds, on, outside);
         self.f.begin(on);
-        let joined = all.into_iter().reduce(|a, b| {
-            let order: Vec<u32> = (0..a.ty.lanes + b.ty.lanes).collect();
-            self.f.shuffle(&a, Some(&b), &order)
-        });
-        let joined = joined.unwrap_or_else(|| Value::int(offsets, 0));
         // A sum below 0 is at least 2^31 here, and so beyond every window.
         let delta = self.f.resize(&delta, 32, false);
-        let delta = self.f.splat(&delta, joined.ty.lanes);
-        let addresses = self.f.binary("add", &joined, &delta);
+        let lanes = (parts.len() * LANES) as u32;
+        let addresses = match step {
+            Some(known) => {
+                let first = self.f.binary("add", &offsets[0], &delta);
+                let all = self.steps_from(&first, known, lanes);
+                Addresses { first, step, all }
+            }
+            None => {
+                let all = self.joined_parts(parts, &offsets);
+                let delta = self.f.splat(&delta, lanes);
+                let all = self.f.binary("add", &all, &delta);
+                Addresses { first: self.f.element(&all, 0), step, all }
+            }
+        };
         let size = self.f.resize(&whole.size, 32, false);
         let reach = Reach { start: Value::int(I32, 0), size, host: whole.host.clone(), window: None };
         (reach, addresses)
+    }
+
+    /// The offsets of all parts, of which there are one or two.
+    fn joined_parts(&mut self, parts: &[Part], offsets: &[Value]) -> Value {
+        let mut own = parts.iter().zip(offsets).map(|(part, offsets)| match part.step {
+            Some(step) => self.steps_from(offsets, step, LANES as u32),
+            None => offsets.clone(),
+        });
+        let (first, second) = (own.next(), own.next());
+        drop(own);
+        match (first, second) {
+            (Some(a), Some(b)) => {
+                let order: Vec<u32> = (0..2 * LANES as u32).collect();
+                self.f.shuffle(&a, Some(&b), &order)
+            }
+            (Some(a), None) => a,
+            (None, _) => Value::int(Ty::int(32, LANES as u32), 0),
+        }
     }
 
     /// What was read, whichever way.
@@ -214,22 +285,26 @@ impl Emitter<'_> {
     }
 
     /// The addresses, or offsets in shared local memory.
-    fn addresses(&mut self, index: usize, message: &Lanes) -> Value {
+    fn addresses(&mut self, index: usize, message: &Lanes) -> Addresses {
         let lanes = u32::from(self.plan.ops[index].lanes);
         let bits = if message.memory == Memory::Global { 64 } else { 32 };
-        let place = self.use_place(index, 0);
-        let addresses = self.f.load(Ty::int(bits, lanes), &place, FILE);
-        match message.memory {
-            Memory::Global => addresses,
-            Memory::Local => self.f.binary("and", &addresses, &Value::int(addresses.ty, LOCAL_OFFSET_BITS)),
+        let step = self.affine_use(index, 0).map(|(_, step)| step);
+        let mut all = self.elements(index, 0, Ty::int(bits, lanes));
+        if message.memory == Memory::Local {
+            all = self.f.binary("and", &all, &Value::int(all.ty, LOCAL_OFFSET_BITS));
         }
+        // Of certain steps only the first lane's offset is cut: what is inside does not come to the bits that do not count.
+        let first = match self.affine_use(index, 0) {
+            Some((first, _)) => self.f.binary("and", &first, &Value::int(first.ty, LOCAL_OFFSET_BITS)),
+            None => self.f.element(&all, 0),
+        };
+        Addresses { first, step, all }
     }
 
     /// A component that is to be written, as wide as it is in memory.
     fn payload_of(&mut self, index: usize, component: usize, message: &Lanes) -> Value {
         let lanes = u32::from(self.plan.ops[index].lanes);
-        let place = self.use_place(index, component + 1);
-        let data = self.f.load(Ty::int(message.slot as u32 * 8, lanes), &place, FILE);
+        let data = self.elements(index, component + 1, Ty::int(message.slot as u32 * 8, lanes));
         self.f.resize(&data, message.size as u32 * 8, false)
     }
 
@@ -238,12 +313,12 @@ impl Emitter<'_> {
         &mut self,
         message: &Lanes,
         reach: &Reach,
-        addresses: &Value,
+        addresses: &Addresses,
         mask: Option<&Value>,
         data: &[Value],
         ways: &mut Ways,
     ) {
-        let (lanes, span) = (addresses.ty.lanes, message.span());
+        let (lanes, span) = (addresses.lanes(), message.span());
         let count = message.components.len();
         // Components that are left out would lie between the lanes'.
         let lead = message.components[0].0;
@@ -251,20 +326,27 @@ impl Emitter<'_> {
             return;
         }
         let step = (count * message.size) as u64;
-        let first = self.f.element(addresses, 0);
-        let offset = self.f.binary("sub", &first, &reach.start);
+        let first = &addresses.first;
+        let offset = self.f.binary("sub", first, &reach.start);
         let mut holds = self.inside(reach, &offset, lead + step as usize * lanes as usize);
-        let aligned = self.aligned(&first, message.alignment);
+        let aligned = self.aligned(first, message.alignment);
         holds = self.both(&holds, aligned.as_ref());
-        let all = self.f.splat(&first, lanes);
-        let steps = Value::ints(addresses.ty, |lane| u64::from(lane) * step);
-        let expected = self.f.binary("add", &all, &steps);
-        let mut same = self.f.compare("icmp eq", addresses, &expected);
-        if let Some(mask) = mask {
-            same = if count == 1 { self.or_not(&same, mask) } else { self.f.binary("and", &same, mask) };
+        let mut lanes_hold = None;
+        if addresses.step.is_none() {
+            let expected = self.steps_from(first, step as i64, lanes);
+            let same = self.f.compare("icmp eq", &addresses.all, &expected);
+            lanes_hold = Some(match mask.filter(|_| count == 1) {
+                Some(mask) => self.or_not(&same, mask),
+                None => same,
+            });
         }
-        let all = self.f.all(&same);
-        holds = self.f.binary("and", &holds, &all);
+        if let Some(mask) = mask.filter(|_| count > 1) {
+            lanes_hold = Some(self.both(mask, lanes_hold.as_ref()));
+        }
+        if let Some(lanes_hold) = lanes_hold {
+            let all = self.f.all(&lanes_hold);
+            holds = self.f.binary("and", &holds, &all);
+        }
         let (here, elsewhere) = (self.f.label(), self.f.label());
         self.f.branch_likely(&holds, here, elsewhere);
         self.f.begin(here);
@@ -389,23 +471,25 @@ impl Emitter<'_> {
         &mut self,
         message: &Lanes,
         reach: &Reach,
-        addresses: &Value,
+        addresses: &Addresses,
         mask: Option<&Value>,
         ways: &mut Ways,
     ) {
-        let lanes = addresses.ty.lanes;
-        let first = self.f.element(addresses, 0);
-        let offset = self.f.binary("sub", &first, &reach.start);
+        let lanes = addresses.lanes();
+        let first = &addresses.first;
+        let offset = self.f.binary("sub", first, &reach.start);
         let inside = self.inside(reach, &offset, message.span());
-        let aligned = self.aligned(&first, message.alignment);
+        let aligned = self.aligned(first, message.alignment);
         let mut holds = self.both(&inside, aligned.as_ref());
-        let all = self.f.splat(&first, lanes);
-        let mut same = self.f.compare("icmp eq", addresses, &all);
-        if let Some(mask) = mask {
-            same = self.or_not(&same, mask);
+        if addresses.step.is_none() {
+            let all = self.f.splat(first, lanes);
+            let mut same = self.f.compare("icmp eq", &addresses.all, &all);
+            if let Some(mask) = mask {
+                same = self.or_not(&same, mask);
+            }
+            let all = self.f.all(&same);
+            holds = self.f.binary("and", &holds, &all);
         }
-        let all = self.f.all(&same);
-        holds = self.f.binary("and", &holds, &all);
         let (here, elsewhere) = (self.f.label(), self.f.label());
         self.f.branch(&holds, here, elsewhere);
         self.f.begin(here);
@@ -421,12 +505,12 @@ impl Emitter<'_> {
         &mut self,
         message: &Lanes,
         reach: &Reach,
-        addresses: &Value,
+        addresses: &Addresses,
         mask: Option<&Value>,
         data: &[Value],
         ways: &mut Ways,
     ) {
-        let lanes = addresses.ty.lanes;
+        let (lanes, addresses) = (addresses.lanes(), &addresses.all);
         let start = self.f.splat(&reach.start, lanes);
         let offsets = self.f.binary("sub", addresses, &start);
         let inside = self.inside(reach, &offsets, message.span());
@@ -498,7 +582,7 @@ impl Emitter<'_> {
 
     /// The interpreter's way. The next time the window may be the right one.
     fn outside(&mut self, index: usize, message: &Lanes, reach: &Reach, ways: &mut Ways) {
-        let addresses = self.addresses(index, message);
+        let addresses = self.addresses(index, message).all;
         if let Some(window) = reach.window {
             let address = self.first_enabled(index, &addresses);
             self.find(window, &address);

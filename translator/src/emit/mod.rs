@@ -17,14 +17,16 @@ use std::mem::offset_of;
 use gencl_simulator::eu::file::CONTROL;
 use gencl_simulator::translated::abi::{FAULT, Frame, GROUP, THREAD, Translation};
 
+use crate::affine::{self, Affine};
 use crate::flow::Flow;
 use crate::hints::{self, Stride};
+use crate::host::Effort;
 use crate::ir::{Function, I8, I32, I64, Label, POINTER, Ty, Value};
 use crate::message::Message;
 use crate::plan::{Plan, Step};
 use crate::split::{self, Sums};
 use crate::variables::Variables;
-use crate::{Refused, Written};
+use crate::{MANY_INSTRUCTIONS, Refused, Written};
 
 /// How accesses to the frame, which nobody changes meanwhile, are marked.
 const CONSTANT: &str = "align 4, !tbaa !2, !invariant.load !5";
@@ -88,6 +90,10 @@ pub struct Emitter<'a> {
     places: Vec<Value>,
     /// How each variable changes from lane to lane.
     strides: Vec<Stride>,
+    /// The variables that are kept as scalars.
+    affine: Vec<Option<Affine>>,
+    /// What is written now is for the first lane only.
+    scalar: bool,
     sums: Sums,
     /// Base and offsets of each part of a sum.
     parts: Vec<[Value; 2]>,
@@ -121,9 +127,14 @@ pub fn emit(plan: &Plan<'_>, flow: &Flow) -> Result<Written, Refused> {
     let waiting = flow.targets.iter().map(|_| pointer(&mut f, 4)).collect();
     let all = variables.as_ref().map_or(&[][..], |v| &v.all);
     let places = all.iter().map(|v| f.variable((v.end - v.start).next_multiple_of(4))).collect();
-    let (strides, sums) = match &variables {
-        Some(variables) => (hints::of_variables(plan, variables), Sums::new(plan, flow, variables)),
-        None => (Vec::new(), Sums { sums: vec![None; plan.ops.len()], ..Sums::default() }),
+    let (strides, affine, sums) = match &variables {
+        Some(variables) => {
+            let strides = hints::of_variables(plan, variables);
+            let affine = affine::of_variables(plan, variables, &strides);
+            let sums = Sums::new(plan, flow, variables, &affine);
+            (strides, affine, sums)
+        }
+        None => (Vec::new(), Vec::new(), Sums { sums: vec![None; plan.ops.len()], ..Sums::default() }),
     };
     let parts = sums.parts.iter().map(|_| [pointer(&mut f, 8), pointer(&mut f, 4 * split::LANES)]).collect();
     let labels = flow.blocks.iter().map(|_| f.label()).collect();
@@ -138,6 +149,8 @@ pub fn emit(plan: &Plan<'_>, flow: &Flow) -> Result<Written, Refused> {
         file: Value::named(POINTER, "%frame"),
         places,
         strides,
+        affine,
+        scalar: false,
         sums,
         parts,
         flags,
@@ -174,7 +187,9 @@ impl Emitter<'_> {
         }
         let translation =
             Translation { object: Vec::new(), windows: self.windows, waits, interpreted: self.interpreted };
-        Written { ir, translation }
+        let many = self.plan.ops.len() > MANY_INSTRUCTIONS;
+        let effort = if many { Effort::Little } else { Effort::Full };
+        Written { ir, effort, translation }
     }
 
     /// A field of the frame that does not change while the thread runs.

@@ -4,6 +4,7 @@ use gencl_simulator::eu::file::{FLAG, GRF_BYTES};
 use gencl_simulator::eu::operand::{Place, Target};
 
 use super::{Emitter, FILE};
+use crate::affine::Affine;
 use crate::ir::{I32, Scalar, Ty, Value};
 use crate::native::Number;
 
@@ -37,7 +38,8 @@ impl Emitter<'_> {
     pub(super) fn bits(&mut self, index: usize, number: usize) -> Value {
         let op = &self.plan.ops[index];
         let src = &op.src[number];
-        let (lanes, size) = (u32::from(op.lanes), src.ty.size() * 8);
+        let lanes = if self.scalar { 1 } else { u32::from(op.lanes) };
+        let size = src.ty.size() * 8;
         let ty = Ty::int(size, lanes);
         let one = Ty::int(size, 1);
         match &src.place {
@@ -49,12 +51,12 @@ impl Emitter<'_> {
             }
             _ => {}
         }
+        if let Place::Scalar(_) = &src.place {
+            let element = self.elements(index, number, one);
+            return self.f.splat(&element, lanes);
+        }
         let place = self.use_place(index, number);
         match &src.place {
-            Place::Scalar(_) => {
-                let element = self.f.load(one, &place, FILE);
-                self.f.splat(&element, lanes)
-            }
             Place::Scattered(offsets) => {
                 let offsets = &offsets[..lanes as usize];
                 let first = offsets.iter().min().copied().unwrap_or(0);
@@ -67,8 +69,42 @@ impl Emitter<'_> {
                 let all = self.f.load(Ty { lanes: count, ..one }, &place, FILE);
                 self.f.shuffle(&all, None, &order)
             }
-            _ => self.f.load(ty, &place, FILE),
+            _ => self.elements(index, number, ty),
         }
+    }
+
+    /// The first elements of a read.
+    pub(super) fn elements(&mut self, index: usize, number: usize, ty: Ty) -> Value {
+        let Some((first, step)) = self.affine_use(index, number) else {
+            let place = self.use_place(index, number);
+            return self.f.load(ty, &place, FILE);
+        };
+        self.steps_from(&first, step, ty.lanes)
+    }
+
+    /// The first element of a read of a variable that is kept as a scalar, and the steps from lane to lane.
+    pub(super) fn affine_use(&mut self, index: usize, number: usize) -> Option<(Value, i64)> {
+        let variables = self.variables.as_ref()?;
+        let variable = variables.uses[index][number]?;
+        let Affine { step, size } = self.affine[variable]?;
+        let access = self.plan.effects[index].uses[number].as_ref()?;
+        let lane = (access.extent().0 - variables.all[variable].start) / size;
+        let base = self.f.load(Ty::int(size as u32 * 8, 1), &self.places[variable].clone(), FILE);
+        let before = Value::int(base.ty, (lane as i64).wrapping_mul(step) as u64);
+        let first = if lane == 0 { base } else { self.f.binary("add", &base, &before) };
+        Some((first, step))
+    }
+
+    /// A value that changes by equal steps from lane to lane.
+    pub(super) fn steps_from(&mut self, first: &Value, step: i64, lanes: u32) -> Value {
+        let all = self.f.splat(first, lanes);
+        if lanes == 1 || step == 0 {
+            return all;
+        }
+        let steps = Value::ints(all.ty, |lane| i64::from(lane).wrapping_mul(step) as u64);
+        // Words are those of the payload, which do not wrap.
+        let operation = if first.ty.scalar.bits() == 16 { "add nuw" } else { "add" };
+        self.f.binary(operation, &all, &steps)
     }
 
     /// Elements that are not multiples of their size apart.
@@ -128,6 +164,13 @@ impl Emitter<'_> {
     pub(super) fn write(&mut self, index: usize, number: usize, bits: &Value, mask: Option<&Value>) {
         let plan = self.plan;
         let access = &plan.effects[index].definitions[number].access;
+        if let Some(variables) = &self.variables {
+            let variable = variables.definitions[index][number];
+            if self.affine[variable].is_some() {
+                self.f.store(bits, &self.places[variable].clone(), FILE);
+                return;
+            }
+        }
         let place = self.definition_place(index, number);
         let merging = self.variables.as_ref().is_none_or(|v| v.merging[index][number]);
         let mask = mask.filter(|_| merging).cloned();
