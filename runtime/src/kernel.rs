@@ -346,8 +346,11 @@ impl Kernel {
 
     /// `CL_KERNEL_WORK_GROUP_SIZE`: most work-items of a group of this kernel.
     pub fn work_group_size(&self) -> u32 {
-        let facts = self.program.context().device().facts();
-        facts.max_work_group_size.min(facts.threads_per_group * self.info.simd_width)
+        let device = self.program.context().device();
+        let (facts, most) = (device.facts(), device.hardware().model.family.constant_registers);
+        let constants = crate::launch::most_threads(&self.info, device.commands().shares_constants(), most);
+        let threads = facts.threads_per_group.min(constants);
+        facts.max_work_group_size.min(threads * self.info.simd_width)
     }
 
     /// The work-group size that a launch over `range` has, where the application leaves it to us

@@ -29,6 +29,8 @@ pub struct Device {
     pub timestamp_frequency: u64,
     /// EU clocks per second.
     pub clock_frequency: u64,
+    /// Registers that MEDIA_VFE_STATE may allocate for constants. Beignet, `intel_gpgpu_get_max_curbe_size`.
+    pub constant_registers: u32,
     /// Bits of the PPGTT's addresses.
     pub address_bits: u32,
     /// The last level cache is shared with the CPU.
@@ -100,6 +102,7 @@ const GT2: Device = Device {
     slm_size: 64 << 10,
     timestamp_frequency: 12_000_000,
     clock_frequency: 0,
+    constant_registers: 2016,
     address_bits: 48,
     llc: true,
     driver: &EXECLISTS,
@@ -133,7 +136,7 @@ static DEVICES: &[Device] = &[
     // HD Graphics 4000, Core i7-3520M
     Device { name: "ivb", pci_id: 0x0166, revision: 0x09, clock_frequency: 1_250_000_000, ..GEN7 },
     // HD Graphics, Celeron J1900
-    Device { name: "byt", pci_id: 0x0f31, revision: 0x0e, subslices: 1, eus: 4, clock_frequency: 854_000_000, llc: false, ..GEN7 },
+    Device { name: "byt", pci_id: 0x0f31, revision: 0x0e, subslices: 1, eus: 4, clock_frequency: 854_000_000, constant_registers: 992, llc: false, ..GEN7 },
     // HD Graphics 4600, Core i7-4700MQ
     Device { name: "hsw", pci_id: 0x0416, revision: 0x06, generation: Generation::Gen75, eus: 10, threads: 7, clock_frequency: 1_150_000_000, scratch_ids: 16 * 8, topology: true, ..GEN7 },
     // HD Graphics 5500, Core i7-5500U

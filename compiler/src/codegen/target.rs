@@ -48,6 +48,9 @@ pub struct Target {
     pub gotos: bool,
     /// Most bytes of scratch memory of a thread (MEDIA_VFE_STATE, "Per Thread Scratch Space").
     pub scratch: u32,
+    /// Most registers of constants and local ids of a thread. Without cross-thread constants (Ivy Bridge) all are the thread's own (manual, Volume 2 Part 2,
+    /// `INTERFACE_DESCRIPTOR_DATA`, Constant URB Entry Read Length); otherwise there is to be room for a kernel.
+    pub constants: u32,
     /// Most lanes of an A64 surface or scattered message (Skylake: 16, Broadwell: 8).
     pub a64_lanes: u32,
     /// Most lanes of an A64 atomic message.
@@ -78,6 +81,7 @@ const GEN9: Target = Target {
     half_instructions: false,
     gotos: true,
     scratch: 2 << 20,
+    constants: 99,
     a64_lanes: 16,
     a64_atomic_lanes: 8,
     int64: true,
@@ -123,6 +127,7 @@ const GEN7: Target = Target {
     generation: Generation::Gen7,
     limits: Limits { ternary_lanes: 8, ..GEN75.limits },
     scratch: 12 << 10,
+    constants: 63,
     ..GEN75
 };
 

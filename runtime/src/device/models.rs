@@ -1,7 +1,7 @@
 //! Families and models: the rows to which PCI ids point.
 //!
 //! Sources: Mesa's `intel_device_info.c` (units, threads, L3 banks, timestamp; threads for scratch memory: `init_max_scratch_ids`), NEO's `hw_info_*.inl`
-//! (L3 cache); the clock is the boost clock of the first product.
+//! (L3 cache), Beignet's `intel_gpgpu_get_max_curbe_size`; the clock is the boost clock of the first product.
 
 use super::needs;
 use super::table::{Family, Model};
@@ -21,6 +21,7 @@ const SKL_FAMILY: Family = Family {
     // "Scratch Space per slice is computed based on 4 sub-slices" (3DSTATE_PS).
     scratch_subslices: 4,
     scratch_threads: 8 * 7,
+    constant_registers: 2016,
     most_memory: u64::MAX,
     addresses: AddressSpace::wide,
     needs: needs::OWN_ADDRESSES,
@@ -90,9 +91,16 @@ const IVB_FAMILY: Family = Family {
 static HSW: Family = HSW_FAMILY;
 static IVB: Family = IVB_FAMILY;
 // Six threads for each of six EUs, numbered as if there were eight of each.
-static IVB_SMALL: Family = Family { threads_per_eu: 6, scratch_subslices: 1, ..IVB_FAMILY };
-static VALLEYVIEW: Family =
-    Family { target: "byt", name: "Bay Trail", scratch_subslices: 1, commands: &BAY_TRAIL, ..IVB_FAMILY };
+static IVB_SMALL: Family =
+    Family { threads_per_eu: 6, scratch_subslices: 1, constant_registers: 992, ..IVB_FAMILY };
+static VALLEYVIEW: Family = Family {
+    target: "byt",
+    name: "Bay Trail",
+    scratch_subslices: 1,
+    constant_registers: 992,
+    commands: &BAY_TRAIL,
+    ..IVB_FAMILY
+};
 
 /// A model with one slice.
 const fn model(

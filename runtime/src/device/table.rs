@@ -111,6 +111,8 @@ pub(crate) struct Family {
     pub(crate) scratch_subslices: u32,
     /// Threads of each subslice that scratch memory has to be there for.
     pub(crate) scratch_threads: u32,
+    /// Registers of constants that one launch may load (MEDIA_VFE_STATE, CURBE Allocation Size: what the URB has beside 32 entries).
+    pub(crate) constant_registers: u32,
     /// Makes an address space of its kind.
     pub(crate) addresses: fn(Arc<dyn RenderNode>) -> AddressSpace,
     /// What its launches need of the kernel driver.

@@ -178,6 +178,9 @@ impl<'a> Batch<'a> {
         if relocates {
             relocate(slot);
         }
+        // Only programs' variables have pointers that outlast a batch.
+        let placing = (!slot.relocated.is_empty()).then(|| context.space().placing());
+        presume(slot);
         let flags = if relocates { ExecFlags::empty() } else { ExecFlags::NO_RELOC };
         let correlation =
             if profiled { Correlation::now(&**context.device().node(), context.device()) } else { None };
@@ -193,9 +196,8 @@ impl<'a> Batch<'a> {
             };
             match context.device().node().exec_buffer(&mut exec) {
                 Ok(()) => {
-                    if relocates {
-                        note_places(slot);
-                    }
+                    note_places(slot);
+                    drop(placing);
                     let slot = self.slot.take();
                     return Ok(Submitted::Yes(InFlight { slot, hardware: current, correlation }));
                 }
@@ -237,16 +239,11 @@ fn threads(launch: &Launch, walk: &Walk) -> u32 {
     walk.group_size().div_ceil(launch.kernel.simd_width)
 }
 
-/// Do all threads get one copy of the constants that they share? Else each gets its own, in front of its local ids.
-fn shares_constants(context: &Context) -> bool {
-    context.device().commands().interface_descriptor.cross_thread_length.is_there()
-}
-
 /// Bytes of constants of one walker, padded.
 fn constants_size(context: &Context, launch: &Launch, walk: &Walk) -> usize {
     let kernel = &*launch.kernel;
     let threads = threads(launch, walk) as usize;
-    let copies = if shares_constants(context) { 1 } else { threads };
+    let copies = if context.device().commands().shares_constants() { 1 } else { threads };
     let local_ids = threads * constants::local_ids_size(kernel);
     (copies * kernel.cross_thread_size as usize + local_ids).next_multiple_of(ALIGNMENT)
 }
@@ -269,7 +266,7 @@ fn walk_state(
     let (cross, rest) = slot.state[at..at + size].split_at_mut(cross_size);
     constants::cross_thread(kernel, &launch.arguments, pointers, &launch.space, walk, addresses, cross);
     constants::local_ids(kernel, walk.local, &mut rest[..threads as usize * local_ids]);
-    let shared = shares_constants(context);
+    let shared = context.device().commands().shares_constants();
     let (copies, each) = if shared { (1, 0) } else { (threads as usize, cross_size + local_ids) };
     if !shared {
         constants::interleave(cross_size, local_ids, copies, &mut slot.state[at..at + size]);
@@ -359,9 +356,23 @@ fn relocation(target: GemHandle, delta: u32, offset: u64, presumed: u64) -> Relo
     }
 }
 
+/// Says where buffers were that programs' variables point to.
+fn presume(slot: &mut Slot) {
+    let placed = |target: u32| slot.relocated.iter().find(|storage| storage.handle().0 == target);
+    for storage in &slot.relocated {
+        let Some(object) = slot.objects.iter_mut().find(|object| object.handle == storage.handle()) else {
+            continue;
+        };
+        for entry in &mut object.relocations {
+            entry.presumed_offset =
+                placed(entry.target).map_or(entry.presumed_offset, |target| target.placed());
+        }
+    }
+}
+
 /// Notes where the kernel driver has placed what variables point to.
 fn note_places(slot: &Slot) {
-    for storage in &slot.kept {
+    for storage in &slot.relocated {
         if let Some(object) = slot.objects.iter().find(|object| object.handle == storage.handle()) {
             storage.place_at(object.offset);
         }
@@ -372,20 +383,19 @@ fn note_places(slot: &Slot) {
 fn add_variables(slot: &mut Slot, executable: &Executable, image: Image, flags: ObjectFlags) {
     let Some(storage) = executable.image(image) else { return };
     add(slot, storage, flags);
-    if !storage.relocates() {
+    if !storage.relocates() || slot.relocated.iter().any(|other| other.handle() == storage.handle()) {
         return;
     }
     let pointers = executable.relocations().iter().filter(|pointer| pointer.image == image);
-    // The kernel driver writes a pointer when what it points to has moved; a kernel may have changed it before.
+    // The kernel driver writes a pointer when what it points to has moved; a kernel may have changed it before. Where it was is
+    // known when the batch is submitted: other queues' batches come between.
     let entries = pointers.filter_map(|pointer| {
         let target = executable.image(pointer.target)?;
-        Some(relocation(target.handle(), pointer.addend as u32, pointer.offset, target.placed()))
+        Some(relocation(target.handle(), pointer.addend as u32, pointer.offset, 0))
     });
-    if let Some(object) = slot.objects.iter_mut().find(|object| object.handle == storage.handle())
-        && !slot.kept.iter().any(|kept| kept.handle() == storage.handle())
-    {
+    if let Some(object) = slot.objects.iter_mut().find(|object| object.handle == storage.handle()) {
         object.relocations = entries.collect();
-        slot.kept.push(storage.clone());
+        slot.relocated.push(storage.clone());
     }
 }
 

@@ -117,6 +117,11 @@ pub(crate) struct CommandSet {
 }
 
 impl CommandSet {
+    /// Do all threads get one copy of the constants that they share? Else each gets its own, in front of its local ids.
+    pub(crate) fn shares_constants(&self) -> bool {
+        self.interface_descriptor.cross_thread_length.is_there()
+    }
+
     /// All commands, for decoding.
     pub(crate) fn commands(&self) -> Vec<(Layout, Vec<Field>)> {
         vec![

@@ -23,6 +23,23 @@ pub(crate) fn local_ids_size(kernel: &Kernel) -> usize {
     if kernel.local_ids { 3 * (2 * kernel.simd_width as usize).next_multiple_of(REGISTER) } else { 0 }
 }
 
+/// Most registers of constants of a thread's own (Ivy Bridge manual, Volume 2 Part 2, and Broadwell's, Volume 2d: `INTERFACE_DESCRIPTOR_DATA`,
+/// Constant URB Entry Read Length, 0 to 63).
+const OWN: usize = 63;
+
+/// Registers of constants that all threads share, of which there is one copy or one for each thread, and of each thread's own with
+/// its copy.
+fn registers(kernel: &Kernel, shared: bool) -> (usize, usize) {
+    let (cross, ids) = (kernel.cross_thread_size as usize / REGISTER, local_ids_size(kernel) / REGISTER);
+    if shared { (cross, ids) } else { (0, cross + ids) }
+}
+
+/// Most threads of a work-group whose constants are no more than `most` registers.
+pub(crate) fn most_threads(kernel: &Kernel, shared: bool, most: u32) -> u32 {
+    let (all, each) = registers(kernel, shared);
+    (most as usize).saturating_sub(all).checked_div(each).map_or(u32::MAX, |threads| threads as u32)
+}
+
 /// What each argument is as a number: the address of a buffer, the offset of local memory. Values give `None`.
 pub(crate) type Pointers = SmallVec<[Option<u64>; 16]>;
 
@@ -159,8 +176,9 @@ pub(crate) fn interleave(shared: usize, own: usize, threads: usize, bytes: &mut 
     }
 }
 
-/// Why the metadata of a kernel makes no sense, if so: it may come from a file.
-pub(crate) fn check(kernel: &Kernel) -> Result<(), String> {
+/// Why the metadata of a kernel makes no sense, if so: it may come from a file. `shared` says that all threads get one copy of the
+/// constants that they share.
+pub(crate) fn check(kernel: &Kernel, shared: bool) -> Result<(), String> {
     if ![8, 16, 32].contains(&kernel.simd_width) {
         return Err(format!("SIMD{}", kernel.simd_width));
     }
@@ -168,6 +186,10 @@ pub(crate) fn check(kernel: &Kernel) -> Result<(), String> {
         || kernel.cross_thread_size as usize > 127 * REGISTER
     {
         return Err(format!("{} bytes of cross-thread constants", kernel.cross_thread_size));
+    }
+    let (_, own) = registers(kernel, shared);
+    if own > OWN {
+        return Err(format!("{own} registers of constants for each thread, more than {OWN}"));
     }
     let scratch = kernel.scratch_size;
     if !scratch.is_multiple_of(1024) || scratch > 2 << 20 {
@@ -277,7 +299,7 @@ mod tests {
             ],
             ..kernel(8)
         };
-        check(&kernel).unwrap();
+        check(&kernel, true).unwrap();
         let mut arguments = Arguments::default();
         arguments.push_value(&[1, 2, 3, 4]);
         arguments.push(Bound::Local(32));
@@ -305,11 +327,30 @@ mod tests {
             pushes: vec![Push { offset, size, source }],
             ..kernel(8)
         };
-        assert!(check(&push(0, 4, PushSource::WorkDim)).is_ok());
-        assert!(check(&push(32, 4, PushSource::WorkDim)).is_err());
-        assert!(check(&push(0, 4, PushSource::Pointer { argument: 0 })).is_err());
-        assert!(check(&push(0, 4, PushSource::GlobalSize(3))).is_err());
-        assert!(check(&kernel(12)).is_err());
-        assert!(check(&Kernel { scratch_size: 1500, ..kernel(8) }).is_err());
+        assert!(check(&push(0, 4, PushSource::WorkDim), true).is_ok());
+        assert!(check(&push(32, 4, PushSource::WorkDim), true).is_err());
+        assert!(check(&push(0, 4, PushSource::Pointer { argument: 0 }), true).is_err());
+        assert!(check(&push(0, 4, PushSource::GlobalSize(3)), true).is_err());
+        assert!(check(&kernel(12), true).is_err());
+        assert!(check(&Kernel { scratch_size: 1500, ..kernel(8) }, true).is_err());
+    }
+
+    #[test]
+    fn constants_that_each_thread_has_are_few() {
+        let kernel = |cross_thread_size| Kernel {
+            simd_width: 16,
+            local_ids: true,
+            cross_thread_size,
+            ..Kernel::default()
+        };
+        // One copy, and three registers of ids for each thread.
+        assert_eq!(most_threads(&kernel(32 * 32), true, 2016), (2016 - 32) / 3);
+        // A copy for each.
+        assert_eq!(most_threads(&kernel(32 * 32), false, 2016), 57);
+        assert_eq!(most_threads(&kernel(32 * 32), false, 992), 28);
+        assert_eq!(most_threads(&Kernel { local_ids: false, ..kernel(0) }, false, 992), u32::MAX);
+        assert!(check(&kernel(60 * 32), false).is_ok());
+        assert!(check(&kernel(61 * 32), false).is_err());
+        assert!(check(&kernel(61 * 32), true).is_ok());
     }
 }

@@ -17,6 +17,8 @@ pub(crate) mod gen9;
 mod genxml;
 mod hardware;
 mod local_size;
+#[cfg(test)]
+mod moving;
 mod slot;
 mod surfaces;
 mod walk;
@@ -25,7 +27,7 @@ use std::sync::Arc;
 
 pub(crate) use assemble::{Batch, InFlight, MAX_LAUNCHES, Progress, Submitted};
 pub(crate) use commands::CommandSet;
-pub(crate) use constants::check;
+pub(crate) use constants::{check, most_threads};
 pub(crate) use hardware::Hardware;
 pub(crate) use slot::SlotPool;
 use walk::Space;

@@ -30,8 +30,10 @@ pub(crate) struct Slot {
     pub(super) objects: Vec<ExecObject>,
     /// Its launches.
     pub(super) launches: Vec<Placed>,
-    /// Memory of its launches that nobody else may keep: scratch, variables of programs.
+    /// Memory of its launches that nobody else may keep: scratch.
     pub(super) kept: Vec<Arc<Storage>>,
+    /// Variables of programs with pointers in them, if the kernel driver places them.
+    pub(super) relocated: Vec<Arc<Storage>>,
 }
 
 /// Slots that are not in use.
@@ -58,6 +60,7 @@ impl SlotPool {
             objects: Vec::new(),
             launches: Vec::new(),
             kept: Vec::new(),
+            relocated: Vec::new(),
         })
     }
 
@@ -69,6 +72,7 @@ impl SlotPool {
         slot.objects.clear();
         slot.launches.clear();
         slot.kept.clear();
+        slot.relocated.clear();
         let mut idle = self.idle.lock();
         if idle.len() < MAX_IDLE {
             idle.push(slot);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use gencl_i915::{ExecObject, GemBuffer, GemHandle, HostMemory, ObjectFlags, RenderNode};
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 
 use super::va::{PAGE, RangeAllocator};
 use crate::{Code, Error, Result};
@@ -61,25 +61,43 @@ pub(crate) struct AddressSpace {
     zones: Vec<Mutex<RangeAllocator>>,
     /// The kernel driver places buffers where it likes, and writes into batches where they are.
     relocates: bool,
+    /// Held from before buffers' places are read until the batch that has them is the kernel driver's.
+    placing: Mutex<()>,
 }
 
 impl AddressSpace {
     /// An address space of 48 bits, in which buffers are placed by us.
     pub(crate) fn wide(node: Arc<dyn RenderNode>) -> Self {
         let zone = |zone: Zone| Mutex::new(RangeAllocator::new(zone.base(), zone.end()));
-        Self { node, zones: Zone::ALL.map(zone).into(), relocates: false }
+        Self { node, zones: Zone::ALL.map(zone).into(), relocates: false, placing: Mutex::new(()) }
     }
 
     /// One of 32 bits (Cherryview), in which buffers are placed by us.
     pub(crate) fn near(node: Arc<dyn RenderNode>) -> Self {
         let (begin, end) = Zone::NEAR;
-        Self { node, zones: vec![Mutex::new(RangeAllocator::new(begin, end))], relocates: false }
+        Self {
+            node,
+            zones: vec![Mutex::new(RangeAllocator::new(begin, end))],
+            relocates: false,
+            placing: Mutex::new(()),
+        }
     }
 
     /// One of 31 bits, which is shared with everybody (i915's "aliasing PPGTT"): where buffers are placed here, the kernel driver places them as well if it can.
     pub(crate) fn narrow(node: Arc<dyn RenderNode>) -> Self {
         let (begin, end) = Zone::NARROW;
-        Self { node, zones: vec![Mutex::new(RangeAllocator::new(begin, end))], relocates: true }
+        Self {
+            node,
+            zones: vec![Mutex::new(RangeAllocator::new(begin, end))],
+            relocates: true,
+            placing: Mutex::new(()),
+        }
+    }
+
+    /// Keeps [`Storage::placed`] as it is for everybody else. Batches that have pointers between buffers rewritten go to the kernel driver one
+    /// after the other: what a buffer holds is what the last of them left there.
+    pub(crate) fn placing(&self) -> MutexGuard<'_, ()> {
+        self.placing.lock()
     }
 
     fn zone(&self, zone: Zone) -> &Mutex<RangeAllocator> {
@@ -174,7 +192,8 @@ impl Storage {
         u32::try_from(self.range.address).expect("all zones but the last are below 4 GiB")
     }
 
-    /// Where the kernel driver had it in the last batch: the address that is in other buffers which point to it.
+    /// Where the kernel driver had it in the last batch: the address that is in other buffers which point to it. To be read and written
+    /// under [`AddressSpace::placing`].
     pub(crate) fn placed(&self) -> u64 {
         self.placed.load(Ordering::Relaxed)
     }

@@ -41,7 +41,7 @@ impl Executable {
             return Err(Error::new(Code::InvalidBinary, reason));
         }
         for kernel in &program.kernels {
-            check(kernel)
+            check(kernel, context.device().commands().shares_constants())
                 .map_err(|what| Error::new(Code::InvalidBinary, format!("kernel {}: {what}", kernel.name)))?;
         }
         let mut bytes = Vec::new();

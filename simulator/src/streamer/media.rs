@@ -54,12 +54,16 @@ pub fn vfe_state(streamer: &mut Streamer<'_>, packet: Packet<'_>) -> Result<Flow
     streamer.rule(entries || !traits::of(packet.generation).needs_urb_entries, || {
         "MEDIA_VFE_STATE: no URB entries".into()
     })?;
+    let (curbe, most) = (packet.get32(vfe::CURBE_SIZE), streamer.gpu.device.constant_registers);
+    streamer.rule(curbe <= most, || {
+        format!("MEDIA_VFE_STATE: CURBE Allocation Size is {curbe}, the device has {most}")
+    })?;
     streamer.state.vfe = Some(Vfe {
         scratch_base: packet.address(vfe::SCRATCH_BASE),
         scratch_code,
         scratch_per_thread,
         max_threads,
-        curbe_size: packet.get32(vfe::CURBE_SIZE) * GRF_SIZE as u32,
+        curbe_size: curbe * GRF_SIZE as u32,
         gpgpu: !packet.has(vfe::GPGPU_MODE) || packet.is_set(vfe::GPGPU_MODE),
     });
     // New URB allocation: what was in it is gone.
@@ -305,6 +309,10 @@ impl Streamer<'_> {
                 "{cross} bytes of cross-thread and {each} bytes of per-thread constants exceed the registers"
             )));
         }
+        // Volume 2d, INTERFACE_DESCRIPTOR_DATA: 0 to 63; Ivy Bridge, Volume 2 Part 2, the same.
+        self.rule(each <= 63 * GRF_SIZE, || {
+            format!("INTERFACE_DESCRIPTOR_DATA: Constant URB Entry Read Length is {}", each / GRF_SIZE)
+        })?;
         let length = packet.get(walk::DATA_LENGTH);
         let data = if length > 0 {
             let address = self.state.bases.indirect.wrapping_add(packet.address(walk::DATA_ADDRESS));

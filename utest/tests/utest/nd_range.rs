@@ -21,6 +21,7 @@ pub fn cases() -> Vec<Case> {
         all_widths("nd_range_driver_chooses", |width| chosen(width, &[30, 7, 2])),
         all_widths("nd_range_prime", |width| chosen(width, &[1009])),
         all_widths("nd_range_largest", largest),
+        all_widths("nd_range_largest_with_constants", largest_with_constants),
         all_widths("nd_range_uneven_1d", |width| records(width, &[101], &[16], &[5])),
         all_widths("nd_range_uneven_3d", |width| records(width, &[13, 9, 5], &[4, 4, 2], &[1, 2, 3])),
     ]
@@ -74,6 +75,36 @@ fn records(width: u32, global: &[usize], local: &[usize], offset: &[usize]) -> O
 }
 
 /// Groups as large as the kernel's can be, all of whose work-items wait for each other, and one work-item more.
+/// The largest group of a kernel with nearly 1024 bytes of arguments, all of which it uses. Where each thread gets a copy of them, they limit the group.
+fn largest_with_constants(width: u32) -> Outcome {
+    const VECTORS: usize = 15;
+    let gpu = Gpu::get()?;
+    let parameters: String = (0..VECTORS).map(|n| format!(", uint16 v{n}")).collect();
+    let sum: Vec<String> = (0..VECTORS).map(|n| format!("v{n} * {}u", n + 1)).collect();
+    let elements: Vec<String> = (0..16).map(|n| format!("s.s{n:x} * {}u", 2 * n + 1)).collect();
+    let (sum, elements) = (sum.join(" + "), elements.join(" + "));
+    let program = gpu.build_source(
+        &format!(
+            "kernel __attribute__((intel_reqd_sub_group_size({width}))) void many(global uint *out{parameters}) {{
+                 uint16 s = {sum};
+                 out[get_global_id(0)] = get_local_id(0) + {elements}; }}"
+        ),
+        "",
+    )?;
+    let kernel = program.kernel("many")?;
+    let size = kernel.get_work_group_size(gpu.device.id()).map_err(|e| e.to_string())?;
+    let values: Vec<u32> = (0..16 * VECTORS as u32).map(|n| n * n + 7).collect();
+    let weigh = |(n, value): (usize, &u32)| value * (n as u32 / 16 + 1) * (2 * (n as u32 % 16) + 1);
+    let total = values.iter().enumerate().map(weigh).fold(0, u32::wrapping_add);
+    let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_ne_bytes()).collect();
+    let output = gpu.buffer(&vec![u32::MAX; 2 * size])?;
+    let mut arguments = vec![output.arg()];
+    arguments.extend(bytes.chunks_exact(64).map(Arg::Bytes));
+    program.run("many", &arguments, &Launch::linear(2 * size, size))?;
+    let expected: Vec<u32> = (0..size as u32).map(|id| total.wrapping_add(id)).collect();
+    same(&output.read()?, &expected.repeat(2))
+}
+
 fn largest(width: u32) -> Outcome {
     let gpu = Gpu::get()?;
     let program = gpu.build_source(

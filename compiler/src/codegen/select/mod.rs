@@ -99,7 +99,7 @@ pub fn select(function: &Function, target: &Target, simd: u32) -> Result<Selecte
         move |f: Failure| (what, f)
     };
     let facts = scalars::analyse(function);
-    let payload = payload::plan(function, simd).map_err(at("the payload"))?;
+    let payload = payload::plan(function, simd, target.constants).map_err(at("the payload"))?;
     let mut s = Selector {
         function,
         target,

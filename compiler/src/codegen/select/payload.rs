@@ -33,8 +33,8 @@ pub struct Payload {
     private_base: Option<Val>,
 }
 
-/// Decides about the payload of a kernel.
-pub fn plan(function: &Function, simd: u32) -> Result<Payload, Failure> {
+/// Decides about the payload of a kernel, with at most so many registers of constants.
+pub fn plan(function: &Function, simd: u32, most: u32) -> Result<Payload, Failure> {
     let mut p = Payload::default();
     let mut wanted: Vec<(PushSource, u32)> = Vec::new();
     let mut want = |source: PushSource, size: u32| {
@@ -85,8 +85,8 @@ pub fn plan(function: &Function, simd: u32) -> Result<Payload, Failure> {
         offset += size;
     }
     p.cross_thread_size = offset.next_multiple_of(GRF);
-    let registers = 1 + p.cross_thread_size / GRF + if p.local_ids { 3 * id_registers(simd) } else { 0 };
-    if registers > 100 {
+    let registers = p.cross_thread_size / GRF + if p.local_ids { 3 * id_registers(simd) } else { 0 };
+    if registers > most {
         return Err(Failure::unsupported(format!("{} bytes of arguments used", p.cross_thread_size)));
     }
     Ok(p)

@@ -92,6 +92,20 @@ fn constants_are_the_threads_own_before_haswell() {
 }
 
 #[test]
+fn constants_have_limits() {
+    for (device, most) in [("byt", 992), ("ivb", 2016), ("hsw", 2016)] {
+        let vfe = |size| {
+            if device == "byt" { with(with(VFE, 2, 31 << 16 | 1 << 2), 4, size) } else { with(VFE, 4, size) }
+        };
+        bench(device, &descriptor()).run(&[&GPGPU, &vfe(most)]).unwrap();
+        refused(device, &[&GPGPU, &vfe(most + 1)], &format!("the device has {most}"));
+    }
+    let fault = bench("ivb", &descriptor().with(4, 64 << 16))
+        .refused(&[&GPGPU, &BASES, &SLM, &VFE, &CURBE, &LOAD, &WALKER]);
+    assert!(fault.contains("Constant URB Entry Read Length is 64"), "{fault}");
+}
+
+#[test]
 fn gpgpu_work_needs_its_mode() {
     let vfe = with(VFE, 2, 63 << 16);
     refused("hsw", &[&GPGPU, &BASES, &SLM, &vfe, &LOAD, &WALKER], "without GPGPU Mode of MEDIA_VFE_STATE");

@@ -1,0 +1,94 @@
+//! Tests: buffers that the kernel driver moves between two batches.
+
+use std::sync::Arc;
+
+use gencl_i915::{Engine, ExecBuffer, ExecFlags, ExecObject, GemBuffer, GemHandle, ObjectFlags};
+use gencl_isa::Generation;
+use gencl_program::{Data, Image, Program as Compiled, Relocation, elf};
+
+use super::{Batch, Hardware, InFlight, Launch, Submitted};
+use crate::kernel::Arguments;
+use crate::{Context, Device, Kernel, NdRange, Program, SimulatorSettings};
+
+/// A kernel that does nothing, in a program with a variable that points to itself.
+fn program(context: &Arc<Context>) -> Arc<Program> {
+    let end = "
+        mov(8) g127<1>UD g0<8,8,1>UD { align1 WE_all 1Q };
+        send(8) null<1>UW g127<8,8,1>UW 0x82000010 thread_spawner MsgDesc: mlen 1 rlen 0 { align1 WE_all 1Q EOT };";
+    let instructions = gencl_isa::parse_program(Generation::Gen7, end).unwrap();
+    let code = instructions.iter().flat_map(|i| gencl_isa::encode(Generation::Gen7, i).unwrap()).collect();
+    let kernel = gencl_program::Kernel { name: "nothing".into(), code, simd_width: 8, ..Default::default() };
+    let (image, target) = (Image::Variables, Image::Variables);
+    let pointer = Relocation { image, offset: 4, size: 4, target, addend: 8 };
+    let data = Data { variables: vec![0; 16], relocations: vec![pointer], ..Data::default() };
+    let compiled = Compiled { target: "ivb".into(), data, kernels: vec![kernel], ..Compiled::default() };
+    let program = Program::from_binary(context, &elf::write(&compiled).unwrap()).unwrap();
+    program.build("", None).unwrap();
+    program
+}
+
+/// Has the kernel driver put a buffer at an address; what is there makes room.
+fn pin(context: &Context, hardware: &Hardware, buffer: GemHandle, address: u64) {
+    let node = context.device().node();
+    let batch = GemBuffer::create(node, 4096).unwrap();
+    // MI_BATCH_BUFFER_END
+    batch.memory().write(0, &0x0500_0000_u32.to_le_bytes());
+    let object =
+        |handle, offset, flags| ExecObject { handle, offset, alignment: 0, flags, relocations: Vec::new() };
+    let mut objects =
+        [object(buffer, address, ObjectFlags::PINNED), object(batch.handle(), 0, ObjectFlags::empty())];
+    let mut exec = ExecBuffer {
+        context: hardware.current().id(),
+        engine: Engine::Render,
+        flags: ExecFlags::empty(),
+        objects: &mut objects,
+        batch_start: 0,
+        batch_length: 8,
+    };
+    node.exec_buffer(&mut exec).unwrap();
+    node.gem_wait(batch.handle(), -1).unwrap();
+}
+
+fn submit(batch: Batch<'_>, hardware: &Hardware) -> InFlight {
+    match batch.submit(hardware, false, false) {
+        Ok(Submitted::Yes(flight)) => flight,
+        Ok(Submitted::Later) => panic!("nothing is before it"),
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// A batch is made, another queue's batch moves the program's variables, they move back, and the first batch runs.
+#[test]
+fn pointers_follow_what_moves_between_batches_of_two_queues() {
+    let device = Device::simulated("ivb", SimulatorSettings::default()).unwrap();
+    let context = Context::new(&device, None).unwrap();
+    let kernel = Kernel::new(&program(&context), "nothing").unwrap();
+    let queues = [(); 2].map(|()| Hardware::new(context.device().node()).unwrap());
+    let range = NdRange { dimensions: 1, offset: [0; 3], global: [8, 1, 1], local: Some([8, 1, 1]) };
+    let launch = Launch::new(&kernel, &range, Arguments::default()).unwrap();
+    let variables = kernel.executable().variables().unwrap();
+    let batch = |hardware: &Hardware| {
+        let mut batch = Batch::new(&context, &launch).unwrap();
+        assert!(batch.add(&launch, hardware).unwrap());
+        batch
+    };
+    let run = |batch, hardware: &Hardware| {
+        let flight = submit(batch, hardware);
+        flight.wait();
+        flight.give_back(&context);
+        let mut pointer = [0; 4];
+        variables.memory().read(4, &mut pointer);
+        (variables.placed(), u64::from(u32::from_le_bytes(pointer)))
+    };
+
+    let first = batch(&queues[0]);
+    let others = [(); 2].map(|()| GemBuffer::create(context.device().node(), variables.size()).unwrap());
+    let home = variables.address();
+    pin(&context, &queues[1], others[0].handle(), home);
+    let (moved, pointer) = run(batch(&queues[1]), &queues[1]);
+    assert_ne!(moved, home);
+    assert_eq!(pointer, moved + 8);
+    pin(&context, &queues[1], others[1].handle(), moved);
+    pin(&context, &queues[1], variables.handle(), home);
+    assert_eq!(run(first, &queues[0]), (home, home + 8));
+}
