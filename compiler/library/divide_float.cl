@@ -19,117 +19,81 @@ double __gencl_reciprocal(double b) {
     return fma(fma(-b, y, 1.0), y, y);
 }
 
-// Exponent field of zero, infinity and NaN: no number of the form 1.x * 2^n.
-bool __gencl_special(double x) {
-    uint exponent = as_ulong(x) >> 52 & 0x7ff;
-    return exponent == 0 || exponent == 0x7ff;
+// The format of floats and of doubles: exponent field of zero, infinity and NaN, which are no numbers of the form 1.x * 2^n; mantissa; exponent.
+#define FORMAT(real, bits, digits, exponents, suffix) \
+    bool __gencl_special##suffix(real x) { \
+        uint exponent = as_##bits(x) >> digits & exponents; \
+        return exponent == 0 || exponent == exponents; \
+    } \
+    real __gencl_mantissa##suffix(real x) { \
+        return as_##real((as_##bits(x) & (((bits)1 << digits) - 1)) | (bits)(exponents >> 1) << digits); \
+    } \
+    int __gencl_exponent##suffix(real x) { return as_##bits(x) >> digits & exponents; }
+
+FORMAT(float, uint, 23, 0xff, 32)
+FORMAT(double, ulong, 52, 0x7ff, 64)
+
+// 1/b of 1 <= b < 2: the error of the unit's result is squared by each step, two for a double's digits.
+float __gencl_reciprocal32(float b) {
+    float y = __gencl_rcp(b);
+    return fma(fma(-b, y, 1.0f), y, y);
 }
 
-double __gencl_mantissa(double x) { return as_double((as_ulong(x) & 0xfffffffffffffUL) | 0x3ff0000000000000UL); }
-
-int __gencl_exponent(double x) { return as_ulong(x) >> 52 & 0x7ff; }
-
-bool __gencl_special32(float x) {
-    uint exponent = as_uint(x) >> 23 & 0xff;
-    return exponent == 0 || exponent == 0xff;
+double __gencl_reciprocal64(double b) {
+    double y = __gencl_rcp((float)b);
+    y = fma(fma(-b, y, 1.0), y, y);
+    return fma(fma(-b, y, 1.0), y, y);
 }
-
-float __gencl_mantissa32(float x) { return as_float((as_uint(x) & 0x7fffff) | 0x3f800000); }
-
-int __gencl_exponent32(float x) { return as_uint(x) >> 23 & 0xff; }
 
 // Rounded correctly. The quotient of the mantissas is off by a unit of its last place at most, and the remainder is exact: when it is more than what half
 // the way to a neighbour stands for, that neighbour is the quotient. There are no ties (P. Markstein, "IA-64 and Elementary Functions", 2000).
-// What is left tells on which side of the quotient the exact one is, for results that are subnormal.
-float __gencl_fdiv32_exact(float a, float b) {
-    uint sign = (as_uint(a) ^ as_uint(b)) & 0x80000000;
-    int shift = 0;
-    if (__gencl_special32(a) || __gencl_special32(b)) {
-        float x = fabs(a), y = fabs(b);
-        if (!(x < INFINITY) || !(y < INFINITY) || x == 0.0f || y == 0.0f) {
-            if (isnan(a) || isnan(b) || x == y)
-                return NAN;
-            return as_float(sign | (x == 0.0f || y == INFINITY ? 0 : 0x7f800000));
-        }
-        if (__gencl_exponent32(a) == 0) {
-            a *= 0x1p32f;
-            shift -= 32;
-        }
-        if (__gencl_exponent32(b) == 0) {
-            b *= 0x1p32f;
-            shift += 32;
-        }
+// What is left tells on which side of the quotient the exact one is, for results that are subnormal: those have two more digits at first, the last of which
+// says whether there is more behind, and lose as many as they lack in the exponent. Of half the smallest number and less nothing is left.
+// Operands that are subnormal are multiplied by `scale`, which is 2^shifted.
+#define DIVIDE(name, real, bits, integer, digits, exponents, scale, shifted, suffix) \
+    real name(real a, real b) { \
+        bits sign = (as_##bits(a) ^ as_##bits(b)) & (bits)(exponents + 1) << digits; \
+        bits infinity = (bits)exponents << digits; \
+        int shift = 0; \
+        if (__gencl_special##suffix(a) || __gencl_special##suffix(b)) { \
+            real x = fabs(a), y = fabs(b); \
+            if (!(x < INFINITY) || !(y < INFINITY) || x == 0 || y == 0) { \
+                if (isnan(a) || isnan(b) || x == y) \
+                    return NAN; \
+                return as_##real(sign | (x == 0 || y == INFINITY ? 0 : infinity)); \
+            } \
+            if (__gencl_exponent##suffix(a) == 0) { \
+                a *= scale; \
+                shift -= shifted; \
+            } \
+            if (__gencl_exponent##suffix(b) == 0) { \
+                b *= scale; \
+                shift += shifted; \
+            } \
+        } \
+        real m = __gencl_mantissa##suffix(a), n = __gencl_mantissa##suffix(b); \
+        real inverse = __gencl_reciprocal##suffix(n); \
+        real quotient = m * inverse; \
+        quotient = fma(fma(-n, quotient, m), inverse, quotient); \
+        real above = as_##real(as_##bits(quotient) + 1), below = as_##real(as_##bits(quotient) - 1); \
+        real remainder = fma(-n, quotient, m), half_ = 0.5f; \
+        real up = n * (half_ * (above - quotient)), down = n * (half_ * (below - quotient)); \
+        quotient = remainder > up ? above : remainder < down ? below : quotient; \
+        shift += __gencl_exponent##suffix(a) - __gencl_exponent##suffix(b); \
+        int result = __gencl_exponent##suffix(quotient) + shift; \
+        if (result > 0 && result < exponents) \
+            return as_##real((as_##bits(quotient) + ((bits)(integer)shift << digits)) | sign); \
+        if (result >= exponents) \
+            return as_##real(infinity | sign); \
+        remainder = fma(-n, quotient, m); \
+        bits one = (bits)1 << digits, number = ((as_##bits(quotient) & (one - 1)) | one) << 2; \
+        number = remainder < 0 ? number - 1 : remainder > 0 ? number + 1 : number; \
+        uint lost = min(3 - result, digits + 5); \
+        bits kept = number >> lost; \
+        bits rest = number & (((bits)1 << lost) - 1), half_way = (bits)1 << (lost - 1); \
+        kept += rest > half_way || (rest == half_way && (kept & 1)) ? 1 : 0; \
+        return as_##real(kept | sign); \
     }
-    float m = __gencl_mantissa32(a), n = __gencl_mantissa32(b);
-    // The error of the unit's result is squared.
-    float inverse = __gencl_rcp(n);
-    inverse = fma(fma(-n, inverse, 1.0f), inverse, inverse);
-    float quotient = m * inverse;
-    quotient = fma(fma(-n, quotient, m), inverse, quotient);
-    float above = as_float(as_uint(quotient) + 1), below = as_float(as_uint(quotient) - 1);
-    float remainder = fma(-n, quotient, m);
-    float up = n * (0.5f * (above - quotient)), down = n * (0.5f * (below - quotient));
-    quotient = remainder > up ? above : remainder < down ? below : quotient;
-    shift += __gencl_exponent32(a) - __gencl_exponent32(b);
-    int result = __gencl_exponent32(quotient) + shift;
-    if (result > 0 && result < 0xff)
-        return as_float((as_uint(quotient) + ((uint)shift << 23)) | sign);
-    if (result >= 0xff)
-        return as_float(0x7f800000 | sign);
-    // Two more digits, the last of which says whether there is more behind.
-    remainder = fma(-n, quotient, m);
-    uint digits = ((as_uint(quotient) & 0x7fffff) | 0x800000) << 2;
-    digits = remainder < 0.0f ? digits - 1 : remainder > 0.0f ? digits + 1 : digits;
-    // So many digits go; of 2^-150 and less nothing is left.
-    uint lost = min(3 - result, 28);
-    uint kept = digits >> lost;
-    uint rest = digits & ((1u << lost) - 1), half_way = 1u << (lost - 1);
-    kept += rest > half_way || (rest == half_way && (kept & 1)) ? 1 : 0;
-    return as_float(kept | sign);
-}
 
-// The same.
-double __gencl_fdiv64(double a, double b) {
-    ulong sign = (as_ulong(a) ^ as_ulong(b)) & 0x8000000000000000UL;
-    int shift = 0;
-    if (__gencl_special(a) || __gencl_special(b)) {
-        double x = fabs(a), y = fabs(b);
-        if (!(x < INFINITY) || !(y < INFINITY) || x == 0.0 || y == 0.0) {
-            if (isnan(a) || isnan(b) || x == y)
-                return NAN;
-            return as_double(sign | (x == 0.0 || y == INFINITY ? 0UL : 0x7ff0000000000000UL));
-        }
-        if (__gencl_exponent(a) == 0) {
-            a *= 0x1p64;
-            shift -= 64;
-        }
-        if (__gencl_exponent(b) == 0) {
-            b *= 0x1p64;
-            shift += 64;
-        }
-    }
-    double m = __gencl_mantissa(a), n = __gencl_mantissa(b);
-    double inverse = __gencl_reciprocal(n);
-    double quotient = m * inverse;
-    quotient = fma(fma(-n, quotient, m), inverse, quotient);
-    double above = as_double(as_ulong(quotient) + 1), below = as_double(as_ulong(quotient) - 1);
-    double remainder = fma(-n, quotient, m);
-    double up = n * (0.5 * (above - quotient)), down = n * (0.5 * (below - quotient));
-    quotient = remainder > up ? above : remainder < down ? below : quotient;
-    shift += __gencl_exponent(a) - __gencl_exponent(b);
-    int result = __gencl_exponent(quotient) + shift;
-    if (result > 0 && result < 0x7ff)
-        return as_double((as_ulong(quotient) + ((long)shift << 52)) | sign);
-    if (result >= 0x7ff)
-        return as_double(0x7ff0000000000000UL | sign);
-    // Two more digits, the last of which says whether there is more behind.
-    remainder = fma(-n, quotient, m);
-    ulong digits = ((as_ulong(quotient) & 0xfffffffffffffUL) | 0x10000000000000UL) << 2;
-    digits = remainder < 0.0 ? digits - 1 : remainder > 0.0 ? digits + 1 : digits;
-    // So many digits go; of 2^-1075 and less nothing is left.
-    uint lost = min(3 - result, 60);
-    ulong kept = digits >> lost;
-    ulong rest = digits & ((1UL << lost) - 1), half_way = 1UL << (lost - 1);
-    kept += rest > half_way || (rest == half_way && (kept & 1)) ? 1 : 0;
-    return as_double(kept | sign);
-}
+DIVIDE(__gencl_fdiv32_exact, float, uint, int, 23, 0xff, 0x1p32f, 32, 32)
+DIVIDE(__gencl_fdiv64, double, ulong, long, 52, 0x7ff, 0x1p64, 64, 64)

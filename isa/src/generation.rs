@@ -5,6 +5,27 @@ use crate::Generation;
 /// How many generations the tables have columns for.
 pub(crate) const COLUMNS: usize = 4;
 
+/// Some of the generations, as tables name them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Generations([bool; COLUMNS]);
+
+#[allow(missing_docs, reason = "each is what its name says")]
+impl Generations {
+    pub const ALL: Generations = Generations([true; COLUMNS]);
+    pub const ONLY_7: Generations = Generations([true, false, false, false]);
+    pub const UNTIL_75: Generations = Generations([true, true, false, false]);
+    pub const UNTIL_8: Generations = Generations([true, true, true, false]);
+    pub const FROM_75: Generations = Generations([false, true, true, true]);
+    pub const ONLY_8: Generations = Generations([false, false, true, false]);
+    pub const FROM_8: Generations = Generations([false, false, true, true]);
+    pub const FROM_9: Generations = Generations([false, false, false, true]);
+
+    /// Is it one of them?
+    pub const fn has(self, generation: Generation) -> bool {
+        self.0[generation.column()]
+    }
+}
+
 /// Properties of a generation that are not a matter of one opcode, field or message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Capabilities {

@@ -27,7 +27,7 @@ pub use codec::{DecodeError, EncodeError};
 pub use compact::compact;
 pub use encoding::{Stream, decode, decode_first, decode_stream, encode};
 pub use field::{Bits, FIELDS, Field, FieldGroup, FieldInfo};
-pub use generation::Capabilities;
+pub use generation::{Capabilities, Generations};
 pub use instruction::*;
 pub use opcode::{Allows, BranchShape, Format, Implied, OPCODES, OpcodeInfo};
 pub use text::{ParseError, Printed, parse, parse_program, print, print_program};

@@ -13,8 +13,7 @@ mod subject;
 
 use std::fmt;
 
-use crate::generation::COLUMNS;
-use crate::{Generation, Instruction};
+use crate::{Generation, Generations, Instruction};
 use subject::Subject;
 
 /// What a fault is about.
@@ -37,7 +36,7 @@ pub struct Rule {
     pub reference: &'static str,
     /// What it demands.
     pub message: &'static str,
-    applies: [bool; COLUMNS],
+    applies: Generations,
     /// Where an instruction breaks it.
     check: fn(&Subject<'_>) -> Vec<Place>,
 }
@@ -45,7 +44,7 @@ pub struct Rule {
 impl Rule {
     /// Does it hold for the generation?
     pub const fn applies(&self, generation: Generation) -> bool {
-        self.applies[generation.column()]
+        self.applies.has(generation)
     }
 }
 
@@ -122,12 +121,12 @@ const fn all(
     message: &'static str,
     check: fn(&Subject<'_>) -> Vec<Place>,
 ) -> Rule {
-    Rule { id, reference, message, applies: [true; COLUMNS], check }
+    Rule { id, reference, message, applies: Generations::ALL, check }
 }
 
 /// A rule for some generations.
 const fn some(
-    applies: [bool; COLUMNS],
+    applies: Generations,
     id: &'static str,
     reference: &'static str,
     message: &'static str,

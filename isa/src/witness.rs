@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::{DecodeError, Generation, decode_stream};
+use crate::{AccessMode, DecodeError, Generation, Generations, Instruction, Opcode, decode_stream};
 
 /// Why there is no second opinion.
 #[derive(Debug, thiserror::Error)]
@@ -33,6 +33,25 @@ pub enum WitnessError {
     /// Files or processes.
     #[error("iga64: {0}")]
     Io(#[from] std::io::Error),
+}
+
+/// What `iga64` cannot say: of which generations, of which instructions.
+const UNKNOWN: &[(Generations, fn(&Instruction) -> bool)] = &[
+    // Until Broadwell it writes align1 only.
+    (Generations::UNTIL_8, |i| i.access_mode == AccessMode::Align16),
+    // Later it has no write masks, but for `madm`, where the field is an accumulator, and no predicates of align16.
+    (Generations::FROM_9, |i| {
+        let masked = i.destination.writemask != 0xf && i.opcode != Opcode::Madm;
+        i.access_mode == AccessMode::Align16 && (masked || i.predicate.is_some())
+    }),
+    // It reads the two offsets of Haswell's `brc` as one number.
+    (Generations::UNTIL_75, |i| i.opcode == Opcode::Brc),
+];
+
+/// Can `iga64` say what an instruction is?
+pub fn knows(generation: Generation, instruction: &Instruction) -> bool {
+    let unknown = UNKNOWN.iter().any(|(generations, of)| generations.has(generation) && of(instruction));
+    generation.capabilities().iga_platform.is_some() && !unknown
 }
 
 /// A disagreement about an instruction.

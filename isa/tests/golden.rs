@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 
 use gencl_isa::witness::{self, WitnessError};
-use gencl_isa::{AccessMode, Generation, Instruction, Opcode, decode, encode, parse, print};
+use gencl_isa::{Generation, Instruction, decode, encode, parse, print};
 
 fn hexadecimal(bytes: &[u8; 16]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
@@ -101,7 +101,7 @@ fn golden_lines_read_the_same_elsewhere() {
             let text = std::fs::read_to_string(&file).expect("a readable golden file");
             for golden in text.lines().filter_map(Golden::parse).filter(|g| g.generation == generation) {
                 let instruction = golden.instruction(golden.text);
-                if witnessed(generation, &instruction) {
+                if witness::knows(generation, &instruction) {
                     code.extend(encode(generation, &instruction).expect("encodable"));
                 }
             }
@@ -120,10 +120,4 @@ fn golden_lines_read_the_same_elsewhere() {
             Err(error) => panic!("{generation:?}: {error}"),
         }
     }
-}
-
-/// `iga64` writes align1 only, and reads the offsets of Haswell's `brc` as one number.
-fn witnessed(generation: Generation, i: &Instruction) -> bool {
-    let haswells_brc = generation == Generation::Gen75 && i.opcode == Opcode::Brc;
-    i.access_mode == AccessMode::Align1 && !haswells_brc
 }

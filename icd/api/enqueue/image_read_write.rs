@@ -26,7 +26,7 @@ fn enqueue_read_image(
     wait_events: List<cl_event>,
     event: Out<cl_event>,
 ) -> CLResult<()> {
-    let enqueue = Enqueue::with_images(queue, num_events, wait_events, event)?;
+    let enqueue = Enqueue::new(queue, num_events, wait_events, event)?.on_images()?;
     let image = Memory::image_of_context(image, &enqueue.queue.context)?;
     // CL_INVALID_VALUE if origin, region or ptr is NULL, if the region is out of bounds or breaks the rules for the kind of image, or if a pitch is too small.
     // CL_INVALID_OPERATION if the image was created with CL_MEM_HOST_WRITE_ONLY or CL_MEM_HOST_NO_ACCESS.
@@ -52,7 +52,7 @@ fn enqueue_write_image(
     wait_events: List<cl_event>,
     event: Out<cl_event>,
 ) -> CLResult<()> {
-    let enqueue = Enqueue::with_images(queue, num_events, wait_events, event)?;
+    let enqueue = Enqueue::new(queue, num_events, wait_events, event)?.on_images()?;
     let image = Memory::image_of_context(image, &enqueue.queue.context)?;
     // CL_INVALID_VALUE if origin, region or ptr is NULL, if the region is out of bounds or breaks the rules for the kind of image, or if a pitch is too small.
     // CL_INVALID_OPERATION if the image was created with CL_MEM_HOST_READ_ONLY or CL_MEM_HOST_NO_ACCESS.
@@ -75,7 +75,7 @@ fn enqueue_fill_image(
     wait_events: List<cl_event>,
     event: Out<cl_event>,
 ) -> CLResult<()> {
-    let enqueue = Enqueue::with_images(queue, num_events, wait_events, event)?;
+    let enqueue = Enqueue::new(queue, num_events, wait_events, event)?.on_images()?;
     let image = Memory::image_of_context(image, &enqueue.queue.context)?;
     // CL_INVALID_VALUE if fill_color, origin or region is NULL, or if the region is out of bounds or breaks the rules for the kind of image.
     // The color is a single float if the channel order is CL_DEPTH, else it has four components.

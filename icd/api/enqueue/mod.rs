@@ -47,32 +47,20 @@ impl Enqueue {
         Ok(Self { queue, waits, event })
     }
 
-    /// As [`Enqueue::new`], for commands on shared virtual memory.
+    /// The same, for a command on shared virtual memory.
     ///
     /// CL_INVALID_OPERATION if the device associated with command_queue does not support SVM.
-    fn shared(
-        queue: cl_command_queue,
-        num_events: cl_uint,
-        wait_events: List<cl_event>,
-        event: Out<cl_event>,
-    ) -> CLResult<Self> {
-        let enqueue = Self::new(queue, num_events, wait_events, event)?;
-        enqueue.queue.context.runtime.check_shared()?;
-        Ok(enqueue)
+    fn on_shared_memory(self) -> CLResult<Self> {
+        self.queue.context.runtime.check_shared()?;
+        Ok(self)
     }
 
-    /// As [`Enqueue::new`], for commands on images.
+    /// The same, for a command on images.
     ///
     /// CL_INVALID_OPERATION if the device associated with command_queue does not support images (that is, CL_DEVICE_IMAGE_SUPPORT is CL_FALSE).
-    fn with_images(
-        queue: cl_command_queue,
-        num_events: cl_uint,
-        wait_events: List<cl_event>,
-        event: Out<cl_event>,
-    ) -> CLResult<Self> {
-        let enqueue = Self::new(queue, num_events, wait_events, event)?;
-        enqueue.queue.context.check_images()?;
-        Ok(enqueue)
+    fn on_images(self) -> CLResult<Self> {
+        self.queue.context.check_images()?;
+        Ok(self)
     }
 
     /// The command is in the queue: gives its event to the application.

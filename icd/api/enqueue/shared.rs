@@ -22,7 +22,7 @@ fn enqueue_svm_free(
     wait_events: List<cl_event>,
     event: Out<cl_event>,
 ) -> CLResult<()> {
-    let enqueue = Enqueue::shared(queue, num_events, wait_events, event)?;
+    let enqueue = Enqueue::new(queue, num_events, wait_events, event)?.on_shared_memory()?;
     // CL_INVALID_VALUE if num_svm_pointers is 0 and svm_pointers is non-NULL, or if svm_pointers is NULL and num_svm_pointers is not 0.
     let pairs = (num_pointers == 0) == pointers.is_null();
     refuse_if(!pairs, Code::InvalidValue, "the list of pointers has another length")?;
@@ -53,7 +53,7 @@ fn enqueue_svm_memcpy(
     wait_events: List<cl_event>,
     event: Out<cl_event>,
 ) -> CLResult<()> {
-    let enqueue = Enqueue::shared(queue, num_events, wait_events, event)?;
+    let enqueue = Enqueue::new(queue, num_events, wait_events, event)?.on_shared_memory()?;
     copy(enqueue, CommandKind::SvmMemcpy, (&to, &from, size), blocking)
 }
 
@@ -68,7 +68,7 @@ fn enqueue_svm_mem_fill(
     wait_events: List<cl_event>,
     event: Out<cl_event>,
 ) -> CLResult<()> {
-    let enqueue = Enqueue::shared(queue, num_events, wait_events, event)?;
+    let enqueue = Enqueue::new(queue, num_events, wait_events, event)?.on_shared_memory()?;
     fill(enqueue, CommandKind::SvmMemFill, (&to, size), (&pattern, pattern_size))
 }
 
@@ -83,7 +83,7 @@ fn enqueue_svm_map(
     wait_events: List<cl_event>,
     event: Out<cl_event>,
 ) -> CLResult<()> {
-    let enqueue = Enqueue::shared(queue, num_events, wait_events, event)?;
+    let enqueue = Enqueue::new(queue, num_events, wait_events, event)?.on_shared_memory()?;
     // CL_INVALID_VALUE if svm_ptr is NULL, if size is 0 or if values specified in map_flags are not valid.
     refuse_if(pointer.is_null() || size == 0, Code::InvalidValue, "nothing to map")?;
     MapFlags::from_bits_retain(flags).check()?;
@@ -99,7 +99,7 @@ fn enqueue_svm_unmap(
     wait_events: List<cl_event>,
     event: Out<cl_event>,
 ) -> CLResult<()> {
-    let enqueue = Enqueue::shared(queue, num_events, wait_events, event)?;
+    let enqueue = Enqueue::new(queue, num_events, wait_events, event)?.on_shared_memory()?;
     // CL_INVALID_VALUE if svm_ptr is NULL.
     refuse_if(pointer.is_null(), Code::InvalidValue, "nothing to unmap")?;
     let command = enqueue.queue.runtime.nothing(CommandKind::SvmUnmap, &enqueue.waits)?;
@@ -117,7 +117,7 @@ fn enqueue_svm_migrate_mem(
     wait_events: List<cl_event>,
     event: Out<cl_event>,
 ) -> CLResult<()> {
-    let enqueue = Enqueue::shared(queue, num_events, wait_events, event)?;
+    let enqueue = Enqueue::new(queue, num_events, wait_events, event)?.on_shared_memory()?;
     // CL_INVALID_VALUE if num_svm_pointers is zero or svm_pointers is NULL.
     refuse_if(num_pointers == 0 || pointers.is_null(), Code::InvalidValue, "no pointers")?;
     check_migration(flags)?;

@@ -7,19 +7,18 @@
 use super::subject::{Subject, is_null};
 use super::{Place, Rule, at_destination, some, whole};
 use crate::opcode::Format;
-use crate::{AccessMode, Arf, Opcode, Operand, Register, Source, Type};
+use crate::{AccessMode, Arf, Generations, Opcode, Operand, Register, Source, Type};
 
 const REFERENCE: &str = "Special Restrictions for Handling Mixed Mode Float Operations";
-const FROM_9: [bool; 4] = [false, false, false, true];
 
 #[rustfmt::skip]
 pub(super) const RULES: &[Rule] = &[
-    some(FROM_9, "mixed.indirect", REFERENCE, "an operation on floats and half floats has no indirect sources", indirect),
-    some(FROM_9, "mixed.simd8", REFERENCE, "an operation on half floats that gives floats has at most 8 channels", simd8),
-    some(FROM_9, "mixed.packed", REFERENCE, "packed half floats made of floats are at most 8, at a multiple of 16 bytes", packed),
-    some(FROM_9, "mixed.math", REFERENCE, "math of floats and half floats has half floats with gaps", math),
-    some(FROM_9, "mixed.align16", REFERENCE, "an align16 operation on floats and half floats has at most 8 channels, packed sources and no accumulator", align16),
-    some(FROM_9, "mixed.accumulator", REFERENCE, "half floats from an accumulator have a stride of 2", accumulator),
+    some(Generations::FROM_9, "mixed.indirect", REFERENCE, "an operation on floats and half floats has no indirect sources", indirect),
+    some(Generations::FROM_9, "mixed.simd8", REFERENCE, "an operation on half floats that gives floats has at most 8 channels", simd8),
+    some(Generations::FROM_9, "mixed.packed", REFERENCE, "packed half floats made of floats are at most 8, at a multiple of 16 bytes", packed),
+    some(Generations::FROM_9, "mixed.math", REFERENCE, "math of floats and half floats has half floats with gaps", math),
+    some(Generations::FROM_9, "mixed.align16", REFERENCE, "an align16 operation on floats and half floats has at most 8 channels, packed sources and no accumulator", align16),
+    some(Generations::FROM_9, "mixed.accumulator", REFERENCE, "half floats from an accumulator have a stride of 2", accumulator),
 ];
 
 /// Is it such an operation?

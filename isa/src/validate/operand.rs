@@ -3,12 +3,10 @@
 use super::subject::{Subject, is_null};
 use super::{Place, Rule, all, at_destination, some, whole};
 use crate::opcode::{Allows, Format};
-use crate::{Extra, MathFunction, Opcode, Operand, Register, Source, ThreadControl, Type};
+use crate::{Extra, Generations, MathFunction, Opcode, Operand, Register, Source, ThreadControl, Type};
 
 const REFERENCE: &str = "Instruction Set Reference, of each instruction";
 const MATH: &str = "Instruction Set Reference, math - Extended Math Function";
-
-const UNTIL_75: [bool; 4] = [true, true, false, false];
 
 #[rustfmt::skip]
 pub(super) const RULES: &[Rule] = &[
@@ -16,12 +14,12 @@ pub(super) const RULES: &[Rule] = &[
     all("operand.null-source", REFERENCE, "the null register is no source", null_source),
     all("operand.type", "Execution Data Types", "the generation has no such type", types),
     all("operand.modifier", REFERENCE, "the instruction has no source modifiers", modifiers),
-    some([false, false, true, true], "operand.logic-abs", "Broadwell, Instruction Set Reference, and", "logic instructions have no absolute values", logic_abs),
+    some(Generations::FROM_8, "operand.logic-abs", "Broadwell, Instruction Set Reference, and", "logic instructions have no absolute values", logic_abs),
     all("operand.saturate", REFERENCE, "the instruction does not saturate", saturate),
     all("operand.condition", REFERENCE, "the instruction has no conditional modifier", condition),
     all("operand.condition-required", REFERENCE, "the instruction needs a conditional modifier", condition_required),
-    some(UNTIL_75, "operand.compare-destination", "Ivy Bridge, Instruction Set Reference, cmp", "a comparison's destination is a general register or the null register", compare_destination),
-    some(UNTIL_75, "operand.compare-switch", "Ivy Bridge, Instruction Set Reference, cmp", "a comparison without destination has the option of a thread switch", compare_switch),
+    some(Generations::UNTIL_75, "operand.compare-destination", "Ivy Bridge, Instruction Set Reference, cmp", "a comparison's destination is a general register or the null register", compare_destination),
+    some(Generations::UNTIL_75, "operand.compare-switch", "Ivy Bridge, Instruction Set Reference, cmp", "a comparison without destination has the option of a thread switch", compare_switch),
     all("operand.sel", "Instruction Set Reference, sel", "sel has either a predicate or a conditional modifier", sel),
     all("operand.flag", "Flag Register", "there are f0.0, f0.1, f1.0 and f1.1", flag),
     all("operand.address", "Indirect Addressing", "the address register has no such word", address),

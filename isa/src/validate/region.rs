@@ -3,7 +3,7 @@
 use super::subject::{GRF, Subject, is_null, registers};
 use super::{Place, Rule, all, at_destination, some, whole};
 use crate::opcode::Format;
-use crate::{AccessMode, Opcode, Operand, Region, Source, Type};
+use crate::{AccessMode, Generations, Opcode, Operand, Region, Source, Type};
 
 const GENERAL: &str = "Register Region Restrictions, General Restrictions on Regioning Parameters";
 const ALIGNMENT: &str = "Register Region Restrictions, Region Alignment Rules for Direct Register Addressing";
@@ -11,10 +11,6 @@ const TYPES: &str = "Register Region Restrictions, General Restrictions Based on
 const IMMEDIATES: &str = "Register Region Restrictions, Vector Immediate Operands";
 
 const ALIGN16: &str = "Instruction Fields, Vertical Stride";
-
-const FROM_8: [bool; 4] = [false, false, true, true];
-const UNTIL_75: [bool; 4] = [true, true, false, false];
-const UNTIL_8: [bool; 4] = [true, true, true, false];
 
 #[rustfmt::skip]
 pub(super) const RULES: &[Rule] = &[
@@ -24,21 +20,21 @@ pub(super) const RULES: &[Rule] = &[
     all("region.scalar", GENERAL, "one element for one channel has no strides", scalar),
     all("region.repeated", GENERAL, "without strides the width is 1", repeated),
     all("region.indirect-rows", GENERAL, "rows with addresses of their own (VxH) are indirect", indirect_rows),
-    some([true, false, false, false], "region.align16-pairs", ALIGN16, "an align16 source has no vertical stride of 2", align16_pairs),
+    some(Generations::ONLY_7, "region.align16-pairs", ALIGN16, "an align16 source has no vertical stride of 2", align16_pairs),
     all("region.align16-stride", ALIGN16, "an align16 source has a vertical stride of 0, 2 or 4", align16_stride),
-    some(FROM_8, "region.align16-qword", "Broadwell, Register Region Restrictions, Special Requirements for Handling Double Precision Data Types", "an align16 operation from narrower types to 64 bits has at most 2 channels", align16_qword),
+    some(Generations::FROM_8, "region.align16-qword", "Broadwell, Register Region Restrictions, Special Requirements for Handling Double Precision Data Types", "an align16 operation from narrower types to 64 bits has at most 2 channels", align16_qword),
     all("region.crossing", GENERAL, "the elements of a row lie in one register", crossing),
     all("region.alignment", GENERAL, "an element starts at a multiple of its size", alignment),
     all("region.source-span", ALIGNMENT, "a source spans at most two registers", source_span),
     all("region.destination-span", ALIGNMENT, "the destination spans at most two registers", destination_span),
     all("region.destination-stride", GENERAL, "the destination's stride is not 0", destination_stride),
     all("region.file-end", ALIGNMENT, "there are 128 general registers", file_end),
-    some(UNTIL_8, "region.even-words", "Broadwell, Register Region Restrictions, Region Alignment Rules", "with a source of two registers a destination within one lies in one OWord or evenly in both", even_words),
-    some(UNTIL_8, "region.even-registers", "Broadwell, Register Region Restrictions, Region Alignment Rules", "a destination of two registers is evenly split", even_registers),
+    some(Generations::UNTIL_8, "region.even-words", "Broadwell, Register Region Restrictions, Region Alignment Rules", "with a source of two registers a destination within one lies in one OWord or evenly in both", even_words),
+    some(Generations::UNTIL_8, "region.even-registers", "Broadwell, Register Region Restrictions, Region Alignment Rules", "a destination of two registers is evenly split", even_registers),
     all("region.math-even", "Extended Math Function", "a math destination of two registers is evenly split", math_even),
-    some(UNTIL_75, "region.halves", "Haswell, Register Region Restrictions, Region Alignment Rules", "each of two destination registers is made of one of a source's two registers", halves),
-    some(UNTIL_75, "region.half-offsets", "Haswell, Register Region Restrictions, Region Alignment Rules", "a source begins at the same place in both of its registers", half_offsets),
-    some(UNTIL_75, "region.pairs", "Haswell, Register Region Restrictions, Region Alignment Rules", "a destination of two registers has scalar sources, packed words for packed dwords, or sources of two registers", pairs),
+    some(Generations::UNTIL_75, "region.halves", "Haswell, Register Region Restrictions, Region Alignment Rules", "each of two destination registers is made of one of a source's two registers", halves),
+    some(Generations::UNTIL_75, "region.half-offsets", "Haswell, Register Region Restrictions, Region Alignment Rules", "a source begins at the same place in both of its registers", half_offsets),
+    some(Generations::UNTIL_75, "region.pairs", "Haswell, Register Region Restrictions, Region Alignment Rules", "a destination of two registers has scalar sources, packed words for packed dwords, or sources of two registers", pairs),
     all("region.packed-bytes", TYPES, "only a raw mov has a packed byte destination", packed_bytes),
     all("region.ratio", TYPES, "a destination narrower than the execution type has a stride of the sizes' ratio (bytes: or a larger one)", ratio),
     all("region.ratio-alignment", TYPES, "a destination narrower than the execution type is aligned to that", ratio_alignment),

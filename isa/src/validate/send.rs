@@ -4,7 +4,7 @@ use super::subject::{Subject, is_null};
 use super::{Place, Rule, all, at_destination, some, whole};
 use crate::message::{HeaderRule, Message, Operation, SimdMode, surface};
 use crate::opcode::Format;
-use crate::{Descriptor, Region, Register, SharedFunction};
+use crate::{Descriptor, Generations, Region, Register, SharedFunction};
 
 const SEND: &str = "Instruction Set Reference, send";
 const DATA_PORT: &str = "Shared Functions - Data Port, Messages";
@@ -13,12 +13,12 @@ const DATA_PORT: &str = "Shared Functions - Data Port, Messages";
 pub(super) const RULES: &[Rule] = &[
     all("send.payload", SEND, "a payload is in general registers, directly addressed", payload),
     all("send.aligned", SEND, "a payload starts where a register does", aligned),
-    some([false, false, false, true], "send.region", "Skylake, Instruction Set Reference, send", "a payload's region is <0,1,0>: its bits are the extended descriptor's", region),
+    some(Generations::FROM_9, "send.region", "Skylake, Instruction Set Reference, send", "a payload's region is <0,1,0>: its bits are the extended descriptor's", region),
     all("send.end-registers", SEND, "the payload of a thread's last message is in g112 to g127", end_registers),
     all("send.end-response", SEND, "a thread's last message has no response", end_response),
     all("send.file-end", SEND, "there are 128 general registers", file_end),
     all("send.response", SEND, "a response needs a destination", response),
-    some([false, false, true, true], "send.r127", "Broadwell, Instruction Set Reference, send", "g127 is no destination of a message that overlaps its payload", r127),
+    some(Generations::FROM_8, "send.r127", "Broadwell, Instruction Set Reference, send", "g127 is no destination of a message that overlaps its payload", r127),
     all("send.split-overlap", "Skylake, Instruction Set Reference, sends", "the payloads of a split send do not overlap", overlap),
     all("send.unknown", DATA_PORT, "the shared function has no such message", unknown),
     all("send.empty", DATA_PORT, "a message has a payload", empty),

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use gencl_i915::{Engine, ExecBuffer, ExecFlags, ExecObject, GemBuffer, GemHandle, ObjectFlags};
-use gencl_isa::Generation;
 use gencl_program::{Data, Image, Program as Compiled, Relocation, elf};
 
 use super::{Batch, Hardware, InFlight, Launch, Submitted};
@@ -15,8 +14,9 @@ fn program(context: &Arc<Context>) -> Arc<Program> {
     let end = "
         mov(8) g127<1>UD g0<8,8,1>UD { align1 WE_all 1Q };
         send(8) null<1>UW g127<8,8,1>UW 0x82000010 thread_spawner MsgDesc: mlen 1 rlen 0 { align1 WE_all 1Q EOT };";
-    let instructions = gencl_isa::parse_program(Generation::Gen7, end).unwrap();
-    let code = instructions.iter().flat_map(|i| gencl_isa::encode(Generation::Gen7, i).unwrap()).collect();
+    let generation = gencl_simulator::device::Device::named("ivb").unwrap().generation;
+    let instructions = gencl_isa::parse_program(generation, end).unwrap();
+    let code = instructions.iter().flat_map(|i| gencl_isa::encode(generation, i).unwrap()).collect();
     let kernel = gencl_program::Kernel { name: "nothing".into(), code, simd_width: 8, ..Default::default() };
     let (image, target) = (Image::Variables, Image::Variables);
     let pointer = Relocation { image, offset: 4, size: 4, target, addend: 8 };

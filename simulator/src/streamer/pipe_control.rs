@@ -3,8 +3,10 @@
 //! Launches are done when GPGPU_WALKER has been executed and there are no caches, so flushes and invalidations
 //! change nothing here; what the manual demands of them is checked all the same.
 
+use gencl_isa::Generations;
+
 use super::command::Flow;
-use super::field::{COLUMNS, Field, Packet};
+use super::field::{Field, Packet};
 use super::layouts::pipe_control as pc;
 use super::state::Pipeline;
 use super::{Streamer, not_global};
@@ -18,7 +20,7 @@ struct Rule {
     /// Only while the GPGPU pipeline is selected.
     gpgpu: bool,
     /// Generations that have it.
-    generations: [bool; COLUMNS],
+    generations: Generations,
     needs: Need,
 }
 
@@ -72,21 +74,21 @@ impl Need {
     }
 }
 
-const ALL: [bool; COLUMNS] = [true; COLUMNS];
-const ONLY_7: [bool; COLUMNS] = [true, false, false, false];
-const UNTIL_75: [bool; COLUMNS] = [true, true, false, false];
-const UNTIL_8: [bool; COLUMNS] = [true, true, true, false];
-const FROM_8: [bool; COLUMNS] = [false, false, true, true];
-const ONLY_8: [bool; COLUMNS] = [false, false, true, false];
-const ONLY_9: [bool; COLUMNS] = [false, false, false, true];
+const ALL: Generations = Generations::ALL;
+const ONLY_7: Generations = Generations::ONLY_7;
+const UNTIL_75: Generations = Generations::UNTIL_75;
+const UNTIL_8: Generations = Generations::UNTIL_8;
+const FROM_8: Generations = Generations::FROM_8;
+const ONLY_8: Generations = Generations::ONLY_8;
+const FROM_9: Generations = Generations::FROM_9;
 
 /// A rule for all pipelines.
-const fn rule(field: Field, generations: [bool; COLUMNS], needs: Need) -> Rule {
+const fn rule(field: Field, generations: Generations, needs: Need) -> Rule {
     Rule { field, gpgpu: false, generations, needs }
 }
 
 /// A rule for the GPGPU pipeline.
-const fn gpgpu(field: Field, generations: [bool; COLUMNS], needs: Need) -> Rule {
+const fn gpgpu(field: Field, generations: Generations, needs: Need) -> Rule {
     Rule { field, gpgpu: true, generations, needs }
 }
 
@@ -112,8 +114,8 @@ const RULES: &[Rule] = &[
     gpgpu(pc::TARGET_FLUSH, ONLY_8, Need::Stall),
     gpgpu(pc::DEPTH_FLUSH, ONLY_8, Need::Stall),
     gpgpu(pc::DC_FLUSH, ONLY_8, Need::Stall),
-    gpgpu(pc::TEXTURE_INVALIDATE, ONLY_9, Need::Stall),
-    gpgpu(pc::POST_SYNC, ONLY_9, Need::StallBefore),
+    gpgpu(pc::TEXTURE_INVALIDATE, FROM_9, Need::Stall),
+    gpgpu(pc::POST_SYNC, FROM_9, Need::StallBefore),
 ];
 
 /// Invalidations of read-only caches: commands with nothing else do not count for [`STALL_EVERY_FOURTH`].
@@ -126,7 +128,7 @@ const INVALIDATIONS: &[Field] = &[
 ];
 
 /// Every fourth command stalls (WaCsStallAtEveryFourthPipecontrol, as Mesa's `crocus_emit_raw_pipe_control` quotes it).
-const STALL_EVERY_FOURTH: [bool; COLUMNS] = ONLY_7;
+const STALL_EVERY_FOURTH: Generations = ONLY_7;
 
 /// Counts commands without a stall.
 fn count(streamer: &mut Streamer<'_>, packet: Packet<'_>) -> Result<(), Fault> {
@@ -136,7 +138,7 @@ fn count(streamer: &mut Streamer<'_>, packet: Packet<'_>) -> Result<(), Fault> {
     } else if flags != 0 {
         streamer.unstalled += 1;
     }
-    let kept = streamer.unstalled < 4 || !STALL_EVERY_FOURTH[packet.generation.column()];
+    let kept = streamer.unstalled < 4 || !STALL_EVERY_FOURTH.has(packet.generation);
     streamer.rule(kept, || "PIPE_CONTROL: the fourth in a row without Command Streamer Stall Enable".into())
 }
 
@@ -145,7 +147,7 @@ pub fn pipe_control(streamer: &mut Streamer<'_>, packet: Packet<'_>) -> Result<F
     let gpgpu = streamer.state.pipeline == Pipeline::Gpgpu;
     let rules = if streamer.gpu.settings.strict { RULES } else { &[] };
     for rule in rules {
-        let applies = rule.generations[packet.generation.column()] && (gpgpu || !rule.gpgpu);
+        let applies = rule.generations.has(packet.generation) && (gpgpu || !rule.gpgpu);
         let broken =
             applies && packet.is_set(rule.field) && !rule.needs.is_met(packet, streamer.state.threads_active);
         streamer.rule(!broken, || {

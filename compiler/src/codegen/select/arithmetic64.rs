@@ -24,7 +24,7 @@ impl Selector<'_> {
     pub fn mul64(&mut self, d: Dest, a: Val, b: Val) {
         let ((al, ah), (bl, bh)) = (halves(a), halves(b));
         let low = self.wide(d.scalar());
-        self.multiply_wide(low, al, bl);
+        self.op2(Opcode::Mul, low, al, bl);
         let cross = self.b.temporary(d.scalar(), Type::UD);
         self.multiply(cross, ah, bl);
         let other = self.b.temporary(d.scalar(), Type::UD);
@@ -41,16 +41,16 @@ impl Selector<'_> {
         let signed = d.ty == Type::Q;
         let ((al, ah), (bl, bh)) = (halves(a), halves(b));
         let low = self.wide(scalar);
-        self.multiply_wide(low, al, bl);
+        self.op2(Opcode::Mul, low, al, bl);
         let middle = self.wide(scalar);
-        self.multiply_wide(middle, al, bh);
+        self.op2(Opcode::Mul, middle, al, bh);
         // Cannot wrap: (2^32 - 1)^2 + 2^32 - 1 < 2^64.
         self.op2(Opcode::Add, middle, middle.val(), low.val().part(4, Type::UD));
         let other = self.wide(scalar);
-        self.multiply_wide(other, ah, bl);
+        self.op2(Opcode::Mul, other, ah, bl);
         self.op2(Opcode::Add, other, other.val(), middle.val().part(0, Type::UD));
         let high = self.wide(scalar);
-        self.multiply_wide(high, ah, bh);
+        self.op2(Opcode::Mul, high, ah, bh);
         self.op2(Opcode::Add, high, high.val(), middle.val().part(4, Type::UD));
         self.op2(Opcode::Add, high, high.val(), other.val().part(4, Type::UD));
         if signed {

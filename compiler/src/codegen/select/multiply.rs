@@ -90,13 +90,4 @@ impl Selector<'_> {
         let (_, above) = words(other.val(), signed);
         self.op2(Opcode::Add, d.cast(ty), high.val(), above);
     }
-
-    /// d, a quadword, = a * b of unsigned dwords.
-    pub fn multiply_wide(&mut self, d: Dest, a: Val, b: Val) {
-        if self.target.dword_multiply {
-            return self.op2(Opcode::Mul, d, a, b);
-        }
-        self.multiply(d.part(0, Type::UD), a, b);
-        self.high_product(d.part(4, Type::UD), a, b, false);
-    }
 }

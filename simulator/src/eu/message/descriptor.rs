@@ -1,9 +1,9 @@
 //! Message descriptors, as tables of message types.
 
-use gencl_isa::Generation;
 use gencl_isa::SharedFunction::{
     self, ConstantCache, DataCache, DataCache1, Gateway, RenderCache, Sampler, SamplerCache, ThreadSpawner,
 };
+use gencl_isa::{Generation, Generations};
 
 use super::image::{MediaBlock, RowOverride, Sample, SampleKind, Slots, Typed, TypedAtomic};
 use super::{
@@ -19,22 +19,22 @@ const CACHE_FLUSH: u32 = 31;
 struct Row {
     target: SharedFunction,
     number: u32,
-    generations: [bool; COLUMNS],
+    generations: Generations,
     decode: fn(Fields) -> Option<Kind>,
 }
 
 /// Generations: Gen7, Gen7.5, Gen8, Gen9.
 const COLUMNS: usize = Generation::ALL.len();
-const ALL: [bool; COLUMNS] = [true; COLUMNS];
-const ONLY_7: [bool; COLUMNS] = [true, false, false, false];
-const FROM_75: [bool; COLUMNS] = [false, true, true, true];
-const FROM_8: [bool; COLUMNS] = [false, false, true, true];
-const ONLY_9: [bool; COLUMNS] = [false, false, false, true];
+const ALL: Generations = Generations::ALL;
+const ONLY_7: Generations = Generations::ONLY_7;
+const FROM_75: Generations = Generations::FROM_75;
+const FROM_8: Generations = Generations::FROM_8;
+const FROM_9: Generations = Generations::FROM_9;
 
 const fn row(
     target: SharedFunction,
     number: u32,
-    generations: [bool; COLUMNS],
+    generations: Generations,
     decode: fn(Fields) -> Option<Kind>,
 ) -> Row {
     Row { target, number, generations, decode }
@@ -65,7 +65,7 @@ const ROWS: &[Row] = &[
     row(DataCache1,    0x01, FROM_75, |f| untyped(f, f.surface(), false)),
     row(DataCache1,    0x09, FROM_75, |f| untyped(f, f.surface(), true)),
     row(DataCache1,    0x02, FROM_75, |f| atomic(f, f.surface(), false)),
-    row(DataCache1,    0x1b, ONLY_9,  |f| atomic(f, f.surface(), true)),
+    row(DataCache1,    0x1b, FROM_9,  |f| atomic(f, f.surface(), true)),
     row(DataCache1,    0x05, FROM_75, |f| typed(f, false)),
     row(DataCache1,    0x0d, FROM_75, |f| typed(f, true)),
     row(DataCache1,    0x06, FROM_75, typed_atomic),
@@ -78,7 +78,7 @@ const ROWS: &[Row] = &[
     row(DataCache1,    0x14, FROM_8,  |f| a64_block(f, false)),
     row(DataCache1,    0x15, FROM_8,  |f| a64_block(f, true)),
     row(DataCache1,    0x12, FROM_8,  |f| atomic(f, Space::Global, false)),
-    row(DataCache1,    0x1d, ONLY_9,  |f| atomic(f, Space::Global, true)),
+    row(DataCache1,    0x1d, FROM_9,  |f| atomic(f, Space::Global, true)),
 ];
 
 /// Registers of a scratch block for the codes of its size (Volume 2d, `MDC_SBS`; Ivy Bridge and Haswell: "Scratch Block
@@ -106,7 +106,7 @@ pub fn decode(
         DataCache | DataCache1 | ConstantCache | SamplerCache | RenderCache => ROWS
             .iter()
             .find(|row| {
-                row.target == target && row.number == fields.message_type() && row.generations[column]
+                row.target == target && row.number == fields.message_type() && row.generations.has(generation)
             })
             .and_then(|row| (row.decode)(fields)),
         Sampler => sample(fields),
