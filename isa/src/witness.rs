@@ -35,8 +35,11 @@ pub enum WitnessError {
     Io(#[from] std::io::Error),
 }
 
+/// Some instructions.
+type Filter = fn(&Instruction) -> bool;
+
 /// What `iga64` cannot say: of which generations, of which instructions.
-const UNKNOWN: &[(Generations, fn(&Instruction) -> bool)] = &[
+const UNKNOWN: &[(Generations, Filter)] = &[
     // Until Broadwell it writes align1 only.
     (Generations::UNTIL_8, |i| i.access_mode == AccessMode::Align16),
     // Later it has no write masks, but for `madm`, where the field is an accumulator, and no predicates of align16.

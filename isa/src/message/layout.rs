@@ -4,6 +4,7 @@ use super::{
     AtomicOperation, BlockSize, ElementSize, FloatAtomicOperation, GatewayFunction, Message, MessageError,
     MessageKind, Operation, SimdMode, SlotGroup, UrbFunction,
 };
+use crate::generation::COLUMNS;
 use crate::message::table::{MESSAGES, Number};
 use crate::{Generation, SharedFunction};
 
@@ -187,13 +188,14 @@ const fn urb_bits(generation: Generation) -> &'static UrbBits {
     const HASWELL: UrbBits = UrbBits { functions: URB.split_at(7).0, ..IVY_BRIDGE };
     const WIDE: UrbBits =
         UrbBits { functions: URB, function: 3, offset: (14, 4), swizzle: 15, per_slot: 17, complete: None };
-    [&IVY_BRIDGE, &HASWELL, &WIDE, &WIDE][generation.column()]
+    const PLACES: [&UrbBits; COLUMNS] = [&IVY_BRIDGE, &HASWELL, &WIDE, &WIDE];
+    PLACES[generation.column()]
 }
 
 /// Do typed messages have two bits of slot group, with SIMD4x2?
-const TYPED_4X2: [bool; crate::generation::COLUMNS] = [false, true, true, true];
+const TYPED_4X2: [bool; COLUMNS] = [false, true, true, true];
 /// Does the sampler have a third bit of SIMD mode and 16-bit results?
-const SAMPLER_WIDE: [bool; crate::generation::COLUMNS] = [false, false, true, true];
+const SAMPLER_WIDE: [bool; COLUMNS] = [false, false, true, true];
 
 /// An operation of a kind with all fields zero, for decoding into.
 fn template(kind: MessageKind, port: SharedFunction) -> Operation {
@@ -482,7 +484,8 @@ fn walk(w: &mut Walk, generation: Generation, operation: &mut Operation) -> Resu
 fn scratch_sizes(generation: Generation) -> &'static [Option<u8>] {
     const NARROW: &[Option<u8>] = &[Some(1), Some(2), None, Some(4)];
     const WIDE: &[Option<u8>] = &[Some(1), Some(2), Some(4), Some(8)];
-    [NARROW, NARROW, WIDE, WIDE][generation.column()]
+    const SIZES: [&[Option<u8>]; COLUMNS] = [NARROW, NARROW, WIDE, WIDE];
+    SIZES[generation.column()]
 }
 
 /// Header and lengths.

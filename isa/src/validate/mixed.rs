@@ -52,7 +52,9 @@ fn indirect(s: &Subject<'_>) -> Vec<Place> {
 }
 
 fn simd8(s: &Subject<'_>) -> Vec<Place> {
-    at_destination(is_mixed(s) && s.i.destination.ty == Type::F && s.lanes() > 8)
+    // Mesa's compiler converts 16 at once.
+    let computes = s.i.opcode != Opcode::Mov;
+    at_destination(computes && is_mixed(s) && s.i.destination.ty == Type::F && s.lanes() > 8)
 }
 
 fn packed(s: &Subject<'_>) -> Vec<Place> {

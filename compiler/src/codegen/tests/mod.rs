@@ -13,7 +13,7 @@ use crate::ir::passes::{ControlFlow, Strategy, Unobserved, standard};
 use crate::ir::random::{INPUT_ELEMENTS, OUTPUT_ELEMENTS, random_kernel, random_structured_kernel, widen};
 use crate::ir::text::parse;
 use crate::ir::{Builder, Family, Function, Input, Leave, Op, Reg, Rounding, Space, Type, Unit};
-use gencl_isa::{Generation, Opcode, Operand};
+use gencl_isa::Generation;
 use gencl_program::{Data, PushSource};
 use std::process::Command;
 
@@ -75,11 +75,11 @@ fn skylake() -> &'static Target {
     Target::by_name("skl").expect("it is there")
 }
 
-/// Skylake with the limits of older arithmetic.
+/// Skylake with the limits of older instructions.
 fn narrow() -> Target {
     let skylake = skylake();
     let limits = Limits { halves: true, ternary_lanes: 8, ..skylake.limits };
-    Target { dword_multiply: false, limits, ..skylake.clone() }
+    Target { limits, ..skylake.clone() }
 }
 
 /// The targets without quadwords.
@@ -137,11 +137,6 @@ fn check_narrow(compiled: &Compiled) -> Result<(), String> {
         let broken = gencl_isa::validate(Generation::Gen75, instruction);
         if let Some(violation) = broken.iter().find(|v| v.rule.id == "region.pairs") {
             return Err(format!("{}: {violation}", text()));
-        }
-        let is_dword =
-            |source: &Operand| matches!(source, Operand::Register(s) if s.ty.size() == 4 && !s.ty.is_float());
-        if instruction.opcode == Opcode::Mul && instruction.sources[..2].iter().all(is_dword) {
-            return Err(format!("{}: two dwords are multiplied", text()));
         }
     }
     Ok(())
