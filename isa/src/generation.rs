@@ -11,6 +11,7 @@ pub struct Generations([bool; COLUMNS]);
 
 #[allow(missing_docs, reason = "each is what its name says")]
 impl Generations {
+    pub const NONE: Generations = Generations([false; COLUMNS]);
     pub const ALL: Generations = Generations([true; COLUMNS]);
     pub const ONLY_7: Generations = Generations([true, false, false, false]);
     pub const UNTIL_75: Generations = Generations([true, true, false, false]);

@@ -20,12 +20,7 @@ fn runner_of(cases: u32) -> TestRunner {
 }
 
 fn generations() -> impl Strategy<Value = Generation> {
-    prop_oneof![
-        Just(Generation::Gen7),
-        Just(Generation::Gen75),
-        Just(Generation::Gen8),
-        Just(Generation::Gen9)
-    ]
+    proptest::sample::select(Generation::ALL.to_vec())
 }
 
 /// Bytes that have an opcode of the generation and are not compacted; the rest is random.

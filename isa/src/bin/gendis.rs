@@ -9,7 +9,7 @@ const USAGE: &str = "\
 usage: gendis [-g GENERATION] [-a | -x] [FILE]
 
 Disassembles instructions (compacted ones too), or assembles them.
-  -g GENERATION  gen7, gen7.5, gen8 or gen9 (the default)
+  -g GENERATION  gen7, gen7.5, ... (gen9)
   -x             the input is hexadecimal bytes, not binary
   -a             assembles text into bytes, written as hexadecimal lines
   -b             with -a: writes binary

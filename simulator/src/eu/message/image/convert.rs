@@ -144,6 +144,8 @@ impl Format {
 
 #[cfg(test)]
 mod tests {
+    use gencl_isa::Generations;
+
     use super::super::format::{FORMATS, Format};
 
     fn named(name: &str) -> &'static Format {
@@ -157,7 +159,7 @@ mod tests {
             let bits: u32 = format.channels.iter().map(|(_, bits)| bits).sum();
             assert!(matches!(bits, 8 | 16 | 32 | 64 | 96 | 128), "{}", format.name);
             assert_eq!(Format::numbered(format.number), Some(format));
-            let read = !format.typed_read.is_empty();
+            let read = format.typed_read != Generations::NONE;
             assert!(format.typed_write || !read, "{}", format.name);
         }
         assert_eq!(Format::numbered(0x3), None);

@@ -5,7 +5,7 @@
 //! `isl_format.c` and `isl_format_layout.csv`. The table has the formats that images of OpenCL can have, and those that drivers
 //! use to copy them.
 
-use gencl_isa::Generation;
+use gencl_isa::Generations;
 
 /// What a channel's bits mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +55,7 @@ pub struct Format {
     /// Channels.
     pub channels: Channels,
     /// The generations whose typed reads convert it.
-    pub typed_read: &'static [Generation],
+    pub typed_read: Generations,
     /// Do typed writes convert to it?
     pub typed_write: bool,
 }
@@ -116,9 +116,9 @@ const L8: Channels = &[(L, 8)];
 const L16: Channels = &[(L, 16)];
 const L32: Channels = &[(L, 32)];
 
-const NONE: &[Generation] = &[];
-const FROM8: &[Generation] = &[Generation::Gen8, Generation::Gen9];
-const FROM9: &[Generation] = &[Generation::Gen9];
+const NONE: Generations = Generations::NONE;
+const FROM8: Generations = Generations::FROM_8;
+const FROM9: Generations = Generations::FROM_9;
 const WRITE: bool = true;
 const NO_WRITE: bool = false;
 
@@ -127,7 +127,7 @@ const fn row(
     name: &'static str,
     kind: Kind,
     channels: Channels,
-    typed_read: &'static [Generation],
+    typed_read: Generations,
     typed_write: bool,
 ) -> Format {
     Format { number, name, kind, channels, typed_read, typed_write }

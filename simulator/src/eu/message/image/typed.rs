@@ -147,8 +147,7 @@ pub fn access(call: &mut Call<'_, '_>, message: &Typed) -> Result<(), Fault> {
     let Typed { surface, write, components, slots } = *message;
     let image = call.image(surface)?;
     let generation = call.context.device.generation;
-    let converts =
-        if write { image.format.typed_write } else { image.format.typed_read.contains(&generation) };
+    let converts = if write { image.format.typed_write } else { image.format.typed_read.has(generation) };
     if image.shape != Shape::Null && !converts {
         let direction = if write { "write" } else { "read" };
         return Err(Fault::illegal(format!("a typed {direction} of format {}", image.format.name)));
