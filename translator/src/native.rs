@@ -5,6 +5,7 @@
 use gencl_isa::{Condition, MathFunction, Opcode, PredicateControl, Type};
 use gencl_simulator::dispatch::Rounding;
 use gencl_simulator::eu::compute::shifts_qwords;
+use gencl_simulator::eu::functions;
 use gencl_simulator::eu::op::Op;
 use gencl_simulator::eu::operand::{Place, Src, Target};
 
@@ -130,8 +131,9 @@ pub enum Float {
     RoundZero,
     Inverse,
     SquareRoot,
-    InverseRoot,
     Divide,
+    /// One that [`functions`] defines.
+    Math(MathFunction),
 }
 
 /// Registers that the second result of a division is behind the first's, as a set; 0 for all else.
@@ -381,8 +383,8 @@ fn select_float(op: &Op, floats: bool, doubles: bool) -> Option<Native> {
         (Opcode::Rndz, _) => Float::RoundZero,
         (Opcode::Math, Some(MathFunction::Inv)) => Float::Inverse,
         (Opcode::Math, Some(MathFunction::Sqrt)) => Float::SquareRoot,
-        (Opcode::Math, Some(MathFunction::Rsq)) => Float::InverseRoot,
         (Opcode::Math, Some(MathFunction::Fdiv)) => Float::Divide,
+        (Opcode::Math, Some(function)) if functions::is_defined(function) => Float::Math(function),
         _ => return None,
     };
     Some(Native::Float { function, double })

@@ -6,7 +6,7 @@ use super::fast::{by_width, finish_f32, load_f32};
 use super::float::multiply_add_32;
 use super::op::{Execute, Op, Trap};
 use super::thread::Thread;
-use super::{general, math};
+use super::{functions, general};
 
 /// A function of `F` operands; those that the operation does not have are zeros.
 trait Function {
@@ -42,8 +42,13 @@ functions! {
     RoundZero/1(a, _b, _c) = a.trunc();
     Inverse/1(a, _b, _c) = 1.0 / a;
     SquareRoot/1(a, _b, _c) = a.sqrt();
-    InverseRoot/1(a, _b, _c) = (1.0 / f64::from(a).sqrt()) as f32;
     Divide/2(a, b, _c) = a / b;
+    InverseRoot/1(a, b, _c) = functions::evaluate(MathFunction::Rsq, a, b).narrow();
+    Logarithm/1(a, b, _c) = functions::evaluate(MathFunction::Log, a, b).narrow();
+    Exponential/1(a, b, _c) = functions::evaluate(MathFunction::Exp, a, b).narrow();
+    Sine/1(a, b, _c) = functions::evaluate(MathFunction::Sin, a, b).narrow();
+    Cosine/1(a, b, _c) = functions::evaluate(MathFunction::Cos, a, b).narrow();
+    Power/2(a, b, _c) = functions::evaluate(MathFunction::Pow, a, b).narrow();
 }
 
 /// The fast path of an instruction on `F` operands with a `F` destination.
@@ -66,16 +71,11 @@ pub fn select(op: &Op) -> Option<Execute> {
         (Opcode::Math, Some(MathFunction::Sqrt)) => by_width!(lanes, apply<SquareRoot>),
         (Opcode::Math, Some(MathFunction::Rsq)) => by_width!(lanes, apply<InverseRoot>),
         (Opcode::Math, Some(MathFunction::Fdiv)) => by_width!(lanes, apply<Divide>),
-        (
-            Opcode::Math,
-            Some(
-                MathFunction::Log
-                | MathFunction::Exp
-                | MathFunction::Sin
-                | MathFunction::Cos
-                | MathFunction::Pow,
-            ),
-        ) => by_width!(lanes, transcendental),
+        (Opcode::Math, Some(MathFunction::Log)) => by_width!(lanes, apply<Logarithm>),
+        (Opcode::Math, Some(MathFunction::Exp)) => by_width!(lanes, apply<Exponential>),
+        (Opcode::Math, Some(MathFunction::Sin)) => by_width!(lanes, apply<Sine>),
+        (Opcode::Math, Some(MathFunction::Cos)) => by_width!(lanes, apply<Cosine>),
+        (Opcode::Math, Some(MathFunction::Pow)) => by_width!(lanes, apply<Power>),
         _ => return None,
     })
 }
@@ -90,21 +90,6 @@ fn apply<F: Function, const N: usize>(thread: &mut Thread, op: &Op, mask: u32) -
     let mut result = [0.0; N];
     for n in 0..N {
         result[n] = F::apply(a[n], b[n], c[n]);
-    }
-    finish_f32(thread, op, mask, &result);
-    Ok(())
-}
-
-/// Functions that cost so much that channels which are not enabled are left out.
-fn transcendental<const N: usize>(thread: &mut Thread, op: &Op, mask: u32) -> Result<(), Trap> {
-    let Some(function) = op.function.filter(|_| thread.float.rounds_as_host()) else {
-        return general::execute(thread, op, mask);
-    };
-    let a = load_f32::<N>(thread, &op.src[0]);
-    let b = if op.src[1].is_some() { load_f32::<N>(thread, &op.src[1]) } else { [0.0; N] };
-    let mut result = [0.0; N];
-    for n in (0..N).filter(|n| mask >> n & 1 != 0) {
-        result[n] = math::float(function, f64::from(a[n]), f64::from(b[n])).unwrap_or(f64::NAN) as f32;
     }
     finish_f32(thread, op, mask, &result);
     Ok(())

@@ -1,40 +1,24 @@
 //! The functions of the `math` instruction.
 //!
 //! Volume 7, "math - Extended Math Function", gives the hardware's error bounds: 1 ulp for `inv` and `rsq`,
-//! 4 ulp for `fdiv` and `exp`, absolute bounds for `log`, `sin`, `cos`. Here all are computed in `f64` and rounded once, so the
-//! results are within any of them and do not depend on the implementation of a particular stepping.
+//! 4 ulp for `fdiv` and `exp`, absolute bounds for `log`, `sin`, `cos`. Here `inv`, `sqrt` and `fdiv` are rounded correctly, the others
+//! nearly so ([`functions`]), and results do not depend on the implementation of a particular stepping.
 
 use gencl_isa::MathFunction;
 
 use super::float::{divide_to_odd, sqrt_to_odd};
+use super::functions;
 
-/// A floating-point function of one or two operands, to be rounded to the destination.
+/// A floating-point function of one or two operands of `F` or `HF`, to be rounded to the destination.
 pub fn float(function: MathFunction, a: f64, b: f64) -> Option<f64> {
     use MathFunction as M;
     Some(match function {
         M::Inv => divide_to_odd(1.0, a),
-        M::Log => a.log2(),
-        M::Exp => a.exp2(),
         M::Sqrt => sqrt_to_odd(a),
-        // -0 gives -infinity by IEEE 754, as 1/sqrt(-0) does.
-        M::Rsq => 1.0 / a.sqrt(),
-        M::Sin => sine(a),
-        M::Cos => cosine(a),
         M::Fdiv => divide_to_odd(a, b),
-        // The unit computes exp(b * log(|a|)); the sign of `a` has no effect.
-        M::Pow => a.abs().powf(b),
-        M::IntDivQuotientRemainder | M::IntDivQuotient | M::IntDivRemainder | M::Invm | M::Rsqrtm => {
-            return None;
-        }
+        _ if functions::is_defined(function) => functions::evaluate(function, a as f32, b as f32).widen(),
+        _ => return None,
     })
-}
-
-fn sine(a: f64) -> f64 {
-    if a.is_infinite() { f64::NAN } else { a.sin() }
-}
-
-fn cosine(a: f64) -> f64 {
-    if a.is_infinite() { f64::NAN } else { a.cos() }
 }
 
 /// Integer quotient and remainder, rounded to zero. A division by zero gives all ones for the quotient and the

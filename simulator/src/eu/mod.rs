@@ -12,6 +12,7 @@ mod fast_move;
 pub mod file;
 mod float;
 mod flow;
+pub mod functions;
 mod general;
 mod ieee_macro;
 mod kernel;

@@ -2,7 +2,7 @@
 
 use gencl_isa::Condition;
 
-use super::Emitter;
+use super::{Emitter, math};
 use crate::ir::{Scalar, Value};
 use crate::native::{Float, Number};
 
@@ -34,13 +34,8 @@ impl Emitter<'_> {
             Float::RoundZero => self.rounded("trunc", a),
             Float::Inverse => self.f.binary("fdiv", &one, a),
             Float::SquareRoot => self.rounded("sqrt", a),
-            Float::InverseRoot => {
-                let a = self.f.convert("fpext", a, a.ty.of(Scalar::Double));
-                let root = self.rounded("sqrt", &a);
-                let inverse = self.f.binary("fdiv", &Value::float(root.ty, 1.0), &root);
-                self.f.convert("fptrunc", &inverse, inverse.ty.of(Scalar::Float))
-            }
             Float::Divide => self.f.binary("fdiv", a, b),
+            Float::Math(function) => math::evaluate(&mut self.f, function, a, b),
         };
         self.finish_float(index, &value, mask);
     }

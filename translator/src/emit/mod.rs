@@ -9,6 +9,7 @@ mod call;
 mod entry;
 mod float;
 mod mask;
+mod math;
 mod memory;
 mod operand;
 

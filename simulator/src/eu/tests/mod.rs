@@ -3,6 +3,7 @@
 
 mod files;
 mod flow;
+mod functions;
 mod intel;
 mod paths;
 pub mod script;

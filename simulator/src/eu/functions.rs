@@ -1,0 +1,423 @@
+//! The functions of the `math` instruction on `F`, each as one sequence of IEEE operations.
+//!
+//! They are written once, over the traits below. The interpreter runs them on host numbers; the translator's numbers write code as they
+//! compute, so that both engines give the same bits. For that, nothing here may have more than one right result: no function of
+//! the C library, no fused multiplication and addition (which the interpreter's host need not have), and constants of operations
+//! in a fixed place.
+//!
+//! All but the first steps of `rsq` is in doubles, of which the result is rounded once to the destination. How far results
+//! are from the exact ones is in `docs/eu.md`; `tests` measures it.
+//!
+//! Polynomials are minimax for the relative error of the function, found with Remez' algorithm in 50 digits and then rounded to doubles.
+
+use std::ops::{Add, Mul, Sub};
+
+use gencl_isa::MathFunction;
+
+/// A number that has a shape: one of the host's, or a vector's lanes in code.
+pub trait Number:
+    Copy
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Add<Self::Constant, Output = Self>
+    + Sub<Self::Constant, Output = Self>
+    + Mul<Self::Constant, Output = Self>
+{
+    /// The host's type of constants.
+    type Constant: Copy;
+    /// The answer of a comparison.
+    type Mask: Copy;
+    /// The bits, as an integer of the same size.
+    type Bits: Bits;
+
+    /// A constant in the shape of `self`.
+    fn like(self, constant: Self::Constant) -> Self;
+    /// Less than a constant? NaN is not.
+    fn less(self, limit: Self::Constant) -> Self::Mask;
+    /// Greater than a constant? NaN is not.
+    fn greater(self, limit: Self::Constant) -> Self::Mask;
+    /// Equal to a constant? NaN is not.
+    fn equal(self, constant: Self::Constant) -> Self::Mask;
+    /// By a mask, `yes` or `no`.
+    fn select(mask: Self::Mask, yes: Self, no: Self) -> Self;
+    /// The bits.
+    fn bits(self) -> Self::Bits;
+    /// The number with such bits.
+    fn from_bits(bits: Self::Bits) -> Self;
+}
+
+/// Bits of a number, as an unsigned integer that wraps.
+pub trait Bits: Copy {
+    /// Sum.
+    fn plus(self, other: Self) -> Self;
+    /// Difference.
+    fn minus(self, other: Self) -> Self;
+    /// Exclusive or.
+    fn flip(self, other: Self) -> Self;
+    /// The bits that a constant has too.
+    fn keep(self, constant: u64) -> Self;
+    /// Shifted towards the most significant bit.
+    fn left(self, count: u32) -> Self;
+    /// Shifted towards the least significant bit; zeros come in.
+    fn right(self, count: u32) -> Self;
+    /// A constant in the shape of `self`.
+    fn like(self, constant: u64) -> Self;
+}
+
+/// A number of type `F`.
+pub trait Single: Number<Constant = f32> {
+    /// The number in which functions compute.
+    type Wide: Double<Narrow = Self, Mask = Self::Mask>;
+    /// Exactly.
+    fn widen(self) -> Self::Wide;
+}
+
+/// A number of twice the precision.
+pub trait Double: Number<Constant = f64> {
+    /// What it is rounded to.
+    type Narrow;
+    /// To nearest even.
+    fn narrow(self) -> Self::Narrow;
+}
+
+/// A result before it is rounded.
+#[derive(Clone, Copy)]
+pub struct Unrounded<S: Single> {
+    value: S::Wide,
+    /// Where the mask does not hold, the result is this number.
+    special: Option<(S::Mask, S)>,
+}
+
+impl<S: Single> Unrounded<S> {
+    /// To nearest even.
+    #[inline(always)]
+    pub fn narrow(self) -> S {
+        let value = self.value.narrow();
+        self.special.map_or(value, |(computed, other)| S::select(computed, value, other))
+    }
+
+    /// As it is.
+    #[inline(always)]
+    pub fn widen(self) -> S::Wide {
+        self.special
+            .map_or(self.value, |(computed, other)| S::Wide::select(computed, self.value, other.widen()))
+    }
+
+    #[inline(always)]
+    fn new(value: S::Wide) -> Self {
+        Unrounded { value, special: None }
+    }
+}
+
+/// A function of the unit, which has to be one of those that [`is_defined`] names; `b` is used by `pow` alone.
+#[inline(always)]
+pub fn evaluate<S: Single>(function: MathFunction, a: S, b: S) -> Unrounded<S> {
+    match function {
+        MathFunction::Rsq => inverse_root(a),
+        MathFunction::Log => logarithm(a),
+        MathFunction::Exp => Unrounded::new(exponential(clamped(a, EXP_LIMITS_32).widen())),
+        MathFunction::Sin => Unrounded::new(circular(a, 0)),
+        MathFunction::Cos => Unrounded::new(circular(a, 1)),
+        _ => Unrounded::new(power(a, b)),
+    }
+}
+
+/// Is the function defined here? The others are the host's operations, or not of floats.
+pub fn is_defined(function: MathFunction) -> bool {
+    use MathFunction as M;
+    matches!(function, M::Rsq | M::Log | M::Exp | M::Sin | M::Cos | M::Pow)
+}
+
+/// Powers of two below which numbers are denormal, and by which those are multiplied before an exponent is taken from their bits.
+const SMALLEST_NORMAL: f32 = f32::MIN_POSITIVE;
+const SCALE: f32 = 16777216.0;
+const ROOT_OF_SCALE: f32 = 4096.0;
+
+/// Half the exponent, negated, and a straight line for the mantissa; the constant with which the next step is most exact.
+const FIRST_GUESS: u64 = 0x5f37_6980;
+/// Newton's steps have 1.5 here; more of it halves the largest error, since all are to one side. Found by trying; the error after the
+/// second is 7.1e-7, after the third, which is in doubles, 7.7e-13.
+const STEPS: [f32; 2] = [1.500_881_1, 1.500_000_6];
+
+/// A guess, two of Newton's steps in `F`, a third one in doubles. No division or root: those take hosts tens of clocks.
+#[inline(always)]
+fn inverse_root<S: Single>(x: S) -> Unrounded<S> {
+    let tiny = x.less(SMALLEST_NORMAL);
+    let scaled = S::select(tiny, x * SCALE, x);
+    let half = scaled * -0.5;
+    let bits = scaled.bits();
+    let mut y = S::from_bits(bits.like(FIRST_GUESS).minus(bits.right(1)));
+    for step in STEPS {
+        y = y * (half * y * y + step);
+    }
+    let y = S::select(tiny, y * ROOT_OF_SCALE, y).widen();
+    let value = y * (x.widen() * -0.5 * y * y + 1.5);
+    // An infinity of the zero's sign: 1/sqrt(-0).
+    let of_zero = S::from_bits(bits.plus(bits.like(0x7f80_0000)));
+    let special = S::select(x.equal(0.0), of_zero, x.like(f32::NAN));
+    let special = S::select(x.equal(f32::INFINITY), x.like(0.0), special);
+    Unrounded { value, special: Some((positive_finite(x), special)) }
+}
+
+#[inline(always)]
+fn positive_finite<S: Single>(x: S) -> S::Mask {
+    // Other numbers than these become 0.
+    let finite = S::select(x.less(f32::INFINITY), x, x.like(0.0));
+    finite.greater(0.0)
+}
+
+/// log2(1 + f) / f for 1 + f from sqrt(1/2) to sqrt(2): degree 14, relative error 2^-41.1.
+const LOG: [f64; 15] = [
+    1.4426950408893544,
+    -0.7213475204249723,
+    0.480898346585499,
+    -0.3606737658992918,
+    0.2885390706804098,
+    -0.2404487273145478,
+    0.20609526653961496,
+    -0.18035040302696345,
+    0.16042523308903245,
+    -0.14412618966722435,
+    0.129144117540641,
+    -0.1196255749219826,
+    0.1261234518291496,
+    -0.12352064176231764,
+    0.06318185388310306,
+];
+
+/// Bits of sqrt(1/2).
+const ROOT_OF_HALF: u64 = 0x3fe6_a09e_667f_3bcd;
+/// Bits of 2^52, which has a mantissa's integer in its low bits.
+const TWO_52: u64 = 0x4330_0000_0000_0000;
+/// 2^52 and the exponents' bias.
+const TWO_52_BIASED: f64 = 4503599627370496.0 + 1023.0;
+
+/// The exponent, and a polynomial of the mantissa. Exact for powers of two.
+#[inline(always)]
+fn logarithm<S: Single>(x: S) -> Unrounded<S> {
+    // As a double no number is denormal.
+    let bits = x.widen().bits();
+    let exponent = bits.plus(bits.like(ONE - ROOT_OF_HALF)).right(52);
+    let mantissa = S::Wide::from_bits(bits.plus(bits.like(ONE)).minus(exponent.left(52)));
+    let whole = S::Wide::from_bits(exponent.flip(bits.like(TWO_52))) - TWO_52_BIASED;
+    let f = mantissa - 1.0;
+    let value = whole + f * polynomial(f, &LOG);
+    let special = S::select(x.greater(0.0), x, x.like(f32::NAN));
+    let special = S::select(x.equal(0.0), x.like(f32::NEG_INFINITY), special);
+    Unrounded { value, special: Some((positive_finite(x), special)) }
+}
+
+/// Bits of 1.
+const ONE: u64 = 0x3ff0_0000_0000_0000;
+
+/// 2^r for r from -1/2 to 1/2, the constant 1: degree 8, relative error 2^-40.2.
+const EXP: [f64; 9] = [
+    1.0,
+    0.6931471805482124,
+    0.24022650698110595,
+    0.055504109352660924,
+    0.009618128616123593,
+    0.0013333454860622982,
+    0.00015403825463339456,
+    1.530915616738314e-05,
+    1.3178933227752681e-06,
+];
+
+/// Where doubles of 2^x become 0 and infinity, beyond those of `F`.
+const EXP_LIMITS: [f64; 2] = [-1023.0, 1024.0];
+const EXP_LIMITS_32: [f32; 2] = [-1023.0, 1024.0];
+/// Added to a number, it rounds it to an integer and leaves that in the low bits: 1.5 * 2^52.
+const ROUNDER: f64 = 6755399441055744.0;
+
+/// Limited to a range; NaN stays.
+#[inline(always)]
+fn clamped<N: Number>(x: N, [low, high]: [N::Constant; 2]) -> N {
+    let x = N::select(x.less(low), x.like(low), x);
+    N::select(x.greater(high), x.like(high), x)
+}
+
+/// 2^x for x in [`EXP_LIMITS`], or NaN: the fraction's power by a polynomial, the whole number added to its exponent.
+#[inline(always)]
+fn exponential<D: Double>(x: D) -> D {
+    let rounder = x + ROUNDER;
+    let fraction = x - (rounder - ROUNDER);
+    // The low bits of a NaN that was an `F` are zeros: it stays one.
+    let power = polynomial(fraction, &EXP).bits();
+    D::from_bits(power.plus(rounder.bits().left(52)))
+}
+
+/// 2^(b * log2(|a|)), without rounding between. As IEEE's `pow`, it is 1 when b is 0 or |a| is 1, whatever the other is.
+#[inline(always)]
+fn power<S: Single>(a: S, b: S) -> S::Wide {
+    let magnitude = S::from_bits(a.bits().keep(0x7fff_ffff));
+    let product = b.widen() * logarithm(magnitude).widen();
+    let zero = b.widen().like(0.0);
+    let product = S::Wide::select(b.equal(0.0), zero, product);
+    let product = S::Wide::select(magnitude.equal(1.0), zero, product);
+    exponential(clamped(product, EXP_LIMITS))
+}
+
+/// pi/2 in three numbers: two of 23 bits, whose products with integers below 2^30 are exact, and the rest.
+const HALF_PI: [f64; 3] = [1.570796251296997, 7.549789415861596e-08, 5.390302858158119e-15];
+/// 2/pi
+const QUADRANTS: f64 = std::f64::consts::FRAC_2_PI;
+/// Angles from here on, where neighbouring numbers are many turns apart, count as 0. From 2^30 to here the error grows to 2^-13.
+const LARGEST_ANGLE: f32 = 1099511627776.0;
+
+/// sin(r) / r as a polynomial of r^2, |r| <= pi/4: relative error 2^-47.5.
+const SINE: [f64; 6] = [
+    1.0,
+    -0.1666666666663035,
+    0.0083333333250777,
+    -0.0001984126372859191,
+    2.7555339647231676e-06,
+    -2.4760453881786458e-08,
+];
+/// cos(r) likewise: 2^-43.6.
+const COSINE: [f64; 6] = [
+    1.0,
+    -0.49999999999489375,
+    0.041666666553426455,
+    -0.0013888880659376854,
+    2.4798960722839606e-05,
+    -2.7174789020039873e-07,
+];
+
+/// The sine of x and some quarters of a turn. NaN for infinities.
+#[inline(always)]
+fn circular<S: Single>(x: S, quarters: u64) -> S::Wide {
+    let magnitude = S::from_bits(x.bits().keep(0x7fff_ffff));
+    // Zero of its sign, or NaN.
+    let x = S::select(magnitude.less(LARGEST_ANGLE), x, x * 0.0).widen();
+    let rounder = x * QUADRANTS + ROUNDER;
+    let quadrant = rounder - ROUNDER;
+    let r = x - quadrant * HALF_PI[0] - quadrant * HALF_PI[1] - quadrant * HALF_PI[2];
+    let square = r * r;
+    // A product, so that the sine of -0 is -0.
+    let sine = r * polynomial(square, &SINE);
+    let cosine = polynomial(square, &COSINE);
+    let number = rounder.bits();
+    let number = number.plus(number.like(quarters));
+    // Bit 0 of the quadrant's number chooses the function, bit 1 the sign.
+    let odd = S::Wide::from_bits(number.left(63).right(1)).greater(0.0);
+    let value = S::Wide::select(odd, cosine, sine);
+    S::Wide::from_bits(value.bits().flip(number.keep(2).left(62)))
+}
+
+/// A polynomial, coefficients from the constant's on, by Estrin's scheme: pairs, then pairs of those with the square, and so on, which
+/// waits for fewer results than one term after the other.
+#[inline(always)]
+fn polynomial<D: Double>(x: D, coefficients: &[f64]) -> D {
+    let mut power = x;
+    let mut terms = [x; 8];
+    let mut count = coefficients.len().div_ceil(2);
+    for n in 0..count {
+        let low = coefficients[2 * n];
+        terms[n] = match coefficients.get(2 * n + 1) {
+            Some(&high) => x * high + low,
+            None => x.like(low),
+        };
+    }
+    while count > 1 {
+        power = power * power;
+        let pairs = count / 2;
+        for n in 0..pairs {
+            terms[n] = terms[2 * n] + terms[2 * n + 1] * power;
+        }
+        if count % 2 == 1 {
+            terms[pairs] = terms[count - 1];
+        }
+        count = count.div_ceil(2);
+    }
+    terms[0]
+}
+
+macro_rules! host_numbers {
+    ($($number:ident/$bits:ident),*) => {
+        $(
+            impl Number for $number {
+                type Constant = $number;
+                type Mask = bool;
+                type Bits = $bits;
+                #[inline(always)]
+                fn like(self, constant: $number) -> $number {
+                    constant
+                }
+                #[inline(always)]
+                fn less(self, limit: $number) -> bool {
+                    self < limit
+                }
+                #[inline(always)]
+                fn greater(self, limit: $number) -> bool {
+                    self > limit
+                }
+                #[inline(always)]
+                fn equal(self, constant: $number) -> bool {
+                    self == constant
+                }
+                #[inline(always)]
+                fn select(mask: bool, yes: $number, no: $number) -> $number {
+                    if mask { yes } else { no }
+                }
+                #[inline(always)]
+                fn bits(self) -> $bits {
+                    self.to_bits()
+                }
+                #[inline(always)]
+                fn from_bits(bits: $bits) -> $number {
+                    $number::from_bits(bits)
+                }
+            }
+
+            impl Bits for $bits {
+                #[inline(always)]
+                fn plus(self, other: $bits) -> $bits {
+                    self.wrapping_add(other)
+                }
+                #[inline(always)]
+                fn minus(self, other: $bits) -> $bits {
+                    self.wrapping_sub(other)
+                }
+                #[inline(always)]
+                fn flip(self, other: $bits) -> $bits {
+                    self ^ other
+                }
+                #[inline(always)]
+                fn keep(self, constant: u64) -> $bits {
+                    self & constant as $bits
+                }
+                #[inline(always)]
+                fn left(self, count: u32) -> $bits {
+                    self << count
+                }
+                #[inline(always)]
+                fn right(self, count: u32) -> $bits {
+                    self >> count
+                }
+                #[inline(always)]
+                fn like(self, constant: u64) -> $bits {
+                    constant as $bits
+                }
+            }
+        )*
+    };
+}
+
+host_numbers!(f32 / u32, f64 / u64);
+
+impl Single for f32 {
+    type Wide = f64;
+    #[inline(always)]
+    fn widen(self) -> f64 {
+        f64::from(self)
+    }
+}
+
+impl Double for f64 {
+    type Narrow = f32;
+    #[inline(always)]
+    fn narrow(self) -> f32 {
+        self as f32
+    }
+}

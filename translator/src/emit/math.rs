@@ -1,0 +1,185 @@
+//! The functions of the `math` instruction, which the simulator defines, as code.
+
+use std::cell::RefCell;
+use std::marker::PhantomData;
+use std::ops::{Add, Mul, Sub};
+
+use gencl_isa::MathFunction;
+use gencl_simulator::eu::functions::{self, Bits, Double, Number, Single};
+
+use crate::ir::{Function, Scalar, Ty, Value};
+
+/// Writes a function of floats; `b` is used by `pow` alone.
+pub fn evaluate(f: &mut Function, function: MathFunction, a: &Value, b: &Value) -> Value {
+    let writer = Writer { function: RefCell::new(std::mem::take(f)), values: RefCell::default() };
+    let (a, b): (Lanes<'_, f32>, _) = (writer.keep(a.clone()), writer.keep(b.clone()));
+    let result = functions::evaluate(function, a, b).narrow().get();
+    *f = writer.function.into_inner();
+    result
+}
+
+/// Where numbers write their operations.
+struct Writer {
+    function: RefCell<Function>,
+    values: RefCell<Vec<Value>>,
+}
+
+impl Writer {
+    fn keep<T>(&self, value: Value) -> Lanes<'_, T> {
+        let mut values = self.values.borrow_mut();
+        values.push(value);
+        Lanes { write: self, index: values.len() - 1, element: PhantomData }
+    }
+}
+
+/// A value whose elements are as a type of the host.
+struct Lanes<'w, T> {
+    write: &'w Writer,
+    /// Its place among the writer's values.
+    index: usize,
+    element: PhantomData<T>,
+}
+
+impl<T> Clone for Lanes<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Lanes<'_, T> {}
+
+impl<'w, T> Lanes<'w, T> {
+    fn get(self) -> Value {
+        self.write.values.borrow()[self.index].clone()
+    }
+
+    fn apply<R>(self, operation: impl FnOnce(&mut Function, &Value) -> Value) -> Lanes<'w, R> {
+        let value = operation(&mut self.write.function.borrow_mut(), &self.get());
+        self.write.keep(value)
+    }
+
+    fn binary(self, operation: &str, other: Self) -> Self {
+        self.apply(|f, a| f.binary(operation, a, &other.get()))
+    }
+
+    fn integer(self, value: u64) -> Self {
+        self.write.keep(Value::int(self.get().ty, value))
+    }
+}
+
+macro_rules! operators {
+    ($($name:ident::$method:ident: $operation:literal),*) => {
+        $(
+            impl<'w, T> $name for Lanes<'w, T> {
+                type Output = Lanes<'w, T>;
+                fn $method(self, other: Self) -> Self {
+                    self.binary($operation, other)
+                }
+            }
+
+            impl<'w> $name<f32> for Lanes<'w, f32> {
+                type Output = Lanes<'w, f32>;
+                fn $method(self, constant: f32) -> Self {
+                    self.binary($operation, self.like(constant))
+                }
+            }
+
+            impl<'w> $name<f64> for Lanes<'w, f64> {
+                type Output = Lanes<'w, f64>;
+                fn $method(self, constant: f64) -> Self {
+                    self.binary($operation, self.like(constant))
+                }
+            }
+        )*
+    };
+}
+
+operators!(Add::add: "fadd", Sub::sub: "fsub", Mul::mul: "fmul");
+
+macro_rules! numbers {
+    ($($float:ident/$bits:ident = $scalar:expr),*) => {
+        $(
+            impl<'w> Number for Lanes<'w, $float> {
+                type Constant = $float;
+                type Mask = Lanes<'w, bool>;
+                type Bits = Lanes<'w, $bits>;
+
+                fn like(self, constant: $float) -> Self {
+                    self.write.keep(Value::float(self.get().ty, f64::from(constant)))
+                }
+
+                fn less(self, limit: $float) -> Self::Mask {
+                    self.apply(|f, a| f.compare("fcmp olt", a, &self.like(limit).get()))
+                }
+
+                fn greater(self, limit: $float) -> Self::Mask {
+                    self.apply(|f, a| f.compare("fcmp ogt", a, &self.like(limit).get()))
+                }
+
+                fn equal(self, constant: $float) -> Self::Mask {
+                    self.apply(|f, a| f.compare("fcmp oeq", a, &self.like(constant).get()))
+                }
+
+                fn select(mask: Self::Mask, yes: Self, no: Self) -> Self {
+                    mask.apply(|f, mask| f.select(mask, &yes.get(), &no.get()))
+                }
+
+                fn bits(self) -> Self::Bits {
+                    self.apply(|f, a| f.cast(a, a.ty.as_int().scalar))
+                }
+
+                fn from_bits(bits: Self::Bits) -> Self {
+                    bits.apply(|f, a| f.cast(a, $scalar))
+                }
+            }
+
+            impl Bits for Lanes<'_, $bits> {
+                fn plus(self, other: Self) -> Self {
+                    self.binary("add", other)
+                }
+
+                fn minus(self, other: Self) -> Self {
+                    self.binary("sub", other)
+                }
+
+                fn flip(self, other: Self) -> Self {
+                    self.binary("xor", other)
+                }
+
+                fn keep(self, constant: u64) -> Self {
+                    self.binary("and", self.integer(constant))
+                }
+
+                fn left(self, count: u32) -> Self {
+                    self.binary("shl", self.integer(u64::from(count)))
+                }
+
+                fn right(self, count: u32) -> Self {
+                    self.binary("lshr", self.integer(u64::from(count)))
+                }
+
+                fn like(self, constant: u64) -> Self {
+                    self.integer(constant)
+                }
+            }
+        )*
+    };
+}
+
+numbers!(f32 / u32 = Scalar::Float, f64 / u64 = Scalar::Double);
+
+impl<'w> Single for Lanes<'w, f32> {
+    type Wide = Lanes<'w, f64>;
+
+    fn widen(self) -> Self::Wide {
+        self.apply(|f, a| f.convert("fpext", a, a.ty.of(Scalar::Double)))
+    }
+}
+
+impl<'w> Double for Lanes<'w, f64> {
+    type Narrow = Lanes<'w, f32>;
+
+    fn narrow(self) -> Self::Narrow {
+        self.apply(|f, a| f.convert("fptrunc", a, Ty { scalar: Scalar::Float, ..a.ty }))
+    }
+}
