@@ -111,6 +111,9 @@ impl Participant {
 
     fn begin_translated(&mut self) -> bool {
         let Some((_, choice)) = &self.job.translation else { return false };
+        if !self.job.known.translations.is_allowed() {
+            return false;
+        }
         let Some(code) = choice.code().filter(|code| Runner::fits(code, &self.job.launch)) else {
             return false;
         };
@@ -136,6 +139,9 @@ impl Participant {
             None => eu::run_group(kernel, launch, group, memory, worker, cancel)?,
             Some(recorder) => eu::run_group_with(kernel, launch, group, memory, worker, cancel, recorder)?,
         };
+        if worker.spun() {
+            known.translations.set_spins();
+        }
         Ok(())
     }
 }

@@ -29,13 +29,22 @@ pub struct Worker {
     pub(super) threads: Vec<Thread>,
     local: Vec<u8>,
     cursors: Vec<Cursor>,
+    /// A thread has waited in a loop for another.
+    spun: bool,
 }
 
 impl Worker {
     /// A worker whose threads run in the hardware thread slots from `first_slot` on. A group without barrier uses
     /// one slot, a group with one as many as it has threads.
     pub fn new(device: &'static Device, first_slot: u32) -> Worker {
-        Worker { device, first_slot, threads: Vec::new(), local: Vec::new(), cursors: Vec::new() }
+        let (threads, local, cursors) = (Vec::new(), Vec::new(), Vec::new());
+        Worker { device, first_slot, threads, local, cursors, spun: false }
+    }
+
+    /// Has a thread of the last group waited in a loop for what another did, as it seems? It ran in vain for all of its first turn, and was
+    /// through at once when the others had had theirs.
+    pub fn spun(&self) -> bool {
+        self.spun
     }
 }
 
@@ -146,6 +155,7 @@ pub(super) fn run_group_from<P: Probe>(
     worker.local.resize(launch.slm_size as usize, 0);
     let (local, cursors) = (&mut worker.local, &mut worker.cursors);
     let mut context = Context::new(kernel, launch, memory, local, cursors, worker.device, cancel);
+    worker.spun = false;
     let count = launch.threads_per_group();
     probe.group(count);
     let mut total = GroupStatistics::default();
@@ -171,10 +181,12 @@ pub(super) fn run_group_from<P: Probe>(
         open_barrier(&mut context, &mut worker.threads[..waiting], count, probe);
     }
     let mut left = waiting as u32;
+    let mut second_turn = true;
     while left > 0 {
         let mut progress = false;
         for n in 0..waiting {
             let thread = &mut worker.threads[n];
+            let interrupted = thread.status == Status::Ready && thread.statistics.instructions >= SLICE;
             if thread.status == Status::Waiting && notified(thread) {
                 thread.status = Status::Ready;
             }
@@ -183,12 +195,14 @@ pub(super) fn run_group_from<P: Probe>(
             }
             progress = true;
             run_thread(kernel, &mut context, thread, group, probe)?;
+            worker.spun |= second_turn && interrupted && thread.status != Status::Ready;
             if thread.status == Status::Ended {
                 total += thread.statistics;
                 left -= 1;
             }
             open_barrier(&mut context, &mut worker.threads[..waiting], count, probe);
         }
+        second_turn = false;
         if !progress {
             let thread = worker.threads[..waiting].iter().find(|t| t.status == Status::Waiting);
             let fault = never_opens(left, count, group);

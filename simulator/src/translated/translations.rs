@@ -26,6 +26,8 @@ pub struct Translations {
     last: Mutex<Option<Last>>,
     /// Nanoseconds for which the kernel has been interpreted.
     interpreted: AtomicU64,
+    /// Threads wait in loops for each other.
+    spins: AtomicBool,
 }
 
 #[derive(Debug)]
@@ -211,6 +213,19 @@ impl Translations {
         let best = best?;
         let others = others.into_iter().filter(|entry| !Arc::ptr_eq(entry, &best)).collect();
         Some(Choice { best, others })
+    }
+
+    /// The kernel is never to be executed by translated code, which executes a thread to its end before it begins the next one: threads wait in
+    /// loops for others.
+    pub fn set_spins(&self) {
+        if !self.spins.swap(true, Ordering::Relaxed) {
+            tracing::info!("a kernel stays interpreted: its threads wait in loops for each other");
+        }
+    }
+
+    /// May it be executed by translated code?
+    pub fn is_allowed(&self) -> bool {
+        !self.spins.load(Ordering::Relaxed)
     }
 
     /// Adds to the time for which the kernel has been interpreted, and gives the sum.

@@ -224,6 +224,34 @@ fn many_small_launches_become_worth_a_translation() {
     }
 }
 
+/// Thread 0 waits until thread 1 has written to the data.
+const SPIN: &str = "
+    mov(8) g5<1>UQ g1<0,1,0>UQ                        { align1 1Q };
+    mov(8) g7<1>UD 1UD                                { align1 1Q };
+    cmp.ge.f0.0(8) null<1>UD g2<8,8,1>UW 8UW          { align1 1Q };
+    (+f0.0) jmpi(1) JIP: WRITE                        { align1 WE_all 1N };
+    WAIT:
+    send(8) g8<1>UW g5<8,8,1>UD 0x04146eff
+        dp data 1 MsgDesc: mlen 2 rlen 1              { align1 1Q };
+    cmp.z.f0.0(8) null<1>UD g8<8,8,1>UD 0UD           { align1 1Q };
+    (+f0.0) jmpi(1) JIP: WAIT                         { align1 WE_all 1N };
+    WRITE:
+    send(8) null<1>UW g5<8,8,1>UD 0x06066eff
+        dp data 1 MsgDesc: mlen 3 rlen 0              { align1 1Q };";
+
+#[test]
+fn threads_that_wait_in_loops_for_each_other_are_interpreted() {
+    let translator = Translator::new(Ok(group(write_ids)), Duration::ZERO);
+    let machine = Machine::new(translator.simulator(EngineChoice::Auto));
+    for _ in 0..3 {
+        machine.data.write(0, &[0]);
+        machine.run_kernel(&Launch { kernel: SPIN, threads: 2, ..Launch::default() }).unwrap();
+        assert_eq!(machine.error(), None);
+        assert_eq!(machine.data.read(0, 1), [1]);
+        assert_eq!((translator.asked.load(Ordering::Relaxed), last(&machine).sum.translated), (0, 0));
+    }
+}
+
 #[test]
 fn the_interpreter_asks_for_nothing() {
     let translator = Translator::new(Ok(group(write_ids)), Duration::ZERO);
