@@ -15,6 +15,7 @@ pub mod message;
 pub mod modes;
 pub mod native;
 pub mod plan;
+pub mod spin;
 pub mod split;
 pub mod variables;
 pub mod written;
@@ -79,6 +80,7 @@ pub fn to_ir(request: &Request) -> Result<Written, Refused> {
     }
     let plan = plan::Plan::new(&kernel, variant)?;
     let flow = flow::Flow::new(&plan);
+    spin::check(&plan, &flow)?;
     if variant.strict {
         let bytes = 32 + variant.cross_thread as usize + variant.per_thread.len() * 16;
         written::check(plan.ops, &flow, grf_mask(0, bytes))?;

@@ -1,0 +1,165 @@
+//! What becomes of small kernels: which ways through memory there are, what the interpreter is left with, what is refused.
+
+use gencl_isa::{
+    Arf, Condition, Descriptor, Destination, Extra, Generation, Instruction, Opcode, Operand, Region,
+    Register, Send, SharedFunction, Source, Type, encode,
+};
+use gencl_simulator::translated::abi::{Pattern, Request, VERSION, Variant};
+use gencl_translator::{Refused, Written, to_ir};
+
+const SCALAR: Region = Region::SCALAR;
+const ROW: Region = Region { vstride: 8, width: 8, hstride: 1 };
+
+fn grf(number: u8, subregister: u8, region: Region, ty: Type) -> Operand {
+    Operand::Register(Source::new(Register::Grf(number), subregister, region, ty))
+}
+
+fn instruction(opcode: Opcode, lanes: u8, to: (u8, Type), sources: &[Operand]) -> Instruction {
+    let mut i = Instruction::new(opcode, lanes);
+    i.destination = Destination::new(Register::Grf(to.0), 0, to.1);
+    i.sources[..sources.len()].copy_from_slice(sources);
+    i
+}
+
+fn message(target: SharedFunction, lanes: u8, to: Option<u8>, payload: u8, descriptor: u32) -> Instruction {
+    let mut i = Instruction::new(Opcode::Send, lanes);
+    i.destination = match to {
+        Some(register) => Destination::new(Register::Grf(register), 0, Type::UW),
+        None => Destination::null(Type::UW),
+    };
+    i.sources[0] = grf(payload, 0, if lanes == 1 { SCALAR } else { ROW }, Type::UD);
+    i.extra = Extra::Send(Send {
+        target,
+        descriptor: Descriptor::Immediate(descriptor),
+        extended: Descriptor::Immediate(0),
+        end_of_thread: target == SharedFunction::ThreadSpawner,
+    });
+    i
+}
+
+/// A64 untyped read of a dword for each of eight lanes.
+fn read(to: u8, addresses: u8) -> Instruction {
+    message(
+        SharedFunction::DataCache1,
+        8,
+        Some(to),
+        addresses,
+        2 << 25 | 1 << 20 | 0x11 << 14 | 2 << 12 | 0xe << 8 | 0xff,
+    )
+}
+
+/// Addresses of eight lanes: the pointer in g1, and offsets in `g4`.
+fn addresses(to: u8) -> Instruction {
+    instruction(Opcode::Add, 8, (to, Type::UQ), &[grf(1, 0, SCALAR, Type::UQ), grf(4, 0, ROW, Type::D)])
+}
+
+/// The local ids in g2 as dwords in g3, times four in g4.
+fn offsets() -> [Instruction; 2] {
+    let four = Operand::Immediate { bits: 2, ty: Type::UW };
+    let ids = Operand::Register(Source::new(Register::Grf(2), 0, ROW, Type::UW));
+    [
+        instruction(Opcode::Mov, 8, (3, Type::UD), &[ids]),
+        instruction(Opcode::Shl, 8, (4, Type::UD), &[grf(3, 0, ROW, Type::UD), four]),
+    ]
+}
+
+fn end() -> [Instruction; 2] {
+    let mut copy = instruction(Opcode::Mov, 8, (127, Type::UD), &[grf(0, 0, ROW, Type::UD)]);
+    copy.no_mask = true;
+    [copy, message(SharedFunction::ThreadSpawner, 8, None, 127, 1 << 25 | 1 << 4)]
+}
+
+fn request(body: &[Instruction], ids: Pattern) -> Request {
+    let code = body.iter().chain(&end()).flat_map(|i| encode(Generation::Gen9, i).unwrap()).collect();
+    let variant = Variant {
+        simd_width: 8,
+        full: true,
+        cross_thread: 32,
+        per_thread: vec![ids, Pattern::Any],
+        indirect_data: false,
+        control: 0x4c0,
+        local: true,
+        barrier: true,
+        strict: true,
+    };
+    Request { version: VERSION, device: "skl".into(), code, variant }
+}
+
+fn written(body: &[Instruction], ids: Pattern) -> Result<Written, Refused> {
+    to_ir(&request(body, ids))
+}
+
+fn refusal(request: &Request) -> String {
+    to_ir(request).err().map(|refused| refused.0).unwrap_or_default()
+}
+
+#[test]
+fn lanes_that_follow_each_other_are_one_access() {
+    let mut body = offsets().to_vec();
+    body.extend([addresses(6), read(8, 6)]);
+    let consecutive = written(&body, Pattern::Consecutive).unwrap();
+    assert!(!consecutive.ir.contains("masked.gather"), "{}", consecutive.ir);
+    assert_eq!(consecutive.translation.windows, 1);
+    assert_eq!(consecutive.translation.interpreted, 0);
+    let uniform = written(&body, Pattern::Uniform).unwrap();
+    assert!(!uniform.ir.contains("masked.gather"));
+    let any = written(&body, Pattern::Any).unwrap();
+    assert!(any.ir.contains("masked.gather"));
+}
+
+#[test]
+fn what_is_loaded_is_only_gathered_with() {
+    let mut body = offsets().to_vec();
+    body.extend([addresses(6), read(4, 6), addresses(10), read(12, 10)]);
+    let ir = written(&body, Pattern::Consecutive).unwrap().ir;
+    assert_eq!(ir.matches("call <8 x i32> @llvm.masked.gather").count(), 1);
+}
+
+#[test]
+fn a_kernel_that_waits_has_a_function_of_one_thread() {
+    let barrier = {
+        let mut i = message(SharedFunction::Gateway, 1, None, 0, 1 << 25 | 4);
+        i.no_mask = true;
+        i
+    };
+    let mut wait = Instruction::new(Opcode::Wait, 1);
+    wait.no_mask = true;
+    let counter = Register::Arf(Arf::Notification(0));
+    wait.destination = Destination::new(counter, 0, Type::UD);
+    wait.sources[0] = Operand::Register(Source::new(counter, 0, SCALAR, Type::UD));
+    let waits = written(&[barrier, wait], Pattern::Any).unwrap();
+    assert!(waits.translation.waits && waits.ir.contains("@gencl_thread("));
+    let runs = written(&[], Pattern::Any).unwrap();
+    assert!(!runs.translation.waits && runs.ir.contains("@gencl_group("));
+    assert!(refusal(&request(&[barrier], Pattern::Any)).contains("no wait follows"));
+}
+
+#[test]
+fn what_the_host_computes_otherwise_is_interpreted() {
+    let float = |lanes| grf(2, 0, if lanes == 1 { SCALAR } else { ROW }, Type::F);
+    let mut flushed =
+        request(&[instruction(Opcode::Add, 8, (3, Type::F), &[float(8), float(8)])], Pattern::Any);
+    assert_eq!(to_ir(&flushed).unwrap().translation.interpreted, 0);
+    flushed.variant.control = 0;
+    assert_eq!(to_ir(&flushed).unwrap().translation.interpreted, 1);
+    let mut overflow =
+        instruction(Opcode::Add, 8, (3, Type::D), &[grf(2, 0, ROW, Type::D), grf(2, 0, ROW, Type::D)]);
+    overflow.condition = Some(Condition::Overflow);
+    assert_eq!(written(&[overflow], Pattern::Any).unwrap().translation.interpreted, 1);
+}
+
+#[test]
+fn refusals_say_why() {
+    let copy =
+        instruction(Opcode::Add, 8, (3, Type::D), &[grf(50, 0, ROW, Type::D), grf(2, 0, ROW, Type::D)]);
+    let unwritten = request(&[copy], Pattern::Any);
+    assert!(refusal(&unwritten).contains("g50 may be read"), "{}", refusal(&unwritten));
+    let lenient = Request { variant: Variant { strict: false, ..unwritten.variant.clone() }, ..unwritten };
+    assert_eq!(refusal(&lenient), "");
+    let other = Request { version: VERSION + 1, ..request(&[], Pattern::Any) };
+    assert!(refusal(&other).contains("version"));
+    let nowhere = Request { device: "i740".into(), ..request(&[], Pattern::Any) };
+    assert!(refusal(&nowhere).contains("no device"));
+    let many = vec![instruction(Opcode::Mov, 8, (3, Type::D), &[grf(2, 0, ROW, Type::D)]); 40_001];
+    assert!(refusal(&request(&many, Pattern::Any)).contains("instructions are more than"));
+}
