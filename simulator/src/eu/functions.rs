@@ -29,7 +29,7 @@ pub trait Number:
     /// The answer of a comparison.
     type Mask: Copy;
     /// The bits, as an integer of the same size.
-    type Bits: Bits;
+    type Bits: Bits<Mask = Self::Mask>;
 
     /// A constant in the shape of `self`.
     fn like(self, constant: Self::Constant) -> Self;
@@ -49,6 +49,8 @@ pub trait Number:
 
 /// Bits of a number, as an unsigned integer that wraps.
 pub trait Bits: Copy {
+    /// The answer of a comparison.
+    type Mask;
     /// Sum.
     fn plus(self, other: Self) -> Self;
     /// Difference.
@@ -61,6 +63,8 @@ pub trait Bits: Copy {
     fn left(self, count: u32) -> Self;
     /// Shifted towards the least significant bit; zeros come in.
     fn right(self, count: u32) -> Self;
+    /// Less than a constant?
+    fn below(self, limit: u64) -> Self::Mask;
     /// A constant in the shape of `self`.
     fn like(self, constant: u64) -> Self;
 }
@@ -153,18 +157,19 @@ fn inverse_root<S: Single>(x: S) -> Unrounded<S> {
     }
     let y = S::select(tiny, y * ROOT_OF_SCALE, y).widen();
     let value = y * (x.widen() * -0.5 * y * y + 1.5);
-    // An infinity of the zero's sign: 1/sqrt(-0).
-    let of_zero = S::from_bits(bits.plus(bits.like(0x7f80_0000)));
-    let special = S::select(x.equal(0.0), of_zero, x.like(f32::NAN));
-    let special = S::select(x.equal(f32::INFINITY), x.like(0.0), special);
+    // Zeros become infinities of their sign, infinity 0, and NaN stays one.
+    let special = S::from_bits(bits.like(INFINITY).minus(x.bits()));
+    let special = S::select(x.less(0.0), x.like(f32::NAN), special);
     Unrounded { value, special: Some((positive_finite(x), special)) }
 }
 
+/// Bits of infinity.
+const INFINITY: u64 = 0x7f80_0000;
+
 #[inline(always)]
 fn positive_finite<S: Single>(x: S) -> S::Mask {
-    // Other numbers than these become 0.
-    let finite = S::select(x.less(f32::INFINITY), x, x.like(0.0));
-    finite.greater(0.0)
+    let bits = x.bits();
+    bits.minus(bits.like(1)).below(INFINITY - 1)
 }
 
 /// log2(1 + f) / f for 1 + f from sqrt(1/2) to sqrt(2): degree 14, relative error 2^-41.1.
@@ -371,6 +376,7 @@ macro_rules! host_numbers {
             }
 
             impl Bits for $bits {
+                type Mask = bool;
                 #[inline(always)]
                 fn plus(self, other: $bits) -> $bits {
                     self.wrapping_add(other)
@@ -394,6 +400,10 @@ macro_rules! host_numbers {
                 #[inline(always)]
                 fn right(self, count: u32) -> $bits {
                     self >> count
+                }
+                #[inline(always)]
+                fn below(self, limit: u64) -> bool {
+                    self < limit as $bits
                 }
                 #[inline(always)]
                 fn like(self, constant: u64) -> $bits {

@@ -133,7 +133,9 @@ macro_rules! numbers {
                 }
             }
 
-            impl Bits for Lanes<'_, $bits> {
+            impl<'w> Bits for Lanes<'w, $bits> {
+                type Mask = Lanes<'w, bool>;
+
                 fn plus(self, other: Self) -> Self {
                     self.binary("add", other)
                 }
@@ -156,6 +158,10 @@ macro_rules! numbers {
 
                 fn right(self, count: u32) -> Self {
                     self.binary("lshr", self.integer(u64::from(count)))
+                }
+
+                fn below(self, limit: u64) -> Self::Mask {
+                    self.apply(|f, a| f.compare("icmp ult", a, &self.integer(limit).get()))
                 }
 
                 fn like(self, constant: u64) -> Self {
