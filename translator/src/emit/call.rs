@@ -13,7 +13,7 @@ impl Emitter<'_> {
     /// Has the interpreter execute an instruction.
     pub(super) fn interpret(&mut self, index: usize) {
         self.interpreted += 1;
-        self.store_operands(index);
+        self.store_operands(index, None);
         self.execute(index);
         for (k, flags) in self.flags.clone().iter().enumerate() {
             let at = self.f.at(&self.file.clone(), FLAG + 4 * k);
@@ -30,8 +30,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// Copies what an instruction reads, and what it may leave as it is, to the register file.
-    pub(super) fn store_operands(&mut self, index: usize) {
+    /// Copies what an instruction reads, and what it may leave as it is, to the register file; `first` is its first operand, where that is known.
+    pub(super) fn store_operands(&mut self, index: usize, first: Option<&Value>) {
         for (k, flags) in self.flags.clone().iter().enumerate() {
             let value = self.f.load(I32, flags, FILE);
             let at = self.f.at(&self.file.clone(), FLAG + 4 * k);
@@ -43,6 +43,11 @@ impl Emitter<'_> {
         let plan = self.plan;
         for (k, access) in plan.effects[index].uses.iter().enumerate() {
             let Some(access) = access else { continue };
+            if let (0, Some(value)) = (k, first) {
+                let file = self.f.at(&self.file.clone(), access.extent().0);
+                self.f.store(value, &file, FILE);
+                continue;
+            }
             if let Some((first, step)) = self.affine_use(index, k) {
                 let value = self.steps_from(&first, step, access.at.len() as u32);
                 let file = self.f.at(&self.file.clone(), access.extent().0);

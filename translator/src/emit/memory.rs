@@ -103,6 +103,11 @@ impl Emitter<'_> {
 
     /// Are accesses of so many bytes at these offsets inside?
     fn inside(&mut self, reach: &Reach, offsets: &Value, bytes: usize) -> Value {
+        if offsets.ty == I32 {
+            let [offset, size] = [offsets, &reach.size].map(|value| self.f.resize(value, 64, false));
+            let end = self.f.binary("add nuw", &offset, &Value::int(I64, bytes as u64));
+            return self.f.compare("icmp ule", &end, &size);
+        }
         let less = Value::int(reach.size.ty, bytes as u64 - 1);
         let suffix = format!(".{}", reach.size.ty.mangled());
         let end = self.f.intrinsic("usub.sat", &suffix, reach.size.ty, &[&reach.size, &less]);
@@ -208,12 +213,7 @@ impl Emitter<'_> {
     /// The offsets of addresses that are kept in parts, from the beginning of the window; 32 bits are enough for those inside. Goes
     /// outside when the bases differ or are not there.
     fn in_parts(&mut self, whole: &Reach, parts: &[Part], outside: Label) -> (Reach, Addresses) {
-        let bases: Vec<Value> = parts.iter().map(|part| self.f.load(I64, &part.places[0], FILE)).collect();
-        let mut offsets = Vec::new();
-        for part in parts {
-            let lanes = if part.step.is_some() { 1 } else { LANES as u32 };
-            offsets.push(self.f.load(Ty::int(32, lanes), &part.places[1], FILE));
-        }
+        let (bases, offsets) = self.loaded_parts(parts);
         // Steps are certain when all parts have the same, and each begins where the one before ends.
         let step = parts[0].step.filter(|step| parts.iter().all(|part| part.step == Some(*step)));
         let delta = self.f.binary("sub", &bases[0], &whole.start);
@@ -299,6 +299,33 @@ impl Emitter<'_> {
             None => self.f.element(&all, 0),
         };
         Addresses { first, step, all }
+    }
+
+    /// The addresses as the message has them. Of those that are kept in parts the sum is made here, so that it need not be anywhere else.
+    fn whole_addresses(&mut self, index: usize, message: &Lanes) -> Value {
+        let Some(parts) = self.parts_of(index) else { return self.addresses(index, message).all };
+        let (bases, offsets) = self.loaded_parts(&parts);
+        let offsets = self.joined_parts(&parts, &offsets);
+        let offsets = self.f.resize(&offsets, 64, true);
+        let all: Vec<Value> = bases.iter().map(|base| self.f.splat(base, LANES as u32)).collect();
+        let bases = match all.as_slice() {
+            [a, b] => {
+                let order: Vec<u32> = (0..2 * LANES as u32).collect();
+                self.f.shuffle(a, Some(b), &order)
+            }
+            _ => all[0].clone(),
+        };
+        self.f.binary("add", &bases, &offsets)
+    }
+
+    /// Bases and offsets of parts.
+    fn loaded_parts(&mut self, parts: &[Part]) -> (Vec<Value>, Vec<Value>) {
+        let bases = parts.iter().map(|part| self.f.load(I64, &part.places[0], FILE)).collect();
+        let offset = |part: &Part| {
+            let lanes = if part.step.is_some() { 1 } else { LANES as u32 };
+            self.f.load(Ty::int(32, lanes), &part.places[1], FILE)
+        };
+        (bases, parts.iter().map(offset).collect())
     }
 
     /// A component that is to be written, as wide as it is in memory.
@@ -582,12 +609,12 @@ impl Emitter<'_> {
 
     /// The interpreter's way. The next time the window may be the right one.
     fn outside(&mut self, index: usize, message: &Lanes, reach: &Reach, ways: &mut Ways) {
-        let addresses = self.addresses(index, message).all;
+        let addresses = self.whole_addresses(index, message);
         if let Some(window) = reach.window {
             let address = self.first_enabled(index, &addresses);
             self.find(window, &address);
         }
-        self.store_operands(index);
+        self.store_operands(index, Some(&addresses));
         self.execute(index);
         let lanes = addresses.ty.lanes;
         let values = if message.write {
@@ -649,7 +676,7 @@ impl Emitter<'_> {
         if let Some(window) = reach.window {
             self.find(window, &address);
         }
-        self.store_operands(index);
+        self.store_operands(index, None);
         self.execute(index);
         let mut values = Vec::new();
         if !message.write {
