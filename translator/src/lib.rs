@@ -35,11 +35,14 @@ impl std::fmt::Display for Refused {
     }
 }
 
-/// Kernels with more instructions stay interpreted: LLVM would take minutes and gigabytes.
+/// Kernels with more instructions stay interpreted.
 pub const MAX_INSTRUCTIONS: usize = 40_000;
 
-/// Kernels with more instructions get few of LLVM's passes.
-pub const MANY_INSTRUCTIONS: usize = 5_000;
+/// Kernels whose IR has more bytes stay interpreted: LLVM would take minutes and gigabytes.
+pub const MAX_IR: usize = 4 << 20;
+
+/// Kernels whose IR has more bytes get few of LLVM's passes.
+pub const MUCH_IR: usize = 2 << 20;
 
 /// Translates a kernel for the machine on which this runs.
 ///
@@ -47,7 +50,12 @@ pub const MANY_INSTRUCTIONS: usize = 5_000;
 /// Why it cannot be translated.
 pub fn translate(request: &Request) -> Answer {
     let written = to_ir(request).map_err(|refused| refused.0)?;
-    let object = host::compile(&written.ir, written.effort)?;
+    let effort = match written.ir.len() {
+        bytes if bytes > MAX_IR => return Err(format!("{bytes} bytes of IR are more than {MAX_IR}")),
+        bytes if bytes > MUCH_IR => host::Effort::Little,
+        _ => host::Effort::Full,
+    };
+    let object = host::compile(&written.ir, effort)?;
     Ok(Translation { object, ..written.translation })
 }
 
@@ -55,8 +63,6 @@ pub fn translate(request: &Request) -> Answer {
 pub struct Written {
     /// The module's text.
     pub ir: String,
-    /// What it is worth to LLVM.
-    pub effort: host::Effort,
     /// The translation but for its object.
     pub translation: Translation,
 }

@@ -107,6 +107,24 @@ fn quote(word: &str) -> String {
     word.chars().flat_map(|c| special(c).then_some('\\').into_iter().chain([c])).collect()
 }
 
+/// What the client says.
+struct Client {
+    input: io::Stdin,
+    /// Nobody else wants what is being made: when the client goes, so does the process, whatever it is doing.
+    is_all: bool,
+}
+
+impl io::Read for Client {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.input.read(buffer)?;
+        if count == 0 && !buffer.is_empty() && self.is_all {
+            // SAFETY: ends the process. Nothing is to be cleaned up, and LLVM's destructors would meet its passes.
+            unsafe { libc::_exit(0) };
+        }
+        Ok(count)
+    }
+}
+
 fn serve(builds: bool) -> ExitCode {
     let (debug, complaints) = Debug::from_environment();
     for complaint in complaints {
@@ -114,7 +132,8 @@ fn serve(builds: bool) -> ExitCode {
     }
     let translate = translation::answer;
     let service = Service { debug: &debug, patience: server::PATIENCE, builds, translate };
-    match server::serve(io::stdin(), &mut io::stdout(), service) {
+    let input = Client { input: io::stdin(), is_all: !builds };
+    match server::serve(input, &mut io::stdout(), service) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("genclc: {error}");

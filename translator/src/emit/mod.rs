@@ -21,13 +21,12 @@ use gencl_simulator::translated::abi::{FAULT, Frame, GROUP, THREAD, Translation}
 use crate::affine::{self, Affine};
 use crate::flow::Flow;
 use crate::hints::{self, Stride};
-use crate::host::Effort;
 use crate::ir::{Function, I8, I32, I64, Label, POINTER, Ty, Value};
 use crate::message::Message;
 use crate::plan::{Plan, Step};
 use crate::split::{self, Sums};
 use crate::variables::Variables;
-use crate::{MANY_INSTRUCTIONS, Refused, Written};
+use crate::{Refused, Written};
 
 /// How accesses to the frame, which nobody changes meanwhile, are marked.
 const CONSTANT: &str = "align 4, !tbaa !2, !invariant.load !5";
@@ -188,9 +187,7 @@ impl Emitter<'_> {
         }
         let translation =
             Translation { object: Vec::new(), windows: self.windows, waits, interpreted: self.interpreted };
-        let many = self.plan.ops.len() > MANY_INSTRUCTIONS;
-        let effort = if many { Effort::Little } else { Effort::Full };
-        Written { ir, effort, translation }
+        Written { ir, translation }
     }
 
     /// A field of the frame that does not change while the thread runs.
