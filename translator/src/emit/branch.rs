@@ -2,7 +2,7 @@
 
 use gencl_simulator::eu::op::Branch;
 
-use super::{Emitter, FRAME};
+use super::{Emitter, FILE};
 use crate::ir::{I32, Label, Value};
 
 impl Emitter<'_> {
@@ -11,8 +11,8 @@ impl Emitter<'_> {
         let (place, active) = (self.waiting[target].clone(), self.active.clone());
         let [waiting, enabled] = [self.dword(&place), self.dword(&active)];
         let all = self.f.binary("or", &enabled, &waiting);
-        self.f.store(&all, &active, FRAME);
-        self.f.store(&Value::int(I32, 0), &place, FRAME);
+        self.f.store(&all, &active, FILE);
+        self.f.store(&Value::int(I32, 0), &place, FILE);
     }
 
     fn label_at(&self, index: usize) -> Label {
@@ -105,14 +105,14 @@ impl Emitter<'_> {
         let place = self.active.clone();
         let active = self.dword(&place);
         let left = self.f.binary("and", &active, &others);
-        self.f.store(&left, &place, FRAME);
+        self.f.store(&left, &place, FILE);
         let target = self.flow.block_at(at).and_then(|block| self.flow.target(block));
         // A thread that never gets to a place never enables what waits there.
         if let Some(target) = target {
             let place = self.waiting[target].clone();
             let waiting = self.dword(&place);
             let more = self.f.binary("or", &waiting, channels);
-            self.f.store(&more, &place, FRAME);
+            self.f.store(&more, &place, FILE);
         }
     }
 

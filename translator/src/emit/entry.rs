@@ -5,7 +5,7 @@ use std::mem::offset_of;
 use gencl_simulator::eu::file::{FLAG, FLOW_CONTROL};
 use gencl_simulator::translated::abi::{Frame, Pattern};
 
-use super::{CONSTANT, Emitter, FILE, FRAME};
+use super::{CONSTANT, Emitter, FILE};
 use crate::affine::Affine;
 use crate::ir::{I32, I64, Label, POINTER, Ty, Value};
 use crate::plan::Step;
@@ -299,6 +299,6 @@ impl Emitter<'_> {
 
     /// The value of a variable of 32 bits.
     pub(super) fn dword(&mut self, place: &Value) -> Value {
-        self.f.load(I32, place, FRAME)
+        self.f.load(I32, place, FILE)
     }
 }

@@ -3,7 +3,7 @@
 use gencl_isa::PredicateControl;
 use gencl_simulator::eu::op::Pred;
 
-use super::{Emitter, FRAME};
+use super::{Emitter, FILE};
 use crate::ir::{I32, Ty, Value};
 
 impl Emitter<'_> {
@@ -154,6 +154,6 @@ impl Emitter<'_> {
         let others = self.f.binary("xor", &where_to, &ones);
         let kept = self.f.binary("and", &old, &others);
         let new = self.f.binary("or", &kept, &bits);
-        self.f.store(&new, &place, FRAME);
+        self.f.store(&new, &place, FILE);
     }
 }

@@ -32,7 +32,7 @@ use crate::{Refused, Written};
 const CONSTANT: &str = "align 4, !tbaa !2, !invariant.load !5";
 /// How accesses to windows and to what else changes in the frame are marked.
 const FRAME: &str = "align 4, !tbaa !2";
-/// How accesses to register files are marked.
+/// How accesses to register files, and to the variables that stand for what is in them, are marked.
 const FILE: &str = "align 1, !tbaa !4";
 
 /// What the marks mean: kinds of memory of which none overlaps another; how likely a branch is.
