@@ -25,6 +25,10 @@ fn mark(memory: Memory) -> &'static str {
 /// The bits of an offset in shared local memory that count.
 const LOCAL_OFFSET_BITS: u64 = 0x0fff_ffff;
 
+/// So many bytes ahead of a read of lanes that follow each other is what will be read soon: the next threads' part. Hosts find that out by
+/// themselves only when the accesses are many and close together.
+const PREFETCHED: usize = 1024;
+
 /// The memory that an instruction may access without asking.
 #[derive(Clone)]
 struct Reach {
@@ -379,10 +383,30 @@ impl Emitter<'_> {
         self.f.begin(here);
         let at = self.f.offset(&reach.host, &offset);
         let at = self.f.at(&at, lead);
+        if message.memory == Memory::Global && !message.write {
+            self.prefetch(&at);
+        }
         let mask = mask.filter(|_| count == 1);
+        if let Some(mask) = mask {
+            // Most often all lanes are enabled, and accesses without mask are a lot faster.
+            let all = self.f.all(mask);
+            let (whole, masked) = (self.f.label(), self.f.label());
+            self.f.branch_likely(&all, whole, masked);
+            self.f.begin(whole);
+            let values = self.access_all(message, &at, lanes, None, data);
+            ways.add(self, values);
+            self.f.begin(masked);
+        }
         let values = self.access_all(message, &at, lanes, mask, data);
         ways.add(self, values);
         self.f.begin(elsewhere);
+    }
+
+    /// Asks for what threads that come later read: bytes behind those of all lanes.
+    fn prefetch(&mut self, at: &Value) {
+        let ahead = self.f.at(at, PREFETCHED);
+        let [read, keep, data] = [0, 3, 1].map(|value| Value::int(I32, value));
+        self.f.intrinsic_line("prefetch", ".p0", &[&ahead, &read, &keep, &data]);
     }
 
     /// Reads or writes all lanes, one behind the other. The values are as wide as in the registers.
