@@ -31,18 +31,28 @@ __kernel void doubles(__global const double *a, __global const double *b, __glob
     d[22 * n] = fma(third, third, third);
 }
 
-/* Doubles in local and private memory, in vectors, structures and tables. */
+/* Doubles in local memory, in vectors, structures and tables. */
 struct pair { double first; int number; double second; };
 __constant double table[4] = {0.25, -1.0e300, 4.9e-324, 1.0};
 
 __kernel void places(__global const double4 *a, __global double *dst, __local double *shared, struct pair p)
 {
     int i = get_global_id(0), l = get_local_id(0), n = get_local_size(0);
-    double array[8];
-    for (int k = 0; k < 8; ++k)
-        array[(k + i) & 7] = k * 0.5;
-    double4 v = a[i].wzyx * (double4)(p.first, p.second, array[i & 7], table[i & 3]);
+    double4 v = a[i].wzyx * (double4)(p.first, p.second, l, table[i & 3]);
     shared[l] = v.x + v.y;
     barrier(CLK_LOCAL_MEM_FENCE);
     vstore3((double3)(shared[n - 1 - l], v.z, v.w + p.number), i, dst);
+}
+
+/* Doubles in private arrays: the same in all lanes, and not. */
+__kernel void arrays(__global double *dst)
+{
+    int i = get_global_id(0);
+    double same[8], own[8];
+    for (int k = 0; k < 8; ++k) {
+        same[(k + i) & 7] = k * 0.5;
+        own[(k + i) & 7] = i - k * 0.25;
+    }
+    dst[2 * i] = same[3 * i & 7];
+    dst[2 * i + 1] = own[5 * i & 7];
 }

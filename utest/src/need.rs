@@ -13,12 +13,17 @@ pub enum Need {
     SharedMemory,
     /// Threads of so many lanes.
     Lanes(u32),
+    /// Private arrays of doubles at the right places, which Intel's compiler does not have on the Atom line (docs/witness.md).
+    DoubleArrays,
 }
 
 /// Arithmetic on half floats.
 pub const HALF: Need = Need::Extension("cl_khr_fp16");
 /// Arithmetic on doubles.
 pub const DOUBLE: Need = Need::Extension("cl_khr_fp64");
+
+/// Parts of the names that Intel's driver gives devices of the Atom line: "Intel(R) HD Graphics 505 [0x5a84]".
+const ATOM_LINE: &[&str] = &["Graphics 500 ", "Graphics 505 ", "Graphics 600 ", "Graphics 605 "];
 
 impl Need {
     /// May a test that needs it be left out? Not on what gencl has everywhere but on Gen7 and Gen7.5, and Cherryview without shared memory: there it would fail.
@@ -43,6 +48,10 @@ impl Need {
             }),
             Need::SharedMemory => device.svm_mem_capability() != 0,
             Need::Lanes(lanes) => gpu.simd_widths().contains(&lanes),
+            Need::DoubleArrays => {
+                let atom = |name: String| ATOM_LINE.iter().any(|graphics| name.contains(graphics));
+                gpu.foreign_platform().is_none() || !gpu.device.name().is_ok_and(atom)
+            }
         }
     }
 
@@ -52,6 +61,7 @@ impl Need {
             Need::Extension(name) | Need::Feature(name) => name.to_owned(),
             Need::SharedMemory => "shared virtual memory".to_owned(),
             Need::Lanes(lanes) => format!("threads of {lanes} lanes"),
+            Need::DoubleArrays => "private arrays of doubles".to_owned(),
         }
     }
 }

@@ -234,6 +234,13 @@ mov(8) g11<1>UD g127<8,8,1>UD { align1 1Q };
 ; is g10 UD: 0 1 0 3 0 0 0 0
 ; is g11 UD: 0*6 1 1
 ---
+; # smov of one channel: other bits name no channel of it, and nothing is written.
+; set g2 UD: 1 2
+; set g10 UD: 8 9
+smov(1) g10<1>UD g2<0,1,0>UD 0x0001UW { align1 WE_all 1N };
+smov(1) g10.1<1>UD g2<0,1,0>UD 0x0002UW { align1 WE_all 1N };
+; is g10 UD: 1 9
+---
 ; # smov beyond the registers
 ; set g2 UD: 1 2 3 4 5 6 7 8
 mov(1) a0<1>UW 0x0ffcUW { align1 WE_all 1N };

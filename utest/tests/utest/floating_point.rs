@@ -7,6 +7,7 @@ pub fn cases() -> Vec<Case> {
     [
         all_needing(DOUBLE, all_widths("doubles", doubles)),
         all_needing(DOUBLE, all_widths("double_places", double_places)),
+        all_needing(Need::DoubleArrays, all_needing(DOUBLE, all_widths("double_arrays", double_arrays))),
         all_needing(HALF, all_widths("halves", halves)),
         all_needing(HALF, all_widths("half_memory", half_memory)),
         vec![Case::new("exact_roots", exact_roots)],
@@ -136,8 +137,7 @@ fn double_places(width: u32) -> Outcome {
     )?;
     let table = [0.25, -1.0e300, 4.9e-324, 1.0];
     let v = |i: usize| {
-        let array = ((8 + (i & 7) - (i & 7)) & 7) as f64 * 0.5;
-        let factors = [first, second, array, table[i & 3]];
+        let factors = [first, second, (i % group) as f64, table[i & 3]];
         let element = |k: usize| a[4 * i + 3 - k] * factors[k];
         [element(0), element(1), element(2), element(3)]
     };
@@ -147,6 +147,17 @@ fn double_places(width: u32) -> Outcome {
             let (own, other) = (v(i), v(other));
             [other[0] + other[1], own[2], own[3] + f64::from(number)]
         })
+        .collect();
+    crate::memory::same(&output.read()?, &expected)
+}
+
+fn double_arrays(width: u32) -> Outcome {
+    let gpu = Gpu::get()?;
+    let items = 96;
+    let output = gpu.buffer(&vec![0f64; 2 * items])?;
+    gpu.build("doubles", Some(width))?.run("arrays", &[output.arg()], &Launch::linear(items, 32))?;
+    let expected: Vec<f64> = (0..items)
+        .flat_map(|i| [((2 * i) & 7) as f64 * 0.5, i as f64 - ((4 * i) & 7) as f64 * 0.25])
         .collect();
     crate::memory::same(&output.read()?, &expected)
 }
