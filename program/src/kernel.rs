@@ -3,7 +3,7 @@
 //! A thread starts with (Skylake manual, Volume 7 "3D-Media-GPGPU", "GPGPU Thread Payload"):
 //!
 //! - `g0`: the header that the hardware makes: `g0.1`, `g0.6`, `g0.7` work-group ids x, y, z;
-//!   `g0.5` scratch base (bits 31:10), `g0.2` barrier id;
+//!   `g0.5` scratch base (bits 31:10) and the number of the hardware thread (FFTID, bits 9:0), `g0.2` barrier id;
 //! - from `g1`: the cross-thread constants, [`Kernel::cross_thread_size`] bytes, the same for all
 //!   threads of a launch, filled as [`Kernel::pushes`] says;
 //! - then the per-thread constants: local ids x, y, z when [`Kernel::local_ids`] is set, one after the
@@ -80,7 +80,10 @@ pub struct Kernel {
     pub local_size: u32,
     /// Scratch memory per thread in bytes: spills and private memory. 0 or a power of two from 1024 to 2 MiB.
     pub scratch_size: u32,
-    /// Private memory per work-item in bytes (contained in `scratch_size`), for `CL_KERNEL_PRIVATE_MEM_SIZE`.
+    /// Bytes for each thread in the buffer that [`PushSource::StackBase`] points to: private memory that is too large for scratch memory. A
+    /// thread's part begins at its number times this. 0, or a multiple of 32 up to 2 MiB.
+    pub stack_size: u32,
+    /// Private memory per work-item in bytes (contained in `scratch_size` or `stack_size`), for `CL_KERNEL_PRIVATE_MEM_SIZE`.
     pub private_size: u32,
     /// Does the kernel use work-group barriers?
     pub barrier: bool,
@@ -200,6 +203,8 @@ pub enum PushSource {
     VariableBase,
     /// The GPU address of the launch's [buffer for `printf`](crate::printf).
     PrintfBuffer,
+    /// The GPU address of the buffer with [`Kernel::stack_size`] bytes for each thread.
+    StackBase,
 }
 
 /// What the compiler counted while it made a kernel.

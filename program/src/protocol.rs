@@ -13,7 +13,7 @@ use std::io::{self, Read, Write};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 /// The version of the protocol that this crate speaks.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// The longest frame that is accepted, in bytes: far above any program, far below what a garbled length says.
 pub const MAX_FRAME: u32 = 256 << 20;

@@ -26,6 +26,7 @@ pub use target::Target;
 use crate::ir::{Form, Function};
 use gencl_program::{Kernel, Statistics};
 use lir::{Kind, Program};
+use select::PrivatePlace;
 use std::fmt::Write;
 
 /// What the caller decides.
@@ -108,9 +109,16 @@ pub fn compile(function: &Function, target: &Target, options: &Options) -> Resul
             width::fitting(function, &widths).to_vec()
         }
     };
-    for (index, simd) in widths.iter().enumerate() {
-        let last = index + 1 == widths.len();
-        let selected = select::select(function, target, *simd).map_err(|(place, f)| error(f.what, place))?;
+    let Some(&narrowest) = widths.last() else {
+        return Err(error("the target has no width".into(), "options".into()));
+    };
+    let in_scratch = widths.iter().map(|simd| (*simd, PrivatePlace::Scratch));
+    let stack = function.private_size > 0 && target.thread_number.is_some();
+    let attempts: Vec<_> = in_scratch.chain(stack.then_some((narrowest, PrivatePlace::Stack))).collect();
+    for (index, (simd, place)) in attempts.iter().enumerate() {
+        let selected =
+            select::select(function, target, *simd, *place).map_err(|(place, f)| error(f.what, place))?;
+        let last = Last { width: *simd == narrowest, attempt: index + 1 == attempts.len() };
         if let Some(compiled) =
             finish(function, target, options, selected, *simd, last).map_err(&error2(function))?
         {
@@ -135,14 +143,23 @@ const HOPELESS: u32 = 125;
 /// Most rounds of spilling; each frees the room that one register lacked.
 const ROUNDS: usize = 2000;
 
-/// Allocates and encodes. `None` when registers do not suffice and `may_spill` is false.
+/// What comes after an attempt to compile a kernel.
+#[derive(Clone, Copy)]
+struct Last {
+    /// No narrower threads: registers may be spilled.
+    width: bool,
+    /// Nothing: what does not fit is an error.
+    attempt: bool,
+}
+
+/// Allocates and encodes. `None` when registers or scratch memory do not suffice and there is something else to try.
 fn finish(
     function: &Function,
     target: &Target,
     options: &Options,
     mut selected: select::Selected,
     simd: u32,
-    may_spill: bool,
+    last: Last,
 ) -> Result<Option<Compiled>, (String, &'static str)> {
     let registers = options.registers.unwrap_or(target.registers).min(target.registers);
     coalesce::coalesce(&mut selected.program);
@@ -158,7 +175,7 @@ fn finish(
             selected.program = program;
             locations
         }
-        None => match with_spills(&mut selected.program, target, registers, may_spill) {
+        None => match with_spills(&mut selected.program, target, registers, last.width) {
             Ok(Some(locations)) => locations,
             Ok(None) => return Ok(None),
             Err(e) => return Err((e, "register allocation")),
@@ -179,10 +196,16 @@ fn finish(
     kernel.local_size = function.local_size;
     kernel.barrier = selected.barrier;
     kernel.private_size = selected.private_size;
+    let private = selected.private_size * simd;
+    let (in_scratch, stack) = match selected.private_place {
+        PrivatePlace::Scratch => (private, 0),
+        PrivatePlace::Stack => (0, private),
+    };
+    kernel.stack_size = stack;
     let most = target.scratch;
-    kernel.scratch_size = match scratch_size(selected.program.spill_size, selected.private_size, simd, most) {
+    kernel.scratch_size = match scratch_size(selected.program.spill_size, in_scratch, most) {
         Some(size) => size,
-        None if !may_spill => return Ok(None),
+        None if !last.attempt => return Ok(None),
         None => {
             let what = format!("more than {most} bytes of private memory and spilled registers in a thread");
             return Err((what, "register allocation"));
@@ -221,12 +244,14 @@ fn with_spills(
 }
 
 /// Scratch per thread, at most `most` bytes: spilled registers, then the lanes' private memory.
-fn scratch_size(spilled: u32, private: u32, simd: u32, most: u32) -> Option<u32> {
-    let bytes = u64::from(spilled) + u64::from(private) * u64::from(simd);
+fn scratch_size(spilled: u32, private: u32, most: u32) -> Option<u32> {
+    let bytes = spilled.checked_add(private)?;
     if bytes == 0 {
         return Some(0);
     }
-    let bytes = u32::try_from(bytes).ok().filter(|&bytes| bytes <= most)?;
+    if bytes > most {
+        return None;
+    }
     Some(bytes.next_power_of_two().min(most).max(SCRATCH_MIN))
 }
 

@@ -48,6 +48,9 @@ pub struct Target {
     pub gotos: bool,
     /// Most bytes of scratch memory of a thread (MEDIA_VFE_STATE, "Per Thread Scratch Space").
     pub scratch: u32,
+    /// Bits of `g0.5` that number the hardware threads (FFTID), where private memory beyond scratch memory is a part of a buffer for each number. Beignet's
+    /// `GenContext::emitStackPointer` has nine for Ivy Bridge.
+    pub thread_number: Option<u32>,
     /// Most registers of constants and local ids of a thread. Without cross-thread constants (Ivy Bridge) all are the thread's own (manual, Volume 2 Part 2,
     /// `INTERFACE_DESCRIPTOR_DATA`, Constant URB Entry Read Length); otherwise there is to be room for a kernel.
     pub constants: u32,
@@ -81,6 +84,7 @@ const GEN9: Target = Target {
     half_instructions: false,
     gotos: true,
     scratch: 2 << 20,
+    thread_number: None,
     constants: 99,
     a64_lanes: 16,
     a64_atomic_lanes: 8,
@@ -127,6 +131,7 @@ const GEN7: Target = Target {
     generation: Generation::Gen7,
     limits: Limits { ternary_lanes: 8, ..GEN75.limits },
     scratch: 12 << 10,
+    thread_number: Some(0x1ff),
     constants: 63,
     ..GEN75
 };

@@ -181,7 +181,8 @@ fn input_families(input: Input) -> Families {
             | PushSource::ArgumentBlock
             | PushSource::ConstantBase
             | PushSource::VariableBase
-            | PushSource::PrintfBuffer => Families::DWORD_OR_QWORD,
+            | PushSource::PrintfBuffer
+            | PushSource::StackBase => Families::DWORD_OR_QWORD,
             PushSource::LocalOffset { .. } => Family::Dword.into(),
             PushSource::GlobalOffset(_)
             | PushSource::GlobalSize(_)
@@ -248,7 +249,8 @@ pub fn check_attributes(op: &Op) -> Result<(), &'static str> {
                 | PushSource::ArgumentBlock
                 | PushSource::ConstantBase
                 | PushSource::VariableBase
-                | PushSource::PrintfBuffer,
+                | PushSource::PrintfBuffer
+                | PushSource::StackBase,
             ),
         )
         | Op::Undefined

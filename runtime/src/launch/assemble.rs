@@ -103,6 +103,7 @@ impl<'a> Batch<'a> {
 
         let kernel = &*launch.kernel;
         let prints = kernel.pushes.iter().any(|push| push.source == PushSource::PrintfBuffer);
+        let threads = context.device().hardware().scratch_threads();
         let scratch = match kernel.scratch_size {
             0 => None,
             size => {
@@ -110,9 +111,12 @@ impl<'a> Batch<'a> {
                     let reason = format!("kernel {}: {size} bytes of scratch for a thread", kernel.name);
                     Error::new(Code::OutOfResources, reason)
                 })?;
-                let threads = context.device().hardware().scratch_threads();
                 Some(hardware.scratch(context.space(), size, threads)?)
             }
+        };
+        let stack = match kernel.stack_size {
+            0 => None,
+            size => Some(hardware.stack(context.space(), size, threads)?),
         };
         let printf = if prints { Some(context.printf().take(context.space())?) } else { None };
 
@@ -127,6 +131,7 @@ impl<'a> Batch<'a> {
             constants: launch.executable.constants().map_or(0, |constants| constants.address()),
             variables: launch.executable.variables().map_or(0, |variables| variables.address()),
             printf: printf.as_ref().map_or(0, |buffer| buffer.storage().address()),
+            stack: stack.as_ref().map_or(0, |stack| stack.address()),
         };
         let states: SmallVec<[WalkState; 8]> =
             walks.iter().map(|walk| walk_state(context, slot, launch, walk, &pointers, &addresses)).collect();
@@ -142,7 +147,7 @@ impl<'a> Batch<'a> {
         };
         Writer::new(set, &mut slot.dwords, &mut slot.relocations).launch(&state);
         add_objects(slot, launch, printf.as_ref());
-        if let Some((_, storage)) = scratch {
+        for storage in scratch.into_iter().map(|(_, storage)| storage).chain(stack) {
             add(slot, &storage, ObjectFlags::WRITE);
             slot.kept.push(storage);
         }

@@ -16,6 +16,7 @@ pub(crate) struct Addresses {
     pub(crate) constants: u64,
     pub(crate) variables: u64,
     pub(crate) printf: u64,
+    pub(crate) stack: u64,
 }
 
 /// Bytes of local ids for each thread: x, y, z, one 16-bit number for each lane, each in whole registers.
@@ -90,6 +91,7 @@ fn is_address(source: PushSource) -> bool {
             | PushSource::ConstantBase
             | PushSource::VariableBase
             | PushSource::PrintfBuffer
+            | PushSource::StackBase
     )
 }
 
@@ -132,6 +134,7 @@ pub(crate) fn cross_thread(
             PushSource::ConstantBase => addresses.constants,
             PushSource::VariableBase => addresses.variables,
             PushSource::PrintfBuffer => addresses.printf,
+            PushSource::StackBase => addresses.stack,
         };
         put(bytes, push.offset, push.size, number);
     }
@@ -195,6 +198,10 @@ pub(crate) fn check(kernel: &Kernel, shared: bool) -> Result<(), String> {
     if !scratch.is_multiple_of(1024) || scratch > 2 << 20 {
         return Err(format!("{scratch} bytes of scratch memory"));
     }
+    let stack = kernel.stack_size as usize;
+    if !stack.is_multiple_of(REGISTER) || stack > 2 << 20 {
+        return Err(format!("{stack} bytes of private memory in a buffer"));
+    }
     for argument in &kernel.arguments {
         let size = if argument.kind == ArgumentKind::Value { argument.size } else { 8 };
         let end = argument.block_offset.checked_add(size);
@@ -226,6 +233,7 @@ pub(crate) fn check(kernel: &Kernel, shared: bool) -> Result<(), String> {
             | PushSource::ConstantBase
             | PushSource::VariableBase
             | PushSource::PrintfBuffer => push.size <= 8,
+            PushSource::StackBase => push.size <= 8 && stack > 0,
         };
         if !good {
             return Err(format!("{push:?}"));
@@ -333,6 +341,8 @@ mod tests {
         assert!(check(&push(0, 4, PushSource::GlobalSize(3)), true).is_err());
         assert!(check(&kernel(12), true).is_err());
         assert!(check(&Kernel { scratch_size: 1500, ..kernel(8) }, true).is_err());
+        assert!(check(&Kernel { stack_size: 48, ..kernel(8) }, true).is_err());
+        assert!(check(&Kernel { stack_size: 3 << 20, ..kernel(8) }, true).is_err());
     }
 
     #[test]

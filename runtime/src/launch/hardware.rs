@@ -53,13 +53,45 @@ impl Drop for HardwareContext {
 /// What launches of one queue share on the GPU.
 pub(crate) struct Hardware {
     current: Mutex<Arc<HardwareContext>>,
-    /// With the bytes for each thread.
-    scratch: Mutex<Option<(u32, Arc<Storage>)>>,
+    /// Scratch memory.
+    scratch: ThreadMemory,
+    /// Private memory that is too large for it.
+    stack: ThreadMemory,
+}
+
+/// Memory that each hardware thread has a part of, with the bytes of a part. One for all launches: batches of a hardware context run one
+/// after the other.
+#[derive(Default)]
+struct ThreadMemory(Mutex<Option<(u32, Arc<Storage>)>>);
+
+impl ThreadMemory {
+    /// `size` bytes or more for each of `threads` threads, and how many each has.
+    fn get(
+        &self,
+        space: &Arc<AddressSpace>,
+        size: u32,
+        threads: u32,
+        what: &str,
+    ) -> Result<(u32, Arc<Storage>)> {
+        let mut memory = self.0.lock();
+        match &*memory {
+            Some((each, storage)) if *each >= size => Ok((*each, storage.clone())),
+            _ => {
+                let total = u64::from(size) * u64::from(threads);
+                let storage = Storage::new(space, Zone::Scratch, total)
+                    .map_err(|error| Error::new(Code::OutOfResources, format!("{what}: {}", error.reason)))?;
+                let made = (size, Arc::new(storage));
+                *memory = Some(made.clone());
+                Ok(made)
+            }
+        }
+    }
 }
 
 impl Hardware {
     pub(crate) fn new(node: &Arc<dyn RenderNode>) -> Result<Self> {
-        Ok(Self { current: Mutex::new(HardwareContext::new(node)?), scratch: Mutex::new(None) })
+        let current = Mutex::new(HardwareContext::new(node)?);
+        Ok(Self { current, scratch: ThreadMemory::default(), stack: ThreadMemory::default() })
     }
 
     /// The context for the next batch.
@@ -76,26 +108,18 @@ impl Hardware {
         Ok(())
     }
 
-    /// Scratch memory with `size` bytes or more for each of `threads` threads, and how many each has. One for all launches: batches
-    /// of a hardware context run one after the other.
+    /// Scratch memory with `size` bytes or more for each of `threads` threads, and how many each has.
     pub(crate) fn scratch(
         &self,
         space: &Arc<AddressSpace>,
         size: u32,
         threads: u32,
     ) -> Result<(u32, Arc<Storage>)> {
-        let mut scratch = self.scratch.lock();
-        match &*scratch {
-            Some((each, storage)) if *each >= size => Ok((*each, storage.clone())),
-            _ => {
-                let total = u64::from(size) * u64::from(threads);
-                let storage = Storage::new(space, Zone::Scratch, total).map_err(|error| {
-                    Error::new(Code::OutOfResources, format!("scratch memory: {}", error.reason))
-                })?;
-                let made = (size, Arc::new(storage));
-                *scratch = Some(made.clone());
-                Ok(made)
-            }
-        }
+        self.scratch.get(space, size, threads, "scratch memory")
+    }
+
+    /// A buffer with `size` bytes or more for each of `threads` threads.
+    pub(crate) fn stack(&self, space: &Arc<AddressSpace>, size: u32, threads: u32) -> Result<Arc<Storage>> {
+        Ok(self.stack.get(space, size, threads, "private memory")?.1)
     }
 }

@@ -30,7 +30,7 @@ pub(crate) struct Slot {
     pub(super) objects: Vec<ExecObject>,
     /// Its launches.
     pub(super) launches: Vec<Placed>,
-    /// Memory of its launches that nobody else may keep: scratch.
+    /// Memory of its launches that nobody else may keep: that of the hardware threads.
     pub(super) kept: Vec<Arc<Storage>>,
     /// Variables of programs with pointers in them, if the kernel driver places them.
     pub(super) relocated: Vec<Arc<Storage>>,

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use crate::device::Device;
 use crate::dispatch::{GroupStatistics, Launch};
+use crate::eu::Kernel;
 use crate::fault::Fault;
 use crate::gpu::Executor;
 use crate::memory::AddressSpace;
@@ -47,10 +48,15 @@ impl Engine {
     }
 }
 
-/// How many work-groups run at once. The hardware threads of all must have scratch memory.
-fn participants(launch: &Launch) -> usize {
-    let each = launch.threads_per_group();
-    launch.scratch.map_or(usize::MAX, |scratch| (scratch.slots / each).max(1) as usize)
+/// How many work-groups of a kernel run at once on a device: as many as there is scratch memory for, and where the kernel may see the numbers of its threads, as
+/// many as have different ones. Otherwise any number.
+fn participants(device: &Device, kernel: &Kernel, launch: &Launch) -> usize {
+    let slots = match launch.scratch {
+        Some(scratch) => scratch.slots,
+        None if kernel.reads_number() => device.total_threads(),
+        None => return usize::MAX,
+    };
+    (slots / launch.threads_per_group()).max(1) as usize
 }
 
 impl Executor for Engine {
@@ -86,7 +92,13 @@ impl Executor for Engine {
             let for_participants = Arc::clone(&job);
             let participant = move |number| Participant::new(Arc::clone(&for_participants), number);
             let execute = Participant::execute;
-            self.pool.run(total, participants(&job.launch), running, participant, execute)?;
+            self.pool.run(
+                total,
+                participants(self.device, &job.known.kernel, &job.launch),
+                running,
+                participant,
+                execute,
+            )?;
         }
         let sum = job.sum.lock();
         if let Some(statistics) = &self.statistics {

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use gencl_isa::{Extra, Generation, Instruction, Opcode, decode_first};
+use gencl_isa::{Extra, Generation, Instruction, Opcode, Operand, Register, decode_first};
 use rustc_hash::FxHashMap;
 
 use super::lower::Lowering;
 use super::op::{Action, Branch, Op};
 use crate::device::Device;
+use crate::dispatch::GRF_SIZE;
 use crate::fault::Fault;
 
 /// A kernel, ready to be executed on any number of threads.
@@ -22,6 +23,8 @@ pub struct Kernel {
     /// Refuse what the hardware leaves undefined.
     strict: bool,
     generation: Generation,
+    /// Does an instruction read the number of the thread from the header?
+    reads_number: bool,
 }
 
 /// Most instructions of a kernel.
@@ -102,8 +105,9 @@ impl Kernel {
                 op.is_target = true;
             }
         }
-        let instructions = found.values().map(|f| f.as_ref().ok().map(|(_, i)| *i)).collect();
-        Ok(Kernel { ops, indices, instructions, strict, generation })
+        let instructions: Vec<_> = found.values().map(|f| f.as_ref().ok().map(|(_, i)| *i)).collect();
+        let reads_number = instructions.iter().flatten().any(reads_number);
+        Ok(Kernel { ops, indices, instructions, strict, generation, reads_number })
     }
 
     /// Its instructions.
@@ -119,6 +123,11 @@ impl Kernel {
     /// Does it refuse what the hardware leaves undefined?
     pub fn is_strict(&self) -> bool {
         self.strict
+    }
+
+    /// May it depend on the number of the hardware thread (FFTID, in `g0.5`) otherwise than by messages?
+    pub fn reads_number(&self) -> bool {
+        self.reads_number
     }
 
     /// The generation that it is for.
@@ -175,6 +184,20 @@ fn successors(instruction: &Instruction, offset: u32, size: u8) -> Vec<u32> {
     jip.into_iter().chain(uip).chain(falls_through.then_some(next)).collect()
 }
 
+/// Does an instruction that is no message read dword 5 of `g0`, or could it?
+fn reads_number(instruction: &Instruction) -> bool {
+    const NUMBER: std::ops::Range<u32> = 20..24;
+    let reads = |source: &Operand| {
+        let Operand::Register(source) = source else { return false };
+        let begin = u32::from(source.subregister);
+        let scalar = (source.region.vstride, source.region.width) == (0, 1);
+        let end = if scalar { begin + source.ty.size() } else { GRF_SIZE as u32 };
+        source.indirect.is_some()
+            || source.register == Register::Grf(0) && begin < NUMBER.end && end > NUMBER.start
+    };
+    !matches!(instruction.extra, Extra::Send(_)) && instruction.sources.iter().any(reads)
+}
+
 /// The byte offsets that a branch's `JIP` and `UIP` mean.
 pub fn targets(instruction: &Instruction, offset: u32, size: u8) -> (Option<u32>, Option<u32>) {
     let Extra::Branch(branch) = instruction.extra else { return (None, None) };
@@ -192,5 +215,26 @@ fn waiting_places(index: usize, op: &Op) -> Vec<usize> {
         Branch::While { .. } | Branch::Call { .. } | Branch::Return => vec![index + 1],
         Branch::Else { uip, .. } | Branch::Leave { uip, .. } | Branch::GotoForward { uip, .. } => vec![uip],
         Branch::GotoBackward { jip, uip } => vec![jip, uip],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_number_of_the_thread_is_read() {
+        let device = Device::named("ivb").expect("it is there");
+        let reads = |line: &str| {
+            let instruction = gencl_isa::parse(device.generation, line).expect("it is an instruction");
+            reads_number(&instruction)
+        };
+        assert!(reads("and(1) g2<1>UD g0.5<0,1,0>UD 0x000001ffUD { align1 WE_all 1N };"));
+        assert!(reads("mov(1) g2<1>UW g0.11<0,1,0>UW { align1 WE_all 1N };"));
+        assert!(reads("mov(8) g2<1>UD g0<8,8,1>UD { align1 WE_all 1Q };"));
+        assert!(reads("mov(1) g2<1>UD g[a0]<0,1,0>UD { align1 WE_all 1N };"));
+        assert!(!reads("mov(1) g2<1>UD g0.6<0,1,0>UD { align1 WE_all 1N };"));
+        assert!(!reads("mov(1) g2<1>UD g0.1<0,1,0>UD { align1 WE_all 1N };"));
+        assert!(!reads("mov(8) g2<1>UD g1<8,8,1>UD { align1 1Q };"));
     }
 }

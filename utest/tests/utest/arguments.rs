@@ -290,13 +290,8 @@ fn run(types: &[Type]) -> Outcome {
     };
     let given: Vec<u64> = leaves.iter().map(value).collect();
     for width in gpu.simd_widths() {
-        let program = match gpu.build_source(&source, &format!("-D WIDTH={width}")) {
-            Err(log) if lacks_scratch(gpu, &log) => {
-                println!("skipped with {width} lanes: {log}");
-                continue;
-            }
-            program => program.map_err(|e| format!("{e}\n{source}"))?,
-        };
+        let program =
+            gpu.build_source(&source, &format!("-D WIDTH={width}")).map_err(|e| format!("{e}\n{source}"))?;
         for kernel in ["direct", "indirect", "written"] {
             let output = gpu.buffer(&vec![0u64; ITEMS * leaves.len()])?;
             let mut list = vec![output.arg(), Arg::Bytes(&[0; 4])];
@@ -340,10 +335,4 @@ fn source(structures: &str, parameters: &str, leaves: &[(usize, Leaf)]) -> Strin
         text.push_str("}\n");
     }
     text
-}
-
-/// Is a build refused because Gen7 has 12 KiB of scratch memory for a thread and no more?
-fn lacks_scratch(gpu: &Gpu, log: &str) -> bool {
-    let narrow = gpu.device.address_bits().is_ok_and(|bits| bits == 32);
-    narrow && log.contains("more than 12288 bytes of private memory and spilled registers in a thread")
 }

@@ -8,6 +8,7 @@ pub fn cases() -> Vec<Case> {
         all_widths("local_transpose", local_transpose),
         all_widths("atomics", atomics),
         all_widths("private_array", private_array),
+        [32, 100].map(|kib| Case::new(format!("large_private/{kib}k"), move || large_private(kib))).into(),
         all_widths("register_pressure", register_pressure),
         all_widths("argument_direct", argument_direct),
         all_widths("argument_indirect", argument_indirect),
@@ -116,6 +117,32 @@ fn private_array(width: u32) -> Outcome {
         heap.iter().fold(0i32, |sum, value| sum.wrapping_mul(3).wrapping_add(*value))
     };
     same(&output.read()?, &(0..n).map(host).collect::<Vec<_>>())
+}
+
+/// Private arrays of so many KiB for each work-item, in groups whose threads are all under way at the same time. Threads of eight lanes: with more, scratch memory for all
+/// of Skylake's is half a gigabyte.
+fn large_private(kib: usize) -> Outcome {
+    let gpu = Gpu::get()?;
+    let (n, words) = (192, 256 * kib);
+    let src = numbers(n, words as u32);
+    let input = gpu.buffer(&src)?;
+    let program = gpu.build_with("large_private", Some(8), &format!("-DWORDS={words}"))?;
+    let host = |i: usize, group: usize| {
+        let mut heap: Vec<i32> = (0..words).map(|k| (k * 7 + i) as i32).collect();
+        for k in 0..64 {
+            let from = heap[(k * 4111 + i % group) % words];
+            let to = &mut heap[(src[i] as usize + k * 977) % words];
+            *to = to.wrapping_add(from);
+        }
+        let sum = |sum: i32, value: &i32| sum.wrapping_mul(3).wrapping_add(*value);
+        heap[i % group % 16..].iter().step_by(16).fold(0, sum)
+    };
+    for group in [64, 24] {
+        let output = gpu.buffer(&vec![0i32; n])?;
+        program.run("large_private", &[input.arg(), output.arg()], &Launch::linear(n, group))?;
+        same(&output.read()?, &(0..n).map(|i| host(i, group)).collect::<Vec<_>>())?;
+    }
+    Ok(())
 }
 
 fn register_pressure(width: u32) -> Outcome {

@@ -20,6 +20,7 @@ use super::target::Target;
 use crate::ir::{BinaryOp, BlockId, Family, Function, Instruction, Op, Reg, Type as IrType, UnaryOp};
 use flags::Flags;
 use gencl_isa::Type;
+pub use payload::PrivatePlace;
 use rustc_hash::FxHashMap;
 
 /// Why selection cannot go on.
@@ -53,8 +54,10 @@ pub struct Selected {
     pub local_ids: bool,
     /// Does it use barriers?
     pub barrier: bool,
-    /// Bytes of private memory per lane, a multiple of 64; 0 when it uses none.
+    /// Bytes of private memory per lane, a multiple of 32; 0 when it uses none.
     pub private_size: u32,
+    /// Where it is.
+    pub private_place: PrivatePlace,
 }
 
 /// Constants that have been put in registers, in the block at hand.
@@ -89,17 +92,22 @@ struct Selector<'a> {
     barrier: bool,
 }
 
-/// Selects instructions for a kernel of `simd` lanes.
+/// Selects instructions for a kernel of `simd` lanes, with its private memory at a place.
 ///
 /// # Errors
 /// An operation that the target does not have, or IR that breaks its rules.
-pub fn select(function: &Function, target: &Target, simd: u32) -> Result<Selected, (String, Failure)> {
+pub fn select(
+    function: &Function,
+    target: &Target,
+    simd: u32,
+    place: PrivatePlace,
+) -> Result<Selected, (String, Failure)> {
     let at = |what: &str| {
         let what = what.to_string();
         move |f: Failure| (what, f)
     };
     let facts = scalars::analyse(function);
-    let payload = payload::plan(function, simd, target.constants).map_err(at("the payload"))?;
+    let payload = payload::plan(function, simd, place, target.constants).map_err(at("the payload"))?;
     let mut s = Selector {
         function,
         target,
@@ -135,6 +143,7 @@ pub fn select(function: &Function, target: &Target, simd: u32) -> Result<Selecte
         local_ids: s.payload.local_ids,
         barrier: s.barrier,
         private_size: s.payload.private_size,
+        private_place: s.payload.private_place,
     })
 }
 

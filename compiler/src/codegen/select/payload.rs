@@ -8,6 +8,16 @@ use crate::ir::{Family, Form, Function, Input, Op, Reg, Type as IrType, UnaryOp,
 use gencl_isa::{Arf, Condition, Flag, Opcode, Type};
 use gencl_program::{Push, PushSource};
 
+/// Where private memory is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PrivatePlace {
+    /// In the thread's scratch memory, behind the spilled registers.
+    #[default]
+    Scratch,
+    /// In a buffer, a part for each number of a hardware thread ([`Target::thread_number`](crate::codegen::target::Target)).
+    Stack,
+}
+
 /// What a kernel wants in its payload, and where it is.
 #[derive(Default)]
 pub struct Payload {
@@ -19,6 +29,8 @@ pub struct Payload {
     pub local_ids: bool,
     /// Bytes of private memory per lane.
     pub private_size: u32,
+    /// Where it is.
+    pub private_place: PrivatePlace,
     /// Is the mask of dispatched lanes needed?
     wants_mask: bool,
     /// Are flags used?
@@ -34,8 +46,8 @@ pub struct Payload {
 }
 
 /// Decides about the payload of a kernel, with at most so many registers of constants.
-pub fn plan(function: &Function, simd: u32, most: u32) -> Result<Payload, Failure> {
-    let mut p = Payload::default();
+pub fn plan(function: &Function, simd: u32, place: PrivatePlace, most: u32) -> Result<Payload, Failure> {
+    let mut p = Payload { private_place: place, ..Payload::default() };
     let mut wanted: Vec<(PushSource, u32)> = Vec::new();
     let mut want = |source: PushSource, size: u32| {
         if !wanted.contains(&(source, size)) {
@@ -70,6 +82,9 @@ pub fn plan(function: &Function, simd: u32, most: u32) -> Result<Payload, Failur
     if function.private_size > 0 {
         p.private_size = function.private_size.next_multiple_of(GRF);
         p.wants_lanes = true;
+        if place == PrivatePlace::Stack {
+            want(PushSource::StackBase, 4);
+        }
         if u64::from(p.private_size) * u64::from(simd) > 1 << 21 {
             return Err(Failure::unsupported(format!(
                 "{} bytes of private memory per work-item",
@@ -166,23 +181,41 @@ impl Selector<'_> {
         self.payload.lanes = Some(numbers.val());
     }
 
-    /// The address of each lane's private memory: scratch base, after the spill area, lane by lane.
-    fn find_private_memory(&mut self) -> Result<(), Failure> {
-        let (Some(header), Some(lanes)) = (self.payload.header, self.payload.lanes) else {
-            return Err(Failure::internal("private memory without a header"));
-        };
+    /// The address of the thread's private memory.
+    fn thread_base(&mut self) -> Result<Val, Failure> {
+        let pointer = Val::reg(self.header()?.plus(5 * 4), 0, Type::UD);
         let base = self.b.scalar(Type::UD);
-        let pointer = Val::reg(header.plus(5 * 4), 0, Type::UD);
-        self.b.op(Operation::new(Opcode::And), base, &[pointer, Val::imm(0xffff_fc00, Type::UD)]);
-        self.b.op(Operation::new(Opcode::Add), base, &[base.val(), Val::imm(0, Type::UD)]);
-        if let Some(last) = self.b.program.blocks.last_mut().and_then(|b| b.insts.last_mut()) {
-            last.fixup = Some(Fixup::SpillSize);
+        match self.payload.private_place {
+            PrivatePlace::Scratch => {
+                self.b.op(Operation::new(Opcode::And), base, &[pointer, Val::imm(0xffff_fc00, Type::UD)]);
+                self.b.op(Operation::new(Opcode::Add), base, &[base.val(), Val::imm(0, Type::UD)]);
+                if let Some(last) = self.b.program.blocks.last_mut().and_then(|b| b.insts.last_mut()) {
+                    last.fixup = Some(Fixup::SpillSize);
+                }
+            }
+            PrivatePlace::Stack => {
+                let bits = self.target.thread_number;
+                let bits = bits.ok_or_else(|| Failure::internal("threads are not numbered"))?;
+                self.b.op(Operation::new(Opcode::And), base, &[pointer, Val::imm(bits.into(), Type::UD)]);
+                let size = Val::imm(u64::from(self.payload.private_size * self.b.simd), Type::UD);
+                self.multiply(base, base.val(), size);
+                let begin = self.pushed(PushSource::StackBase, 4)?;
+                self.b.op(Operation::new(Opcode::Add), base, &[base.val(), begin]);
+            }
         }
+        Ok(base.val())
+    }
+
+    /// The address of each lane's private memory: the thread's, lane by lane.
+    fn find_private_memory(&mut self) -> Result<(), Failure> {
+        let lanes = self.payload.lanes;
+        let lanes = lanes.ok_or_else(|| Failure::internal("private memory without numbers of lanes"))?;
+        let base = self.thread_base()?;
         let offset = self.b.vector(Type::UD);
         self.b.mov(offset, lanes);
         let size = Val::imm(u64::from(self.payload.private_size), Type::UD);
         self.multiply(offset, offset.val(), size);
-        self.b.op(Operation::new(Opcode::Add), offset, &[offset.val(), base.val()]);
+        self.b.op(Operation::new(Opcode::Add), offset, &[offset.val(), base]);
         self.payload.private_base = Some(match self.target.memory {
             Memory::Surface(_) => offset.val(),
             Memory::A64 => {

@@ -12,6 +12,9 @@ use gencl_simulator::memory::{AddressSpace, Cursor, Object, PAGE_SIZE};
 /// Where scratch is, below all buffers of [`Memory`].
 const SCRATCH: u64 = 1 << 20;
 
+/// Where private memory is that is not in scratch.
+const STACK: u64 = 3 << 20;
+
 /// Where the binding table and its one surface state are.
 const SURFACES: u64 = 2 << 20;
 /// From the binding table to the surface state.
@@ -66,6 +69,10 @@ pub fn execute(compiled: &Compiled, launch: &Launch, memory: &mut Memory) -> Res
     if kernel.scratch_size > 0 {
         let size = u64::from(kernel.scratch_size * slots).next_multiple_of(PAGE_SIZE);
         objects.push((SCRATCH, Object::create(size).map_err(|e| e.to_string())?));
+    }
+    if kernel.stack_size > 0 {
+        let size = u64::from(kernel.stack_size * slots).next_multiple_of(PAGE_SIZE);
+        objects.push((STACK, Object::create(size).map_err(|e| e.to_string())?));
     }
     let space = AddressSpace::new(objects).ok_or("buffers overlap")?;
     let mut cursor = Cursor::default();
@@ -156,6 +163,7 @@ fn pushed(source: PushSource, launch: &Launch, size: u32) -> Vec<u8> {
         PushSource::LocalSize(d) | PushSource::EnqueuedLocalSize(d) => {
             number(launch.local_size[usize::from(d)].into())
         }
+        PushSource::StackBase => number(STACK),
         other => panic!("the tests do not push {other:?}"),
     }
 }

@@ -357,6 +357,17 @@ fn random_kernels_compute_the_same_without_quadwords() {
     }
 }
 
+/// Threads find their private memory in a buffer, where scratch memory has no room for it.
+#[test]
+fn random_kernels_compute_the_same_with_private_memory_in_a_buffer() {
+    for target in without_qwords().filter(|target| target.thread_number.is_some()) {
+        let small = Target { scratch: 64, ..target.clone() };
+        let kernel = code_for(&small, &random_for(&small, 0, ControlFlow::default()), simd(8)).kernel;
+        assert_eq!((kernel.scratch_size, kernel.stack_size), (0, 8 * 32));
+        check_random_kernels(&small, 20, &[(16, None), (8, None)]);
+    }
+}
+
 /// Runs random kernels as code of each number of lanes, and of registers if that is limited.
 fn check_random_kernels(target: &Target, seeds: u32, shapes: &[(u32, Option<u32>)]) {
     let all = (0..seeds).flat_map(|seed| ControlFlow::NAMES.iter().map(move |&(name, by)| (seed, name, by)));

@@ -111,6 +111,8 @@ impl<'l> Group<'l> {
                 PushSource::ConstantBase => self.constant_base,
                 PushSource::VariableBase => self.variable_base,
                 PushSource::PrintfBuffer => launch.printf_buffer,
+                // Private memory has no address here.
+                PushSource::StackBase => 0,
             },
         })
     }

@@ -463,6 +463,7 @@ fn input(parts: &mut Parts, operands: &mut OpenOperands) -> Parsed<Input> {
             "constant_base" => PushSource::ConstantBase,
             "variable_base" => PushSource::VariableBase,
             "printf_buffer" => PushSource::PrintfBuffer,
+            "stack_base" => PushSource::StackBase,
             other => return Err(format!("`{other}` is not a push")),
         }),
         other => return Err(format!("`{other}` is not an input")),

@@ -197,6 +197,7 @@ fn input_name(input: Input) -> &'static str {
             PushSource::ConstantBase => "push.constant_base",
             PushSource::VariableBase => "push.variable_base",
             PushSource::PrintfBuffer => "push.printf_buffer",
+            PushSource::StackBase => "push.stack_base",
         },
     }
 }
@@ -222,7 +223,8 @@ fn attributes(op: &Op) -> Vec<String> {
                 | PushSource::ArgumentBlock
                 | PushSource::ConstantBase
                 | PushSource::VariableBase
-                | PushSource::PrintfBuffer => Vec::new(),
+                | PushSource::PrintfBuffer
+                | PushSource::StackBase => Vec::new(),
             },
         },
         _ => Vec::new(),

@@ -101,6 +101,7 @@ fn random_instruction(choices: &[u32], blocks: u32, linear: bool) -> Option<(Ins
         PushSource::ConstantBase,
         PushSource::VariableBase,
         PushSource::PrintfBuffer,
+        PushSource::StackBase,
     ];
     let inputs = [
         Input::LocalId(number as u8),
