@@ -1,6 +1,8 @@
 //! Variables whose value in a lane is that of the first lane and a number of equal steps: local ids, what is computed of them
 //! and of constants, and all that is the same in all lanes. A scalar is enough for them.
 
+use std::collections::BTreeSet;
+
 use gencl_isa::Type;
 use gencl_simulator::eu::operand::Place;
 use gencl_simulator::translated::abi::Pattern;
@@ -20,12 +22,17 @@ pub struct Affine {
     pub size: usize,
 }
 
-/// Which variables can be kept so.
-pub fn of_variables(plan: &Plan<'_>, variables: &Variables, strides: &[Stride]) -> Vec<Option<Affine>> {
+/// Which variables can be kept so. Those that are written lane `by_lane` cannot.
+pub fn of_variables(
+    plan: &Plan<'_>,
+    variables: &Variables,
+    strides: &[Stride],
+    by_lane: &BTreeSet<usize>,
+) -> Vec<Option<Affine>> {
     let mut found: Vec<Option<Affine>> = Vec::with_capacity(strides.len());
     for (number, stride) in strides.iter().enumerate() {
         let step = match stride {
-            Stride::Known(step) => Some(*step),
+            Stride::Known(step) if !by_lane.contains(&number) => Some(*step),
             _ => None,
         };
         let size = if variables.all[number].initial.is_empty() { 4 } else { 2 };

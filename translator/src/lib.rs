@@ -15,6 +15,7 @@ pub mod message;
 pub mod modes;
 pub mod native;
 pub mod plan;
+pub mod serial;
 pub mod spin;
 pub mod split;
 pub mod variables;

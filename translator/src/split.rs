@@ -3,7 +3,7 @@
 //! Compilers add an offset of each lane to a pointer that is the same for all. The sums are what a message is sent; for host code the
 //! two parts are better: lanes are compared and bounds are checked with half the bits, and gathers take offsets of 32.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use gencl_isa::Type;
 use gencl_simulator::eu::op::Op;
@@ -39,11 +39,18 @@ pub struct Sums {
 }
 
 impl Sums {
-    /// Finds the variables that are only ever written as such sums, in whole parts.
-    pub fn new(plan: &Plan<'_>, flow: &Flow, variables: &Variables, affine: &[Option<Affine>]) -> Sums {
+    /// Finds the variables that are only ever written as such sums, in whole parts, and not lane `by_lane`.
+    pub fn new(
+        plan: &Plan<'_>,
+        flow: &Flow,
+        variables: &Variables,
+        affine: &[Option<Affine>],
+        by_lane: &BTreeSet<usize>,
+    ) -> Sums {
         let sums: Vec<Option<Sum>> =
             plan.steps.iter().zip(plan.ops).map(|(step, op)| sum(step, op)).collect();
         let mut whole: Vec<bool> = variables.all.iter().map(|v| v.initial.is_empty()).collect();
+        by_lane.iter().for_each(|variable| whole[*variable] = false);
         // While a thread waits, nothing but its registers is kept.
         let waits = plan.steps.iter().enumerate().filter(|(_, step)| matches!(step, Step::Wait));
         for block in waits.filter_map(|(index, _)| flow.block_at(index + 1)) {
@@ -87,7 +94,7 @@ impl Sums {
 }
 
 /// The sum that an instruction is.
-fn sum(step: &Step, op: &Op) -> Option<Sum> {
+pub fn sum(step: &Step, op: &Op) -> Option<Sum> {
     let plain = usize::from(op.lanes) == LANES
         && op.condition.is_none()
         && op.dst.ty.size() == 8

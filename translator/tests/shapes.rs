@@ -1,8 +1,8 @@
 //! What becomes of small kernels: which ways through memory there are, what the interpreter is left with, what is refused.
 
 use gencl_isa::{
-    Arf, Condition, Descriptor, Destination, Extra, Generation, Instruction, Opcode, Operand, Region,
-    Register, Send, SharedFunction, Source, Type, encode,
+    Arf, Branch, Condition, Descriptor, Destination, Extra, Generation, Instruction, Opcode, Operand,
+    Predicate, PredicateControl, Region, Register, Send, SharedFunction, Source, Type, encode,
 };
 use gencl_simulator::translated::abi::{Pattern, Request, VERSION, Variant};
 use gencl_translator::{Refused, Written, to_ir};
@@ -113,6 +113,30 @@ fn what_is_loaded_is_only_gathered_with() {
     body.extend([addresses(6), read(4, 6), addresses(10), read(12, 10)]);
     let ir = written(&body, Pattern::Consecutive).unwrap().ir;
     assert_eq!(ir.matches("call <8 x i32> @llvm.masked.gather").count(), 1);
+}
+
+#[test]
+fn lanes_that_walk_their_own_ways_do_so_alone() {
+    let mut body = offsets().to_vec();
+    body.extend([addresses(6), read(8, 6)]);
+    // Until what is read is not less than the local id.
+    let shift = Operand::Immediate { bits: 2, ty: Type::UW };
+    body.push(instruction(Opcode::Shl, 8, (4, Type::UD), &[grf(8, 0, ROW, Type::UD), shift]));
+    body.extend([addresses(6), read(8, 6)]);
+    let mut less =
+        instruction(Opcode::Cmp, 8, (10, Type::UD), &[grf(8, 0, ROW, Type::UD), grf(3, 0, ROW, Type::UD)]);
+    less.condition = Some(Condition::Less);
+    let mut back = Instruction::new(Opcode::While, 8);
+    back.predicate = Some(Predicate { control: PredicateControl::Normal, inverse: false });
+    back.extra = Extra::Branch(Branch { jip: -64, ..Branch::default() });
+    let gathers = |last: Instruction| {
+        let body = [&body[..], &[last, back]].concat();
+        written(&body, Pattern::Consecutive).unwrap().ir.contains("masked.gather")
+    };
+    assert!(!gathers(less));
+    // What is done for all lanes at once is not for one alone.
+    less.no_mask = true;
+    assert!(gathers(less));
 }
 
 #[test]

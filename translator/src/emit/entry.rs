@@ -291,7 +291,7 @@ impl Emitter<'_> {
         }
     }
 
-    fn copy(&mut self, ty: Ty, place: &Value, file: &Value, save: bool) {
+    pub(super) fn copy(&mut self, ty: Ty, place: &Value, file: &Value, save: bool) {
         let (from, to) = if save { (place, file) } else { (file, place) };
         let value = self.f.load(ty, from, FILE);
         self.f.store(&value, to, FILE);

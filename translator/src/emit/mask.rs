@@ -30,7 +30,7 @@ impl Emitter<'_> {
     /// The channels for which an instruction executes; `None` for all.
     pub(super) fn mask(&mut self, index: usize) -> Option<Value> {
         let op = &self.plan.ops[index];
-        let enabled = self.enabled(index);
+        let enabled = if self.lane.is_some() { None } else { self.enabled(index) };
         let mut mask = match op.predicate {
             Some(predicate) if !op.predicate_is_operand => {
                 let bits = self.predicate(index, predicate);
@@ -54,20 +54,29 @@ impl Emitter<'_> {
 
     /// The channels of an instruction for which a predicate holds.
     pub(super) fn predicate(&mut self, index: usize, predicate: Pred) -> Value {
+        let bits = match self.lane_flag(u32::from(self.plan.ops[index].flag_bit)) {
+            Some(place) => self.lane_bit(&place),
+            None => self.predicate_bits(index, predicate.control),
+        };
+        if predicate.inverse {
+            let ones = Value::int(bits.ty, u64::MAX);
+            return self.f.binary("xor", &bits, &ones);
+        }
+        bits
+    }
+
+    /// The flags of an instruction's channels, combined.
+    fn predicate_bits(&mut self, index: usize, control: PredicateControl) -> Value {
         use PredicateControl as P;
         let op = &self.plan.ops[index];
         let (lanes, channel) = (u32::from(op.lanes), u32::from(op.channel));
-        let bits = match predicate.control {
-            P::Any2H | P::Any4H | P::Any8H | P::Any16H | P::Any32H => {
-                self.grouped(index, predicate.control, false)
-            }
-            P::All2H | P::All4H | P::All8H | P::All16H | P::All32H => {
-                self.grouped(index, predicate.control, true)
-            }
+        match control {
+            P::Any2H | P::Any4H | P::Any8H | P::Any16H | P::Any32H => self.grouped(index, control, false),
+            P::All2H | P::All4H | P::All8H | P::All16H | P::All32H => self.grouped(index, control, true),
             P::AnyV | P::AllV => {
                 let places = self.flags.clone();
                 let [a, b] = [self.dword(&places[0]), self.dword(&places[1])];
-                let both = self.f.binary(if predicate.control == P::AnyV { "or" } else { "and" }, &a, &b);
+                let both = self.f.binary(if control == P::AnyV { "or" } else { "and" }, &a, &b);
                 let first = u32::from(op.flag_base & 31);
                 let moved = self.f.binary("lshr", &both, &Value::int(I32, u64::from(first)));
                 self.channels(&moved, channel, lanes)
@@ -76,12 +85,7 @@ impl Emitter<'_> {
                 let bits = self.flags_from(u32::from(op.flag_base));
                 self.channels(&bits, channel, lanes)
             }
-        };
-        if predicate.inverse {
-            let ones = Value::int(bits.ty, u64::MAX);
-            return self.f.binary("xor", &bits, &ones);
         }
-        bits
     }
 
     /// A predicate that is the same for all channels of a group.
@@ -136,6 +140,10 @@ impl Emitter<'_> {
 
     /// Sets flags from a bit on to `bits`, where the mask (`None`: everywhere) says so. They are all in one register.
     pub(super) fn set_flags(&mut self, first: u32, bits: &Value, mask: Option<&Value>) {
+        if let Some(place) = self.lane_flag(first) {
+            self.set_lane_flag(&place, bits, mask);
+            return;
+        }
         let place = self.flags[(first / 32) as usize].clone();
         let shift = Value::int(I32, u64::from(first % 32));
         let wide = |emitter: &mut Self, value: &Value| {

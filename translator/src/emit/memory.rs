@@ -23,7 +23,7 @@ fn mark(memory: Memory) -> &'static str {
 }
 
 /// The bits of an offset in shared local memory that count.
-const LOCAL_OFFSET_BITS: u64 = 0x0fff_ffff;
+pub(super) const LOCAL_OFFSET_BITS: u64 = 0x0fff_ffff;
 
 /// So many bytes ahead of a read of lanes that follow each other is what will be read soon: the next threads' part. Hosts find that out by
 /// themselves only when the accesses are many and close together.
@@ -31,15 +31,15 @@ const PREFETCHED: usize = 1024;
 
 /// The memory that an instruction may access without asking.
 #[derive(Clone)]
-struct Reach {
+pub(super) struct Reach {
     /// Address of the first byte, of the addresses' type.
-    start: Value,
+    pub(super) start: Value,
     /// Bytes, of the addresses' type.
-    size: Value,
+    pub(super) size: Value,
     /// Where it is.
-    host: Value,
+    pub(super) host: Value,
     /// Its window, if it has one.
-    window: Option<u32>,
+    pub(super) window: Option<u32>,
 }
 
 /// A part of addresses that are sums.
@@ -67,13 +67,17 @@ impl Addresses {
 }
 
 /// What the ways through a read have found, to be joined.
-struct Ways {
-    join: Label,
+pub(super) struct Ways {
+    pub(super) join: Label,
     incoming: Vec<(Vec<Value>, Label)>,
 }
 
 impl Ways {
-    fn add(&mut self, emitter: &mut Emitter<'_>, values: Vec<Value>) {
+    pub(super) fn new(join: Label) -> Ways {
+        Ways { join, incoming: Vec::new() }
+    }
+
+    pub(super) fn add(&mut self, emitter: &mut Emitter<'_>, values: Vec<Value>) {
         let from = emitter.f.current();
         self.incoming.push((values, from));
         emitter.f.jump(self.join);
@@ -83,26 +87,39 @@ impl Ways {
 impl Emitter<'_> {
     fn reach(&mut self, memory: Memory) -> Reach {
         match memory {
-            Memory::Local => {
-                let host = self.constant(POINTER, offset_of!(Frame, local));
-                let size = self.constant(I32, offset_of!(Frame, local_size));
-                Reach { start: Value::int(I32, 0), size, host, window: None }
-            }
+            Memory::Local => self.local_reach(),
             Memory::Global => {
-                let number = self.windows;
-                self.windows += 1;
-                let windows = self.constant(POINTER, offset_of!(Frame, windows));
-                let window = self.f.at(&windows, number as usize * size_of::<Window>());
-                let mut field = |ty, offset| {
-                    let at = self.f.at(&window, offset);
-                    self.f.load(ty, &at, FRAME)
-                };
-                let start = field(I64, offset_of!(Window, start));
-                let size = field(I64, offset_of!(Window, size));
-                let host = field(POINTER, offset_of!(Window, host));
-                Reach { start, size, host, window: Some(number) }
+                let number = self.next_window();
+                self.reach_of(number)
             }
         }
+    }
+
+    /// Shared local memory.
+    pub(super) fn local_reach(&mut self) -> Reach {
+        let host = self.constant(POINTER, offset_of!(Frame, local));
+        let size = self.constant(I32, offset_of!(Frame, local_size));
+        Reach { start: Value::int(I32, 0), size, host, window: None }
+    }
+
+    /// A window.
+    pub(super) fn reach_of(&mut self, number: u32) -> Reach {
+        let windows = self.constant(POINTER, offset_of!(Frame, windows));
+        let window = self.f.at(&windows, number as usize * size_of::<Window>());
+        let mut field = |ty, offset| {
+            let at = self.f.at(&window, offset);
+            self.f.load(ty, &at, FRAME)
+        };
+        let start = field(I64, offset_of!(Window, start));
+        let size = field(I64, offset_of!(Window, size));
+        let host = field(POINTER, offset_of!(Window, host));
+        Reach { start, size, host, window: Some(number) }
+    }
+
+    /// The number of a window that no other instruction has.
+    pub(super) fn next_window(&mut self) -> u32 {
+        self.windows += 1;
+        self.windows - 1
     }
 
     /// Are accesses of so many bytes at these offsets inside?
@@ -120,7 +137,7 @@ impl Emitter<'_> {
     }
 
     /// Are addresses multiples of a power of two? `None`: of 1 they are.
-    fn aligned(&mut self, addresses: &Value, alignment: usize) -> Option<Value> {
+    pub(super) fn aligned(&mut self, addresses: &Value, alignment: usize) -> Option<Value> {
         if alignment == 1 {
             return None;
         }
@@ -128,7 +145,7 @@ impl Emitter<'_> {
         Some(self.f.compare("icmp eq", &low, &Value::int(addresses.ty, 0)))
     }
 
-    fn both(&mut self, a: &Value, b: Option<&Value>) -> Value {
+    pub(super) fn both(&mut self, a: &Value, b: Option<&Value>) -> Value {
         b.map_or_else(|| a.clone(), |b| self.f.binary("and", a, b))
     }
 
@@ -158,7 +175,7 @@ impl Emitter<'_> {
         } else {
             Vec::new()
         };
-        let mut ways = Ways { join: self.f.label(), incoming: Vec::new() };
+        let mut ways = Ways::new(self.f.label());
         let lane_mask = mask.as_ref().map(|mask| self.f.mask(mask));
         if lanes == 1 {
             self.alone(message, &reach, &addresses.first, &data, &mut ways);
@@ -278,7 +295,7 @@ impl Emitter<'_> {
     }
 
     /// What was read, whichever way.
-    fn joined(&mut self, ways: &Ways) -> Vec<Value> {
+    pub(super) fn joined(&mut self, ways: &Ways) -> Vec<Value> {
         let count = ways.incoming.first().map_or(0, |(values, _)| values.len());
         let values = (0..count).map(|k| {
             let incoming: Vec<(Value, Label)> =
@@ -483,7 +500,14 @@ impl Emitter<'_> {
     }
 
     /// The only lane's access.
-    fn alone(&mut self, message: &Lanes, reach: &Reach, address: &Value, data: &[Value], ways: &mut Ways) {
+    pub(super) fn alone(
+        &mut self,
+        message: &Lanes,
+        reach: &Reach,
+        address: &Value,
+        data: &[Value],
+        ways: &mut Ways,
+    ) {
         let offset = self.f.binary("sub", address, &reach.start);
         let inside = self.inside(reach, &offset, message.span());
         let aligned = self.aligned(address, message.alignment);
@@ -507,7 +531,7 @@ impl Emitter<'_> {
     }
 
     /// The components at one place.
-    fn components_at(&mut self, message: &Lanes, at: &Value) -> Vec<Value> {
+    pub(super) fn components_at(&mut self, message: &Lanes, at: &Value) -> Vec<Value> {
         let how = format!("align {}, {}", message.alignment.min(message.size), mark(message.memory));
         let read = |(inner, _): &(usize, usize)| {
             let at = self.f.at(at, *inner);
@@ -639,7 +663,7 @@ impl Emitter<'_> {
             self.find(window, &address);
         }
         self.store_operands(index, Some(&addresses));
-        self.execute(index);
+        self.execute_enabled(index);
         let lanes = addresses.ty.lanes;
         let values = if message.write {
             Vec::new()
@@ -681,7 +705,7 @@ impl Emitter<'_> {
         let aligned = self.aligned(&address, message.alignment);
         let holds = self.both(&inside, aligned.as_ref());
         let (here, outside) = (self.f.label(), self.f.label());
-        let mut ways = Ways { join: self.f.label(), incoming: Vec::new() };
+        let mut ways = Ways::new(self.f.label());
         self.f.branch_likely(&holds, here, outside);
         self.f.begin(here);
         let at = self.f.offset(&reach.host, &offset);
@@ -701,7 +725,7 @@ impl Emitter<'_> {
             self.find(window, &address);
         }
         self.store_operands(index, None);
-        self.execute(index);
+        self.execute_enabled(index);
         let mut values = Vec::new();
         if !message.write {
             let at = self.f.at(&self.file.clone(), message.data);

@@ -12,6 +12,7 @@ mod mask;
 mod math;
 mod memory;
 mod operand;
+mod serial;
 
 use std::mem::offset_of;
 
@@ -24,6 +25,7 @@ use crate::hints::{self, Stride};
 use crate::ir::{Function, I8, I32, I64, Label, POINTER, Ty, Value};
 use crate::message::Message;
 use crate::plan::{Plan, Step};
+use crate::serial as serials;
 use crate::split::{self, Sums};
 use crate::variables::Variables;
 use crate::{Refused, Written};
@@ -94,6 +96,8 @@ pub struct Emitter<'a> {
     affine: Vec<Option<Affine>>,
     /// What is written now is for the first lane only.
     scalar: bool,
+    /// What is written now is for one lane of a loop that is executed lane by lane.
+    lane: Option<serial::Lane>,
     sums: Sums,
     /// Base and offsets of each part of a sum.
     parts: Vec<[Value; 2]>,
@@ -127,11 +131,14 @@ pub fn emit(plan: &Plan<'_>, flow: &Flow) -> Result<Written, Refused> {
     let waiting = flow.targets.iter().map(|_| pointer(&mut f, 4)).collect();
     let all = variables.as_ref().map_or(&[][..], |v| &v.all);
     let places = all.iter().map(|v| f.variable((v.end - v.start).next_multiple_of(4))).collect();
+    let mut serial = Vec::new();
     let (strides, affine, sums) = match &variables {
         Some(variables) => {
             let strides = hints::of_variables(plan, variables);
-            let affine = affine::of_variables(plan, variables, &strides);
-            let sums = Sums::new(plan, flow, variables, &affine);
+            serial = serials::find(plan, flow, variables, &strides);
+            let by_lane = serials::written(&serial);
+            let affine = affine::of_variables(plan, variables, &strides, &by_lane);
+            let sums = Sums::new(plan, flow, variables, &affine, &by_lane);
             (strides, affine, sums)
         }
         None => (Vec::new(), Vec::new(), Sums { sums: vec![None; plan.ops.len()], ..Sums::default() }),
@@ -151,6 +158,7 @@ pub fn emit(plan: &Plan<'_>, flow: &Flow) -> Result<Written, Refused> {
         strides,
         affine,
         scalar: false,
+        lane: None,
         sums,
         parts,
         flags,
@@ -162,8 +170,18 @@ pub fn emit(plan: &Plan<'_>, flow: &Flow) -> Result<Written, Refused> {
         interpreted: 0,
     };
     let entry = emitter.entry();
-    for block in 0..flow.blocks.len() {
-        emitter.block(block);
+    let mut block = 0;
+    while block < flow.blocks.len() {
+        block = match serial.iter().find(|serial| serial.blocks.start == block) {
+            Some(serial) => {
+                emitter.serial_loop(serial);
+                serial.blocks.end
+            }
+            None => {
+                emitter.block(block);
+                block + 1
+            }
+        };
     }
     emitter.f.begin(fault);
     emitter.f.ret(&Value::int(I32, u64::from(FAULT)));
@@ -234,6 +252,7 @@ impl Emitter<'_> {
             Step::Message(Message::End) => self.f.ret(&Value::int(I32, 0)),
             Step::Control(bits) => self.set_control(*bits),
             Step::Interpret => self.interpret(index),
+            Step::Branch(branch) if self.lane.is_some() => self.lane_branch(index, *branch),
             Step::Branch(branch) => self.branch(index, *branch),
             Step::Wait => self.wait(index),
         }

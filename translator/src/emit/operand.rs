@@ -38,7 +38,7 @@ impl Emitter<'_> {
     pub(super) fn bits(&mut self, index: usize, number: usize) -> Value {
         let op = &self.plan.ops[index];
         let src = &op.src[number];
-        let lanes = if self.scalar { 1 } else { u32::from(op.lanes) };
+        let lanes = if self.scalar || self.lane.is_some() { 1 } else { u32::from(op.lanes) };
         let size = src.ty.size() * 8;
         let ty = Ty::int(size, lanes);
         let one = Ty::int(size, 1);
@@ -50,6 +50,9 @@ impl Emitter<'_> {
                 return self.flag_operand(*at, ty);
             }
             _ => {}
+        }
+        if let (Place::Packed(_), Some(place)) = (&src.place, self.lane_use(index, number)) {
+            return self.f.load(one, &place, FILE);
         }
         if let Place::Scalar(_) = &src.place {
             let element = self.elements(index, number, one);
@@ -162,6 +165,17 @@ impl Emitter<'_> {
 
     /// Writes elements as they are to write `number` of an instruction.
     pub(super) fn write(&mut self, index: usize, number: usize, bits: &Value, mask: Option<&Value>) {
+        if let Some(place) = self.lane_definition(index, number) {
+            let new = match mask {
+                Some(mask) => {
+                    let old = self.f.load(bits.ty, &place, FILE);
+                    self.f.select(mask, bits, &old)
+                }
+                None => bits.clone(),
+            };
+            self.f.store(&new, &place, FILE);
+            return;
+        }
         let plan = self.plan;
         let access = &plan.effects[index].definitions[number].access;
         if let Some(variables) = &self.variables {

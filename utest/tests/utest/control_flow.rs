@@ -20,6 +20,8 @@ const KERNELS: &[(&str, Host)] = &[
     ("compiler_loop_value", loop_value),
     ("compiler_switch", switch),
     ("compiler_short_circuit", short_circuit),
+    ("compiler_gather_loop", gather_loop),
+    ("compiler_gather_nested", gather_nested),
 ];
 
 pub fn cases() -> Vec<Case> {
@@ -324,4 +326,44 @@ fn short_circuit(src: &[i32], i: usize) -> i32 {
         b -= 5;
     }
     r
+}
+
+fn gather_loop(src: &[i32], i: usize) -> i32 {
+    let (mut fuel, mut sum) = (40i32, 0i32);
+    let mut at = src[i] as u32 & 15;
+    loop {
+        fuel -= 1;
+        if fuel < 0 {
+            break;
+        }
+        let v = src[at as usize];
+        at = at.wrapping_mul(3).wrapping_add(v as u32) & 15;
+        if v > sum {
+            continue;
+        }
+        sum = sum.wrapping_add(v.wrapping_sub(src[at as usize]));
+        if v & 7 == 3 {
+            break;
+        }
+    }
+    sum.wrapping_mul(64).wrapping_add(fuel)
+}
+
+fn gather_nested(src: &[i32], i: usize) -> i32 {
+    let byte = |at: u32| i64::from(src[at as usize / 4].to_le_bytes()[at as usize % 4]);
+    let mut sum = i64::from(src[i + 1]);
+    let mut k = src[i] as u32 & 7;
+    while k < (src[k as usize & 15] as u32 & 31) {
+        let mut at = k & 7;
+        loop {
+            sum += byte(at * 3);
+            at += 1 + (src[at as usize] as u32 & 3);
+            if at >= 15 {
+                break;
+            }
+        }
+        sum ^= i64::from(src[(at as usize & 7) * 2 + 1]);
+        k += 1;
+    }
+    (sum ^ (sum >> 32)) as i32
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use gencl_utest::{Arg, Case, Gpu, Launch, Outcome};
+use gencl_utest::{Arg, Case, Gpu, Launch, Outcome, Random};
 
 use crate::memory::same;
 
@@ -17,6 +17,8 @@ pub fn cases() -> Vec<Case> {
         own("engine_auto", auto),
         own("engine_interpret", interpret),
         own("engine_faults", faults),
+        own("engine_gather", gather),
+        own("engine_walk", walk),
         own("engine_without_translator", without_translator),
     ]
 }
@@ -122,10 +124,57 @@ fn interpret() -> Outcome {
 
 /// Faults inside translated kernels: the cases for that.
 fn faults() -> Outcome {
-    for name in ["fault_wild_pointer", "fault_endless_loop"] {
+    for name in ["fault_wild_pointer", "fault_endless_loop", "fault_wild_gather", "fault_endless_gather"] {
         child(name, &[("GENCL_ENGINE", "translate")])?;
     }
     Ok(())
+}
+
+/// Loops that are executed lane by lane: the cases for that.
+fn gather() -> Outcome {
+    for name in ["compiler_gather_loop", "compiler_gather_nested"] {
+        for width in Gpu::get()?.simd_widths() {
+            let errors = child(&format!("{name}/simd{width}"), &[("GENCL_ENGINE", "translate")])?;
+            says(errors, "kernel was translated", true)?;
+        }
+    }
+    Ok(())
+}
+
+/// Lanes that change between two buffers all the time, with one instruction.
+const WALK: &str = "
+    kernel void walk(global const uint *a, global const uint *b, global uint *out) {
+        uint at = get_global_id(0), rounds = 0;
+        while ((at & 31) != 7 && rounds < 100) {
+            global const uint *from = at & 64 ? a : b;
+            at = from[at & 255];
+            rounds++;
+        }
+        out[get_global_id(0)] = at + rounds * 1024;
+    }";
+
+fn walk() -> Outcome {
+    if !is_child() {
+        let errors = child("engine_walk", &[("GENCL_ENGINE", "translate")])?;
+        return says(errors, "kernel was translated", true);
+    }
+    let gpu = Gpu::get()?;
+    let mut random = Random::new(11);
+    let lists = [(), ()].map(|()| (0..256).map(|_| random.next_u32() & 1023).collect::<Vec<u32>>());
+    let expected: Vec<u32> = (0..200u32)
+        .map(|first| {
+            let (mut at, mut rounds) = (first, 0);
+            while at & 31 != 7 && rounds < 100 {
+                at = lists[usize::from(at & 64 == 0)][at as usize & 255];
+                rounds += 1;
+            }
+            at + rounds * 1024
+        })
+        .collect();
+    let (a, b, out) = (gpu.buffer(&lists[0])?, gpu.buffer(&lists[1])?, gpu.buffer(&[0u32; 200])?);
+    let program = gpu.build_source(WALK, "")?;
+    program.run("walk", &[a.arg(), b.arg(), out.arg()], &Launch::linear(200, 40))?;
+    same(&out.read()?, &expected)
 }
 
 /// A translator that ends at once: the kernel is interpreted, and the log says why.

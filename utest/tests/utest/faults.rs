@@ -26,6 +26,8 @@ pub fn cases() -> Vec<Case> {
         Case::new("fault_buffer_sizes", buffer_sizes),
         Case::of_gencl("the context is told why", "fault_wild_pointer", wild_pointer),
         Case::of_gencl("the context is told why", "fault_endless_loop", endless_loop),
+        Case::of_gencl("the context is told why", "fault_wild_gather", wild_gather),
+        Case::of_gencl("the context is told why", "fault_endless_gather", endless_gather),
     ]
 }
 
@@ -223,6 +225,29 @@ fn wild_pointer() -> Outcome {
 fn endless_loop() -> Outcome {
     fails(
         "kernel void bad(global volatile int *p) { while (p[get_global_id(0)] != 12345) p[512] = 0; }",
+        "too long",
+    )
+}
+
+/// Lanes that go their own ways, of which one leaves the buffer.
+fn wild_gather() -> Outcome {
+    fails(
+        "kernel void bad(global int *p) {
+            uint at = get_global_id(0) & 3, step = get_global_id(0) == 5 ? 0x10000000 : 3, sum = 0;
+            while (at < 0x70000000) { sum += p[at]; at += step + p[at & 63]; if (step == 3 && at > 900) break; }
+            p[0] = sum;
+        }",
+        "page fault",
+    )
+}
+
+fn endless_gather() -> Outcome {
+    fails(
+        "kernel void bad(global int *p) {
+            uint at = get_global_id(0) & 7;
+            while (at != 12345) at = p[at & 63] & 31;
+            p[0] = at;
+        }",
         "too long",
     )
 }

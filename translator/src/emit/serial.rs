@@ -1,0 +1,605 @@
+//! Loops that are executed lane by lane (`crate::serial`): one lane after the other goes through all its rounds.
+//!
+//! What lanes have of the variables is copied to arrays before, and back behind the loop; within it each element is a scalar variable. A lane
+//! changes nothing but its own elements. So there can be two versions of a loop: in the one where lanes begin, windows do not change, and a read
+//! outside of its window ends it; another window is looked for, and the lane begins anew. A lane to which that happens again
+//! is executed by the other version, where such reads are the interpreter's.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use gencl_simulator::eu::op::Branch;
+
+use super::memory::{LOCAL_OFFSET_BITS, Ways};
+use super::{Emitter, FILE};
+use crate::affine::Affine;
+use crate::ir::{BIT, I32, I64, Label, POINTER, Ty, Value};
+use crate::message::{Lanes, Memory, Message};
+use crate::plan::Step;
+use crate::serial::{Column, Serial};
+use crate::split::{self, Sum};
+
+/// What instructions are written for, while it is one lane.
+pub(super) struct Lane {
+    /// Its number.
+    number: Value,
+    /// First channel of the instruction that is written.
+    channel: u32,
+    /// Where the elements are.
+    columns: BTreeMap<Column, Value>,
+    /// Where the flags are, each a byte, by the bit of channel 0.
+    flags: BTreeMap<u8, Value>,
+    /// Of the loop's blocks.
+    labels: Vec<Label>,
+    /// First block.
+    first: usize,
+    /// Behind the loop.
+    exit: Label,
+    /// Where the lane begins anew after a read outside of its window; `None` in the version that asks the interpreter.
+    retry: Option<Label>,
+    /// Of messages whose addresses are sums.
+    sums: BTreeMap<usize, AddressSum>,
+}
+
+/// An address that is a scalar from before the loop and the lane's own offset.
+struct AddressSum {
+    /// The instruction that adds.
+    definition: usize,
+    /// Its source with the offset.
+    offset: usize,
+    /// Where the offset is kept, a signed number of 32 bits.
+    place: Value,
+    /// The scalar's offset in the window.
+    base: Value,
+    /// Where that is in the host's memory.
+    host: Value,
+    /// The first offset in the window that is outside for the message.
+    limit: Value,
+}
+
+/// Rounds after which a lane looks whether the launch is cancelled.
+const ROUNDS: u64 = 1024;
+
+/// What lanes share while the loop is executed.
+struct Shared {
+    /// Of each variable that lanes have elements of.
+    arrays: BTreeMap<usize, Value>,
+    /// Variables with elements from before the loop.
+    live_in: BTreeSet<usize>,
+    /// Variables with elements that are read behind it.
+    live_out: BTreeSet<usize>,
+    /// Of messages to buffers.
+    windows: BTreeMap<usize, Known>,
+    /// Where the number of rounds is until somebody looks whether the launch is cancelled.
+    rounds: Value,
+}
+
+/// What is known of a window while it does not change.
+#[derive(Clone)]
+struct Known {
+    /// Its number.
+    number: u32,
+    /// Where the first address is.
+    start: Value,
+    /// Where the first offset is that is outside for this message.
+    limit: Value,
+    /// Where the place in the host's memory is.
+    host: Value,
+}
+
+impl<'a> Emitter<'a> {
+    /// Writes a loop, from the label of its first block on.
+    pub(super) fn serial_loop(&mut self, serial: &Serial) {
+        self.f.begin(self.labels[serial.blocks.start]);
+        if let Some(target) = self.flow.target(serial.blocks.start) {
+            self.enable_waiting(target);
+        }
+        let shared = self.share(serial);
+        let lanes_left = self.f.variable(4);
+        let place = self.active.clone();
+        let active = self.dword(&place);
+        self.f.store(&active, &lanes_left, FILE);
+        let [next, some, done] = [self.f.label(), self.f.label(), self.f.label()];
+        self.f.begin(next);
+        let left = self.dword(&lanes_left);
+        let any = self.f.compare("icmp ne", &left, &Value::int(I32, 0));
+        self.f.branch(&any, some, done);
+        self.f.begin(some);
+        let lane = self.f.intrinsic("cttz", ".i32", I32, &[&left, &Value::int(BIT, 1)]);
+        let below = self.f.binary("sub", &left, &Value::int(I32, 1));
+        let rest = self.f.binary("and", &left, &below);
+        self.f.store(&rest, &lanes_left, FILE);
+        let parts = self.plan.variant.simd_width / serial.part;
+        let labels: Vec<Label> = (0..parts).map(|_| self.f.label()).collect();
+        let part = self.f.binary("udiv", &lane, &Value::int(I32, u64::from(serial.part)));
+        self.f.switch(&part, &labels);
+        for (part, label) in (0..parts).zip(labels) {
+            self.f.begin(label);
+            self.part_of_lanes(serial, &shared, &lane, part * serial.part, next);
+        }
+        self.f.begin(done);
+        for (variable, array) in &shared.arrays {
+            if shared.live_out.contains(variable) {
+                self.copy_variable(*variable, array, false);
+            }
+        }
+        let exit = self.flow.block_at(serial.exit).map_or(self.fault, |block| self.labels[block]);
+        self.f.jump(exit);
+    }
+
+    /// Makes the arrays, and looks at the windows.
+    fn share(&mut self, serial: &Serial) -> Shared {
+        let rounds = self.f.variable(4);
+        self.f.store(&Value::int(I32, ROUNDS), &rounds, FILE);
+        let mut shared = Shared {
+            arrays: BTreeMap::new(),
+            live_in: BTreeSet::new(),
+            live_out: BTreeSet::new(),
+            windows: BTreeMap::new(),
+            rounds,
+        };
+        let Some(variables) = &self.variables else { return shared };
+        let live = |block: usize| variables.live[block].iter().map(|(variable, _)| *variable).collect();
+        shared.live_in = live(serial.blocks.start);
+        let written: BTreeSet<usize> = serial
+            .columns
+            .iter()
+            .filter(|(_, written)| **written)
+            .map(|(column, _)| column.variable)
+            .collect();
+        if let Some(exit) = self.flow.block_at(serial.exit) {
+            let live: BTreeSet<usize> = live(exit);
+            shared.live_out = live.intersection(&written).copied().collect();
+        }
+        let sizes: BTreeMap<usize, usize> = serial
+            .columns
+            .keys()
+            .map(|column| (column.variable, &variables.all[column.variable]))
+            .map(|(number, variable)| (number, (variable.end - variable.start).next_multiple_of(4)))
+            .collect();
+        for (variable, bytes) in sizes {
+            let kept = shared.live_in.contains(&variable) || shared.live_out.contains(&variable);
+            if kept && self.affine[variable].is_none() {
+                let array = self.f.variable(bytes);
+                self.copy_variable(variable, &array, true);
+                shared.arrays.insert(variable, array);
+            }
+        }
+        for index in self.flow.blocks[serial.blocks.start].start..serial.exit {
+            if self.message_of_lanes(index).is_some_and(|message| message.memory == Memory::Global) {
+                let number = self.next_window();
+                let [start, limit, host] = [8, 8, 8].map(|bytes| self.f.variable(bytes));
+                shared.windows.insert(index, Known { number, start, limit, host });
+                self.look_at_window(index, &shared.windows[&index]);
+            }
+        }
+        shared
+    }
+
+    /// Copies a variable to its array, or back.
+    fn copy_variable(&mut self, variable: usize, array: &Value, save: bool) {
+        let Some(variables) = &self.variables else { return };
+        let bytes = variables.all[variable].end - variables.all[variable].start;
+        let ty =
+            if bytes.is_multiple_of(4) { Ty::int(32, bytes as u32 / 4) } else { Ty::int(8, bytes as u32) };
+        let place = self.places[variable].clone();
+        self.copy(ty, &place, array, save);
+    }
+
+    /// Reads what is known of a window.
+    fn look_at_window(&mut self, index: usize, known: &Known) {
+        let span = self.message_of_lanes(index).map_or(1, Lanes::span);
+        let reach = self.reach_of(known.number);
+        let less = Value::int(I64, span as u64 - 1);
+        let limit = self.f.intrinsic("usub.sat", ".i64", I64, &[&reach.size, &less]);
+        for (value, place) in [(reach.start, &known.start), (limit, &known.limit), (reach.host, &known.host)]
+        {
+            self.f.store(&value, place, FILE);
+        }
+    }
+
+    /// Where the element of a lane is in an array, or in the register file.
+    fn element_place(&mut self, base: &Value, first: i64, stride: usize, lane: &Value) -> Value {
+        let lane = self.f.resize(lane, 64, false);
+        let bytes = self.f.binary("mul", &lane, &Value::int(I64, stride as u64));
+        let bytes = self.f.binary("add", &bytes, &Value::int(I64, first as u64));
+        self.f.offset(base, &bytes)
+    }
+
+    /// Writes the loop for a lane of those from `channel` on, which goes on at `next`.
+    fn part_of_lanes(&mut self, serial: &Serial, shared: &Shared, lane: &Value, channel: u32, next: Label) {
+        let tried = self.f.variable(4);
+        self.f.store(&Value::int(I32, 0), &tried, FILE);
+        let [begin, retry, slow] = [self.f.label(), self.f.label(), self.f.label()];
+        self.f.begin(begin);
+        self.lane_loop(serial, shared, lane, channel, Some([retry, slow]));
+        self.f.jump(next);
+        self.f.begin(retry);
+        let before = self.dword(&tried);
+        self.f.store(&Value::int(I32, 1), &tried, FILE);
+        let first = self.f.compare("icmp eq", &before, &Value::int(I32, 0));
+        self.f.branch(&first, begin, slow);
+        self.f.begin(slow);
+        self.lane_loop(serial, shared, lane, channel, None);
+        self.f.jump(next);
+    }
+
+    /// Writes the loop for a lane in one of its versions.
+    fn lane_loop(
+        &mut self,
+        serial: &Serial,
+        shared: &Shared,
+        lane: &Value,
+        channel: u32,
+        ways: Option<[Label; 2]>,
+    ) {
+        let sums = match ways {
+            Some([_, slow]) => self.address_sums(serial, shared, channel, slow),
+            None => BTreeMap::new(),
+        };
+        let mut own = Lane {
+            number: lane.clone(),
+            channel,
+            columns: BTreeMap::new(),
+            flags: BTreeMap::new(),
+            labels: serial.blocks.clone().map(|_| self.f.label()).collect(),
+            first: serial.blocks.start,
+            exit: self.f.label(),
+            retry: ways.map(|[retry, _]| retry),
+            sums,
+        };
+        let arrays: BTreeMap<Column, Option<Value>> =
+            serial.columns.keys().map(|column| (*column, self.array_element(shared, column, lane))).collect();
+        for (column, array) in &arrays {
+            let place = self.f.variable(column.size.next_multiple_of(4));
+            let initial = match (array, self.affine[column.variable]) {
+                _ if !shared.live_in.contains(&column.variable) => None,
+                (Some(array), _) => Some(self.f.load(Ty::int(column.size as u32 * 8, 1), array, FILE)),
+                (None, Some(affine)) => Some(self.affine_element(column, affine, lane)),
+                (None, None) => None,
+            };
+            if let Some(initial) = initial {
+                self.f.store(&initial, &place, FILE);
+            }
+            own.columns.insert(*column, place);
+        }
+        for base in &serial.flags {
+            let (place, shift) = self.flag_of_lane(*base, lane);
+            let flags = self.dword(&place);
+            let moved = self.f.binary("lshr", &flags, &shift);
+            let bit = self.f.convert("trunc", &moved, BIT);
+            let place = self.f.variable(4);
+            self.store_flag(&bit, &place);
+            own.flags.insert(*base, place);
+        }
+        let exit = own.exit;
+        let first = own.labels[0];
+        self.f.jump(first);
+        self.lane = Some(own);
+        for block in serial.blocks.clone() {
+            self.lane_block(shared, block, channel);
+        }
+        let Some(own) = self.lane.take() else { return };
+        self.f.begin(exit);
+        for (column, array) in &arrays {
+            if let (Some(array), true) = (array, shared.live_out.contains(&column.variable)) {
+                let value = self.f.load(Ty::int(column.size as u32 * 8, 1), &own.columns[column], FILE);
+                self.f.store(&value, array, FILE);
+            }
+        }
+        for (base, own_place) in &own.flags {
+            let (place, shift) = self.flag_of_lane(*base, lane);
+            let bit = self.dword(own_place);
+            let bit = self.f.binary("shl", &bit, &shift);
+            let hole = self.f.binary("shl", &Value::int(I32, 1), &shift);
+            let others = self.f.binary("xor", &hole, &Value::int(I32, u64::MAX));
+            let flags = self.dword(&place);
+            let kept = self.f.binary("and", &flags, &others);
+            let new = self.f.binary("or", &kept, &bit);
+            self.f.store(&new, &place, FILE);
+        }
+    }
+
+    /// The addresses that are sums. Goes to `slow` if one of the scalars is not as aligned as its message wants.
+    fn address_sums(
+        &mut self,
+        serial: &Serial,
+        shared: &Shared,
+        channel: u32,
+        slow: Label,
+    ) -> BTreeMap<usize, AddressSum> {
+        let mut sums = BTreeMap::new();
+        for (index, known) in &shared.windows {
+            let Some((definition, Sum { base: source, offset: Some(offset) })) =
+                self.only_sum(serial, *index, channel)
+            else {
+                continue;
+            };
+            let place = self.use_place(definition, source);
+            let scalar = self.f.load(I64, &place, FILE);
+            let alignment = self.message_of_lanes(*index).map_or(1, |message| message.alignment);
+            if let Some(aligned) = self.aligned(&scalar, alignment) {
+                let on = self.f.label();
+                self.f.branch_likely(&aligned, on, slow);
+                self.f.begin(on);
+            }
+            let [start, limit] = [&known.start, &known.limit].map(|place| self.f.load(I64, place, FILE));
+            let host = self.f.load(POINTER, &known.host, FILE);
+            let base = self.f.binary("sub", &scalar, &start);
+            let host = self.f.offset(&host, &base);
+            let place = self.f.variable(4);
+            sums.insert(*index, AddressSum { definition, offset, place, base, host, limit });
+        }
+        sums
+    }
+
+    /// The instruction of the loop that makes a message's address for a channel, if there is one only, and it adds.
+    fn only_sum(&self, serial: &Serial, index: usize, channel: u32) -> Option<(usize, Sum)> {
+        let variables = self.variables.as_ref()?;
+        let variable = variables.uses[index][0]?;
+        let own = |other: &usize| {
+            let op = &self.plan.ops[*other];
+            let channels = u32::from(op.channel)..u32::from(op.channel) + u32::from(op.lanes);
+            channels.contains(&channel) && variables.definitions[*other].contains(&variable)
+        };
+        let mut all = (self.flow.blocks[serial.blocks.start].start..serial.exit).filter(own);
+        let (definition, None) = (all.next()?, all.next()) else { return None };
+        Some((definition, split::sum(&self.plan.steps[definition], &self.plan.ops[definition])?))
+    }
+
+    /// Keeps the offset of an address that an instruction makes.
+    fn keep_offset(&mut self, index: usize) {
+        let Some(lane) = &self.lane else { return };
+        let own = lane.sums.values().filter(|sum| sum.definition == index);
+        let places: Vec<(usize, Value)> = own.map(|sum| (sum.offset, sum.place.clone())).collect();
+        for (source, place) in places {
+            let offset = self.bits(index, source);
+            self.f.store(&offset, &place, FILE);
+        }
+    }
+
+    /// Ends the thread when the launch is cancelled, which is looked at from time to time.
+    fn stop_if_cancelled_for_long(&mut self, rounds: &Value) {
+        let left = self.dword(rounds);
+        let left = self.f.binary("sub", &left, &Value::int(I32, 1));
+        self.f.store(&left, rounds, FILE);
+        let more = self.f.compare("icmp ne", &left, &Value::int(I32, 0));
+        let [on, look] = [self.f.label(), self.f.label()];
+        self.f.branch_likely(&more, on, look);
+        self.f.begin(look);
+        self.f.store(&Value::int(I32, ROUNDS), rounds, FILE);
+        self.stop_if_cancelled();
+        self.f.begin(on);
+    }
+
+    /// Where a lane's element of a variable that has an array is.
+    fn array_element(&mut self, shared: &Shared, column: &Column, lane: &Value) -> Option<Value> {
+        let array = shared.arrays.get(&column.variable)?;
+        let start = self.variables.as_ref()?.all[column.variable].start;
+        Some(self.element_place(array, column.first - start as i64, column.stride, lane))
+    }
+
+    /// A lane's element of a variable that is kept as a scalar.
+    fn affine_element(&mut self, column: &Column, Affine { step, size }: Affine, lane: &Value) -> Value {
+        let start = self.variables.as_ref().map_or(0, |v| v.all[column.variable].start);
+        let bits = size as u32 * 8;
+        let before = (column.first - start as i64) / size as i64;
+        let base = self.f.load(Ty::int(bits, 1), &self.places[column.variable].clone(), FILE);
+        let number = self.f.resize(lane, bits, false);
+        let number = self.f.binary("add", &number, &Value::int(base.ty, before as u64));
+        let steps = self.f.binary("mul", &number, &Value::int(base.ty, step as u64));
+        self.f.binary("add", &base, &steps)
+    }
+
+    /// The flag register of a lane's flag, and by how many bits it is shifted.
+    fn flag_of_lane(&mut self, base: u8, lane: &Value) -> (Value, Value) {
+        let shift = self.f.binary("add", lane, &Value::int(I32, u64::from(base % 32)));
+        (self.flags[usize::from(base / 32)].clone(), shift)
+    }
+
+    fn store_flag(&mut self, bit: &Value, place: &Value) {
+        let wide = self.f.convert("zext", bit, I32);
+        self.f.store(&wide, place, FILE);
+    }
+
+    fn lane_block(&mut self, shared: &Shared, block: usize, channel: u32) {
+        let (start, end) = (self.flow.blocks[block].start, self.flow.blocks[block].end);
+        let Some(label) = self.lane.as_ref().map(|lane| lane.labels[block - lane.first]) else { return };
+        self.f.begin(label);
+        if self.is_loop_header(block) {
+            self.stop_if_cancelled_for_long(&shared.rounds);
+        }
+        for index in start..end {
+            let op = &self.plan.ops[index];
+            let own = u32::from(op.channel)..u32::from(op.channel) + u32::from(op.lanes);
+            if own.contains(&channel) {
+                if let Some(lane) = &mut self.lane {
+                    lane.channel = u32::from(op.channel);
+                }
+                match self.message_of_lanes(index) {
+                    Some(message) => self.lane_read(index, message, shared.windows.get(&index)),
+                    None => {
+                        self.keep_offset(index);
+                        self.step(index);
+                    }
+                }
+            }
+        }
+        if !self.f.is_terminated() {
+            let next = self.lane_label(end).unwrap_or(self.fault);
+            self.f.jump(next);
+        }
+    }
+
+    /// Where the lane goes on with an instruction, which is in the loop or behind it.
+    fn lane_label(&self, index: usize) -> Option<Label> {
+        let lane = self.lane.as_ref()?;
+        let block = self.flow.block_at(index)?;
+        Some(block.checked_sub(lane.first).and_then(|n| lane.labels.get(n)).copied().unwrap_or(lane.exit))
+    }
+
+    /// A branch of the lane alone.
+    pub(super) fn lane_branch(&mut self, index: usize, branch: Branch) {
+        let next = index + 1;
+        let (yes, no) = match branch {
+            Branch::If { jip } => (next, jip),
+            Branch::While { jip } | Branch::Diverge { jip } => (jip, next),
+            Branch::Else { uip, .. } => (uip, uip),
+            Branch::Join { .. } => (next, next),
+            Branch::Leave { uip, .. } => (uip, next),
+            Branch::GotoForward { uip, .. } => (next, uip),
+            Branch::GotoBackward { jip, uip } => (uip, jip),
+            Branch::Jump(_) | Branch::JumpIndirect | Branch::Call { .. } | Branch::Return => return,
+        };
+        let [yes, no] = [yes, no].map(|index| self.lane_label(index).unwrap_or(self.fault));
+        match self.plan.ops[index].predicate {
+            Some(predicate) if yes != no => {
+                let taken = self.predicate(index, predicate);
+                self.f.branch(&taken, yes, no);
+            }
+            _ => self.f.jump(yes),
+        }
+    }
+
+    /// Where the lane's flag is, by the bit of the instruction's first channel; `None` where all lanes are at work.
+    pub(super) fn lane_flag(&self, first: u32) -> Option<Value> {
+        let lane = self.lane.as_ref()?;
+        lane.flags.get(&(first.checked_sub(lane.channel)? as u8)).cloned()
+    }
+
+    /// The lane's flag.
+    pub(super) fn lane_bit(&mut self, place: &Value) -> Value {
+        let flag = self.dword(place);
+        self.f.convert("trunc", &flag, BIT)
+    }
+
+    /// Sets the lane's flag, where the mask (`None`: certainly) says so.
+    pub(super) fn set_lane_flag(&mut self, place: &Value, bit: &Value, mask: Option<&Value>) {
+        let new = match mask {
+            Some(mask) => {
+                let old = self.lane_bit(place);
+                self.f.select(mask, bit, &old)
+            }
+            None => bit.clone(),
+        };
+        self.store_flag(&new, place);
+    }
+
+    /// A message that reads or writes for each lane.
+    fn message_of_lanes(&self, index: usize) -> Option<&'a Lanes> {
+        match &self.plan.steps[index] {
+            Step::Message(Message::Lanes(message)) => Some(message),
+            _ => None,
+        }
+    }
+
+    /// Where the lane's element of a read is.
+    pub(super) fn lane_use(&self, index: usize, number: usize) -> Option<Value> {
+        let access = self.plan.effects[index].uses.get(number)?.as_ref()?;
+        let variable = self.variables.as_ref()?.uses[index][number]?;
+        self.lane.as_ref()?.columns.get(&Column::of(access, variable)?).cloned()
+    }
+
+    /// Where the lane's element of a write is.
+    pub(super) fn lane_definition(&self, index: usize, number: usize) -> Option<Value> {
+        let access = &self.plan.effects[index].definitions[number].access;
+        let variable = self.variables.as_ref()?.definitions[index][number];
+        self.lane.as_ref()?.columns.get(&Column::of(access, variable)?).cloned()
+    }
+
+    /// A read of the lane alone.
+    fn lane_read(&mut self, index: usize, message: &Lanes, known: Option<&Known>) {
+        let Some(place) = self.lane_use(index, 0) else { return };
+        let address = match message.memory {
+            Memory::Global => self.f.load(I64, &place, FILE),
+            Memory::Local => {
+                let offset = self.f.load(I32, &place, FILE);
+                self.f.binary("and", &offset, &Value::int(I32, LOCAL_OFFSET_BITS))
+            }
+        };
+        let values = match (self.lane.as_ref().and_then(|lane| lane.retry), known) {
+            (Some(retry), Some(known)) => self.known_read(index, message, &address, known, retry),
+            _ => self.sure_read(index, message, &address, known),
+        };
+        for (k, value) in values.iter().enumerate() {
+            self.write(index, k, value, None);
+        }
+    }
+
+    /// A read inside of a window that does not change, or a new beginning.
+    fn known_read(
+        &mut self,
+        index: usize,
+        message: &Lanes,
+        address: &Value,
+        known: &Known,
+        retry: Label,
+    ) -> Vec<Value> {
+        let sum = self.lane.as_ref().and_then(|lane| lane.sums.get(&index));
+        let parts = sum.map(|sum| [&sum.place, &sum.base, &sum.host, &sum.limit].map(Value::clone));
+        let (offset, inner, host, limit, aligned) = match parts {
+            Some([place, base, host, limit]) => {
+                let own = self.f.load(I32, &place, FILE);
+                let aligned = self.aligned(&own, message.alignment);
+                let own = self.f.resize(&own, 64, true);
+                (self.f.binary("add", &base, &own), own, host, limit, aligned)
+            }
+            None => {
+                let [start, limit] = [&known.start, &known.limit].map(|place| self.f.load(I64, place, FILE));
+                let host = self.f.load(POINTER, &known.host, FILE);
+                let aligned = self.aligned(address, message.alignment);
+                let offset = self.f.binary("sub", address, &start);
+                (offset.clone(), offset, host, limit, aligned)
+            }
+        };
+        let inside = self.f.compare("icmp ult", &offset, &limit);
+        let holds = self.both(&inside, aligned.as_ref());
+        let [here, outside] = [self.f.label(), self.f.label()];
+        self.f.branch_likely(&holds, here, outside);
+        self.f.begin(outside);
+        self.find(known.number, address);
+        self.look_at_window(index, known);
+        self.f.jump(retry);
+        self.f.begin(here);
+        let at = self.f.offset(&host, &inner);
+        self.components_at(message, &at)
+    }
+
+    /// A read that the interpreter does where the host cannot.
+    fn sure_read(
+        &mut self,
+        index: usize,
+        message: &Lanes,
+        address: &Value,
+        known: Option<&Known>,
+    ) -> Vec<Value> {
+        let reach = match known {
+            Some(known) => self.reach_of(known.number),
+            None => self.local_reach(),
+        };
+        let mut ways = Ways::new(self.f.label());
+        self.alone(message, &reach, address, &[], &mut ways);
+        if let Some(known) = known {
+            self.find(known.number, address);
+            self.look_at_window(index, known);
+        }
+        let Some(lane) = self.lane.as_ref().map(|lane| lane.number.clone()) else { return Vec::new() };
+        let file = self.file.clone();
+        let channel = i64::from(self.plan.ops[index].channel);
+        let own = |emitter: &mut Self, first: usize, size: usize| {
+            emitter.element_place(&file, first as i64 - channel * size as i64, size, &lane)
+        };
+        let at = own(self, message.addresses, address.ty.scalar.bits() as usize / 8);
+        self.f.store(address, &at, FILE);
+        let active = self.f.binary("shl", &Value::int(I32, 1), &lane);
+        self.execute(index, &active);
+        let ty = Ty::int(message.slot as u32 * 8, 1);
+        let mut values = Vec::new();
+        for (_, byte) in &message.components {
+            let at = own(self, *byte, message.slot);
+            values.push(self.f.load(ty, &at, FILE));
+        }
+        ways.add(self, values);
+        self.f.begin(ways.join);
+        self.joined(&ways)
+    }
+}
