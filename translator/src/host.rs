@@ -38,6 +38,15 @@ fn target(triple: &TargetTriple) -> Result<Target, String> {
     Target::from_triple(triple).map_err(|e| e.to_string())
 }
 
+/// Has the host instructions between half floats and others? Those of x86 are from 2012 on; elsewhere they come with vectors.
+pub fn converts_halves() -> bool {
+    static FOUND: OnceLock<bool> = OnceLock::new();
+    *FOUND.get_or_init(|| {
+        let x86 = TargetMachine::get_default_triple().as_str().to_string_lossy().starts_with("x86");
+        !x86 || TargetMachine::get_host_cpu_features().to_string().contains("+f16c")
+    })
+}
+
 /// Compiles a module.
 ///
 /// # Errors

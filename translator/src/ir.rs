@@ -5,8 +5,8 @@
 use std::fmt::Write;
 use std::rc::Rc;
 
-/// The type of an element.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The type of an element. Of those of floats, the larger is the greater.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Scalar {
     /// An integer of so many bits.
     Int(u32),

@@ -1,6 +1,7 @@
 //! How floats are computed at each instruction, where that can be known: what `cr0` holds.
 
-use gencl_isa::Opcode;
+use gencl_isa::{Opcode, Type};
+use gencl_simulator::dispatch::Rounding;
 use gencl_simulator::eu::file::CONTROL;
 use gencl_simulator::eu::op::{Action, Op};
 use gencl_simulator::eu::operand::{Place, Target};
@@ -8,6 +9,20 @@ use gencl_simulator::eu::operand::{Place, Target};
 pub use gencl_simulator::eu::thread::FloatMode as Mode;
 
 use crate::flow;
+
+/// As the host computes by default.
+pub const HOST: Mode =
+    Mode { rounding: Rounding::NearestEven, flush_16: false, flush_32: false, flush_64: false };
+
+/// Do denormals of a type count as zeros?
+pub fn flushes(mode: Mode, ty: Type) -> bool {
+    match ty {
+        Type::HF => mode.flush_16,
+        Type::F => mode.flush_32,
+        Type::DF => mode.flush_64,
+        _ => false,
+    }
+}
 
 /// What is known of `cr0.0`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,8 +9,8 @@ use gencl_simulator::eu::functions;
 use gencl_simulator::eu::op::Op;
 use gencl_simulator::eu::operand::{Place, Src, Target};
 
-use crate::modes::Mode;
-use crate::plan;
+use crate::modes::{Mode, flushes};
+use crate::{host, plan};
 
 /// How numbers are seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub enum Number {
     Unsigned64,
     /// Integers of 64 bits.
     Signed64,
-    /// `F`
+    /// `F`, or `HF` that is extended to it.
     Float,
     /// `DF`
     Double,
@@ -41,6 +41,23 @@ impl Number {
     /// Is it a floating-point number?
     pub fn is_float(self) -> bool {
         matches!(self, Number::Float | Number::Double)
+    }
+
+    /// Has it a sign?
+    pub fn is_signed(self) -> bool {
+        !matches!(self, Number::Unsigned | Number::Unsigned64)
+    }
+
+    /// As elements of a type are seen. Smaller integers than dwords fit in signed ones.
+    fn of(ty: Type) -> Number {
+        match ty {
+            Type::DF => Number::Double,
+            ty if ty.is_float() => Number::Float,
+            Type::UQ => Number::Unsigned64,
+            Type::Q => Number::Signed64,
+            Type::UD => Number::Unsigned,
+            _ => Number::Signed,
+        }
     }
 }
 
@@ -86,6 +103,15 @@ pub enum Native {
         /// In doubles.
         double: bool,
     },
+    /// The same as the interpreter's general path has it: in doubles, rounded to odd, and then once to the destination. For all
+    /// rounding modes, and for results that are narrower than a source.
+    Exact(Float),
+    /// `lrp`, as exact.
+    Interpolate,
+    /// `f32to16`
+    ToHalf,
+    /// `f16to32`
+    FromHalf,
 }
 
 /// Functions of integers.
@@ -121,6 +147,7 @@ pub enum Integer {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the opcodes' names")]
 pub enum Float {
+    Copy,
     Add,
     Multiply,
     MultiplyAdd,
@@ -169,18 +196,26 @@ pub fn select(op: &Op, mode: Option<Mode>) -> Option<Native> {
         || !flag_bits
         || !has_plain_predicate(op)
         || op.accumulator_write
-        || op.execution_type == Type::HF
+        || !halves_fit(op)
     {
         return None;
     }
-    let host_mode =
-        |flush: fn(&Mode) -> bool| mode.is_some_and(|m| m.rounding == Rounding::NearestEven && !flush(&m));
-    let floats = host_mode(|m| m.flush_32);
-    let doubles = host_mode(|m| m.flush_64);
-    select_move(op, floats)
-        .or_else(|| select_comparison(op, floats, doubles))
+    select_move(op, mode)
+        .or_else(|| select_comparison(op, mode))
         .or_else(|| select_integer(op))
-        .or_else(|| select_float(op, floats, doubles))
+        .or_else(|| select_float(op, mode))
+}
+
+/// Has the host instructions that convert half floats, if there are any? Without, they stay with the interpreter.
+fn halves_fit(op: &Op) -> bool {
+    let mut types = op.src.iter().filter(|s| s.is_some()).map(|s| s.ty).chain([op.dst.ty]);
+    let halves = types.any(|ty| ty == Type::HF) || matches!(op.opcode, Opcode::F32To16 | Opcode::F16To32);
+    !halves || host::converts_halves()
+}
+
+/// Is it the host's way of rounding?
+fn rounds_as_host(mode: Option<Mode>) -> bool {
+    mode.is_some_and(|mode| mode.rounding == Rounding::NearestEven)
 }
 
 /// Is the predicate one of align1, or is there none?
@@ -207,7 +242,7 @@ fn flag_operands_fit(op: &Op) -> bool {
         }
 }
 
-fn select_move(op: &Op, floats: bool) -> Option<Native> {
+fn select_move(op: &Op, mode: Option<Mode>) -> Option<Native> {
     if op.opcode != Opcode::Mov {
         return None;
     }
@@ -225,30 +260,33 @@ fn select_move(op: &Op, floats: bool) -> Option<Native> {
         let number = if from.size().max(to.size()) == 8 { Number::Unsigned64 } else { Number::Unsigned };
         return Some(Native::Convert { from: number, to: number });
     }
-    if op.condition.is_some() && (from != Type::F || to != Type::F) {
-        return None;
-    }
-    match (from, to) {
-        (Type::F, Type::F)
-            if (src.modified() || op.saturate) && floats && op.condition != Some(Condition::Overflow) =>
-        {
-            Some(Native::Convert { from: Number::Float, to: Number::Float })
-        }
-        (_, Type::F) if is_small(from) && !src.modified() && floats => {
-            let from = if from == Type::UD { Number::Unsigned } else { Number::Signed };
-            Some(Native::Convert { from, to: Number::Float })
-        }
-        (Type::F, Type::D) if floats && !op.saturate => {
-            Some(Native::Convert { from: Number::Float, to: Number::Signed })
-        }
-        (Type::F, Type::UD) if floats && !op.saturate => {
-            Some(Native::Convert { from: Number::Float, to: Number::Unsigned })
+    let nearest = rounds_as_host(mode);
+    let convert = Some(Native::Convert { from: Number::of(from), to: Number::of(to) });
+    match (from.is_float(), to.is_float()) {
+        _ if mode.is_none() => None,
+        // A raw move keeps denormals, and its condition does not.
+        (true, true) if same && !src.modified() && !op.saturate && flushes(mode?, to) => None,
+        (true, true) if op.condition != Some(Condition::Overflow) => convert,
+        (true, false) if op.condition.is_none() => convert,
+        (false, true) if op.condition.is_none() && !src.modified() => {
+            // Half floats are rounded from floats that hold all integers up to where half floats end.
+            let is_exact = to == Type::HF || from.size() <= 2 || from.size() <= 4 && to == Type::DF;
+            if nearest || is_exact {
+                convert
+            } else {
+                (from.size() <= 4).then_some(Native::Exact(Float::Copy))
+            }
         }
         _ => None,
     }
 }
 
-fn select_comparison(op: &Op, floats: bool, doubles: bool) -> Option<Native> {
+/// Is it a type of floats for which those of 32 bits are enough?
+fn is_single(ty: Type) -> bool {
+    matches!(ty, Type::F | Type::HF)
+}
+
+fn select_comparison(op: &Op, mode: Option<Mode>) -> Option<Native> {
     let (a, b) = (op.src[0].ty, op.src[1].ty);
     let plain = !op.src.iter().any(Src::modified);
     let both = |accepts: &dyn Fn(Type) -> bool| accepts(a) && accepts(b);
@@ -260,9 +298,9 @@ fn select_comparison(op: &Op, floats: bool, doubles: bool) -> Option<Native> {
         Number::Unsigned64
     } else if both(&|ty| !ty.is_float() && ty != Type::UQ) && plain {
         Number::Signed64
-    } else if both(&|ty| ty == Type::F) && floats {
+    } else if both(&is_single) && mode.is_some() {
         Number::Float
-    } else if both(&|ty| ty == Type::DF) && doubles {
+    } else if both(&|ty| ty == Type::DF) && mode.is_some() {
         Number::Double
     } else {
         return match op.opcode {
@@ -274,14 +312,14 @@ fn select_comparison(op: &Op, floats: bool, doubles: bool) -> Option<Native> {
         (Opcode::Cmp, Some(Condition::Overflow | Condition::Unordered) | None) => None,
         (Opcode::Cmp, Some(condition)) => Some(Native::Compare { number, condition }),
         (Opcode::Sel, None) => choice(op, plain),
-        (Opcode::Sel, Some(condition)) if !op.saturate => {
+        (Opcode::Sel, Some(condition)) if !op.saturate || number.is_float() => {
             let maximum = match condition {
                 Condition::GreaterEqual => true,
                 Condition::Less => false,
                 _ => return None,
             };
             let fits = if number.is_float() {
-                op.dst.ty == a
+                op.dst.ty.is_float()
             } else {
                 !op.dst.ty.is_float() && op.dst.ty.size() * 8 == number.bits()
             };
@@ -365,17 +403,25 @@ fn division(op: &Op) -> Option<Native> {
     Some(Native::Integer { function, bits: 32 })
 }
 
-fn select_float(op: &Op, floats: bool, doubles: bool) -> Option<Native> {
-    let all = |ty: Type| op.src.iter().filter(|s| s.is_some()).all(|s| s.ty == ty) && op.dst.ty == ty;
-    let double = all(Type::DF) && doubles;
-    if op.condition == Some(Condition::Overflow) || !(double || all(Type::F) && floats) {
-        return None;
+fn select_float(op: &Op, mode: Option<Mode>) -> Option<Native> {
+    let sources = || op.src.iter().filter(|s| s.is_some()).map(|s| s.ty);
+    let plain = matches!(sources().next(), Some(Type::W | Type::UW)) && !op.src[0].modified();
+    match op.opcode {
+        _ if mode.is_none() || op.condition == Some(Condition::Overflow) => return None,
+        Opcode::F32To16 => {
+            let fits = op.src[0].ty == Type::F && op.dst.ty.size() == 2 && !op.dst.ty.is_float();
+            return (fits && op.condition.is_none() && !op.saturate).then_some(Native::ToHalf);
+        }
+        Opcode::F16To32 => return (plain && op.dst.ty == Type::F).then_some(Native::FromHalf),
+        _ => {}
     }
+    // What doubles hold exactly.
+    let fits = is_single(op.execution_type) && op.dst.ty != Type::DF && sources().all(|ty| ty.size() < 8);
     let function = match (op.opcode, op.function) {
         (Opcode::Add, _) => Float::Add,
         (Opcode::Mul, _) => Float::Multiply,
         (Opcode::Mad, _) => Float::MultiplyAdd,
-        _ if double => return None,
+        (Opcode::Lrp, _) if fits => return Some(Native::Interpolate),
         (Opcode::Frc, _) => Float::Fraction,
         (Opcode::Rndu, _) => Float::RoundUp,
         (Opcode::Rndd, _) => Float::RoundDown,
@@ -387,5 +433,22 @@ fn select_float(op: &Op, floats: bool, doubles: bool) -> Option<Native> {
         (Opcode::Math, Some(function)) if functions::is_defined(function) => Float::Math(function),
         _ => return None,
     };
-    Some(Native::Float { function, double })
+    let nearest = rounds_as_host(mode);
+    if sources().all(|ty| ty == Type::DF) && op.dst.ty == Type::DF {
+        let known = matches!(function, Float::Add | Float::Multiply | Float::MultiplyAdd);
+        return (known && nearest).then_some(Native::Float { function, double: true });
+    }
+    if !fits {
+        return None;
+    }
+    // Of half floats, sums, products, quotients and roots in 32 bits may be rounded again: those have more than twice their bits and
+    // one. What has been rounded to an integral value is exact.
+    let again = match function {
+        Float::Math(_) => false,
+        Float::RoundUp | Float::RoundDown | Float::RoundEven | Float::RoundZero => true,
+        _ => sources().all(|ty| ty == Type::HF),
+    };
+    let direct =
+        nearest && sources().all(is_single) && (op.dst.ty == Type::F || op.dst.ty == Type::HF && again);
+    Some(if direct { Native::Float { function, double: false } } else { Native::Exact(function) })
 }

@@ -11,7 +11,7 @@ use gencl_simulator::translated::abi::Variant;
 use crate::Refused;
 use crate::access::{Access, Definition, Effects};
 use crate::message::{self, Message};
-use crate::modes::{self, Control};
+use crate::modes::{self, Control, Mode};
 use crate::native::{self, Native};
 
 /// What becomes of an instruction.
@@ -41,6 +41,8 @@ pub struct Plan<'a> {
     pub steps: Vec<Step>,
     /// What each reads and writes.
     pub effects: Vec<Effects>,
+    /// How each computes with floats. Of those for which that is not known nothing depends on it.
+    pub modes: Vec<Mode>,
     /// What the code is for.
     pub variant: &'a Variant,
     /// Registers stay in the thread's register file, because which of them is accessed is known at run time only.
@@ -54,16 +56,17 @@ impl<'a> Plan<'a> {
     /// The reason why the kernel cannot be translated.
     pub fn new(kernel: &'a Kernel, variant: &'a Variant) -> Result<Plan<'a>, Refused> {
         let ops = kernel.ops();
-        let modes = modes::of_kernel(ops, variant.control);
+        let controls = modes::of_kernel(ops, variant.control);
         let mut steps = Vec::with_capacity(ops.len());
         for (index, op) in ops.iter().enumerate() {
-            let step = step(op, modes[index], variant)
+            let step = step(op, controls[index], variant)
                 .map_err(|why| Refused(format!("{} at {:#x}: {why}", kernel.text(index), op.offset)))?;
             steps.push(step);
         }
         let effects = ops.iter().zip(&steps).map(|(op, step)| effects(op, step)).collect();
         let in_memory = ops.iter().any(is_indirect);
-        let plan = Plan { ops, steps, effects, variant, in_memory };
+        let modes = controls.iter().map(|control| control.mode.unwrap_or(modes::HOST)).collect();
+        let plan = Plan { ops, steps, effects, modes, variant, in_memory };
         plan.check_barriers()?;
         Ok(plan)
     }

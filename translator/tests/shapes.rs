@@ -8,6 +8,7 @@ use gencl_simulator::translated::abi::{Pattern, Request, VERSION, Variant};
 use gencl_translator::{Refused, Written, to_ir};
 
 const SCALAR: Region = Region::SCALAR;
+const FOUR: Region = Region { vstride: 4, width: 4, hstride: 1 };
 const ROW: Region = Region { vstride: 8, width: 8, hstride: 1 };
 
 fn grf(number: u8, subregister: u8, region: Region, ty: Type) -> Operand {
@@ -160,16 +161,30 @@ fn a_kernel_that_waits_has_a_function_of_one_thread() {
 
 #[test]
 fn what_the_host_computes_otherwise_is_interpreted() {
-    let float = |lanes| grf(2, 0, if lanes == 1 { SCALAR } else { ROW }, Type::F);
-    let mut flushed =
-        request(&[instruction(Opcode::Add, 8, (3, Type::F), &[float(8), float(8)])], Pattern::Any);
-    assert_eq!(to_ir(&flushed).unwrap().translation.interpreted, 0);
-    flushed.variant.control = 0;
-    assert_eq!(to_ir(&flushed).unwrap().translation.interpreted, 1);
+    let double = |to| instruction(Opcode::Add, 4, (to, Type::DF), &[grf(2, 0, FOUR, Type::DF); 2]);
+    let mut rounded = request(&[double(3)], Pattern::Any);
+    assert_eq!(to_ir(&rounded).unwrap().translation.interpreted, 0);
+    rounded.variant.control = 1 << 4;
+    assert_eq!(to_ir(&rounded).unwrap().translation.interpreted, 1);
     let mut overflow =
         instruction(Opcode::Add, 8, (3, Type::D), &[grf(2, 0, ROW, Type::D), grf(2, 0, ROW, Type::D)]);
     overflow.condition = Some(Condition::Overflow);
     assert_eq!(written(&[overflow], Pattern::Any).unwrap().translation.interpreted, 1);
+}
+
+#[test]
+fn half_floats_are_extended_and_rounded_once() {
+    let half = |n| grf(n, 0, ROW, Type::HF);
+    let ir = |i| {
+        let found = written(&[i], Pattern::Any).unwrap();
+        assert_eq!(found.translation.interpreted, 0);
+        found.ir
+    };
+    let sum = ir(instruction(Opcode::Add, 8, (3, Type::HF), &[half(2), half(2)]));
+    assert!(sum.contains("fadd <8 x float>") && sum.contains("fptrunc <8 x float>"), "{sum}");
+    // A sum of floats is rounded in doubles, so that rounding it to a half float is not a second time.
+    let narrow = ir(instruction(Opcode::Add, 8, (3, Type::HF), &[half(2), grf(2, 0, ROW, Type::F)]));
+    assert!(narrow.contains("fadd <8 x double>"), "{narrow}");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use gencl_isa::Condition;
 
+use super::rounding::{Direction, scalar};
 use super::{Emitter, FILE};
 use crate::ir::{I64, Scalar, Ty, Value};
 use crate::native::{Integer, Native, Number};
@@ -35,6 +36,10 @@ impl Emitter<'_> {
             Native::Compare { number, condition } => self.comparison(index, number, condition, mask),
             Native::Integer { function, bits } => self.integer(index, function, bits, mask),
             Native::Float { function, double } => self.float(index, function, double, mask),
+            Native::Exact(function) => self.exact(index, function, mask),
+            Native::Interpolate => self.interpolation(index, mask),
+            Native::ToHalf => self.half_word(index, true, mask),
+            Native::FromHalf => self.half_word(index, false, mask),
         }
         self.scalar = false;
     }
@@ -73,24 +78,52 @@ impl Emitter<'_> {
     }
 
     fn conversion(&mut self, index: usize, from: Number, to: Number, mask: Option<&Value>) {
-        let a = self.number(index, 0, from);
-        match (from, to) {
-            (Number::Float, Number::Float) => self.finish_float(index, &a, mask),
-            (Number::Float, _) => {
-                let (name, ty) = match to {
-                    Number::Signed => ("fptosi.sat", a.ty.as_int()),
-                    _ => ("fptoui.sat", a.ty.as_int()),
-                };
-                let suffix = format!(".{}.{}", ty.mangled(), a.ty.mangled());
-                let bits = self.f.intrinsic(name, &suffix, ty, &[&a]);
+        let mut a = self.number(index, 0, from);
+        match (from.is_float(), to.is_float()) {
+            (true, true) => self.finish_float(index, &a, mask),
+            (true, false) => {
+                let bits = self.integers_of(index, &a);
                 self.result(index, &bits, mask);
             }
-            (_, Number::Float) => {
-                let operation = if from == Number::Unsigned { "uitofp" } else { "sitofp" };
-                let float = self.f.convert(operation, &a, a.ty.of(Scalar::Float));
+            (false, true) => {
+                let to = scalar(self.plan.ops[index].dst.ty);
+                if to == Scalar::Half {
+                    a = self.limited(&a, from.is_signed());
+                }
+                let operation = if from.is_signed() { "sitofp" } else { "uitofp" };
+                let float = self.f.convert(operation, &a, a.ty.of(to.max(Scalar::Float)));
                 self.finish_float(index, &float, mask);
             }
-            _ => self.finish_integer(index, &a, mask),
+            (false, false) => self.finish_integer(index, &a, mask),
+        }
+    }
+
+    /// Integers beyond the half floats become others beyond them, which floats hold exactly.
+    fn limited(&mut self, a: &Value, signed: bool) -> Value {
+        const LIMIT: u64 = 1 << 20;
+        let suffix = format!(".{}", a.ty.mangled());
+        let limit = Value::int(a.ty, LIMIT);
+        if !signed {
+            return self.f.intrinsic("umin", &suffix, a.ty, &[a, &limit]);
+        }
+        let limited = self.f.intrinsic("smin", &suffix, a.ty, &[a, &limit]);
+        let limit = Value::int(a.ty, LIMIT.wrapping_neg());
+        self.f.intrinsic("smax", &suffix, a.ty, &[&limited, &limit])
+    }
+
+    /// `f32to16`, `f16to32`: half floats as words.
+    fn half_word(&mut self, index: usize, to_half: bool, mask: Option<&Value>) {
+        if to_half {
+            let value = self.number(index, 0, Number::Float);
+            let rounding = Direction::To(self.plan.modes[index].rounding);
+            let half = self.narrowed(&value, Scalar::Half, rounding);
+            let bits = self.f.cast(&half, Scalar::Int(16));
+            self.result(index, &bits, mask);
+        } else {
+            let bits = self.bits(index, 0);
+            let half = self.f.cast(&bits, Scalar::Half);
+            let value = self.f.convert("fpext", &half, half.ty.of(Scalar::Float));
+            self.finish_float(index, &value, mask);
         }
     }
 
@@ -124,8 +157,8 @@ impl Emitter<'_> {
             let nan = self.f.compare("fcmp uno", &b, &b);
             first = self.f.binary("or", &first, &nan);
         }
-        let bits = self.f.select(&first, &a, &b);
-        let bits = self.f.cast(&bits, bits.ty.as_int().scalar);
+        let value = self.f.select(&first, &a, &b);
+        let bits = if number.is_float() { self.float_bits(index, &value) } else { value };
         self.result(index, &bits, mask);
     }
 

@@ -1,9 +1,11 @@
-//! Arithmetic of floats, in the host's rounding mode and with its denormals.
+//! Arithmetic of floats that rounds as the host does, and how all results of floats are written.
 
-use gencl_isa::Condition;
+use gencl_isa::{Condition, Type};
 
+use super::rounding::{Direction, scalar};
 use super::{Emitter, math};
-use crate::ir::{Scalar, Value};
+use crate::ir::{Scalar, Ty, Value};
+use crate::modes;
 use crate::native::{Float, Number};
 
 impl Emitter<'_> {
@@ -16,62 +18,90 @@ impl Emitter<'_> {
         let b = sources.get(1).unwrap_or(a);
         let one = Value::float(a.ty, 1.0);
         let value = match function {
+            Float::Copy => a.clone(),
             Float::Add => self.f.binary("fadd", a, b),
             Float::Multiply => self.f.binary("fmul", a, b),
+            // The product of half floats is exact, the sum would be rounded twice.
+            Float::MultiplyAdd if self.plan.ops[index].dst.ty == Type::HF => {
+                let product = self.f.binary("fmul", b, &sources[2]);
+                self.sum_to_odd(&product, a)
+            }
             Float::MultiplyAdd => {
                 let suffix = format!(".{}", a.ty.mangled());
                 self.f.intrinsic("fma", &suffix, a.ty, &[b, &sources[2], a])
             }
             Float::Fraction => {
                 let a = self.f.convert("fpext", a, a.ty.of(Scalar::Double));
-                let whole = self.rounded("floor", &a);
+                let whole = self.function_of("floor", &a);
                 let rest = self.f.binary("fsub", &a, &whole);
                 self.f.convert("fptrunc", &rest, rest.ty.of(Scalar::Float))
             }
-            Float::RoundUp => self.rounded("ceil", a),
-            Float::RoundDown => self.rounded("floor", a),
-            Float::RoundEven => self.rounded("roundeven", a),
-            Float::RoundZero => self.rounded("trunc", a),
+            Float::RoundUp => self.function_of("ceil", a),
+            Float::RoundDown => self.function_of("floor", a),
+            Float::RoundEven => self.function_of("roundeven", a),
+            Float::RoundZero => self.function_of("trunc", a),
             Float::Inverse => self.f.binary("fdiv", &one, a),
-            Float::SquareRoot => self.rounded("sqrt", a),
+            Float::SquareRoot => self.function_of("sqrt", a),
             Float::Divide => self.f.binary("fdiv", a, b),
             Float::Math(function) => math::evaluate(&mut self.f, function, a, b),
         };
         self.finish_float(index, &value, mask);
     }
 
-    /// An intrinsic of one operand.
-    fn rounded(&mut self, name: &str, a: &Value) -> Value {
-        let suffix = format!(".{}", a.ty.mangled());
-        self.f.intrinsic(name, &suffix, a.ty, &[a])
-    }
-
-    /// Saturates and writes a result, and sets the flags.
+    /// Saturates, rounds and writes a result, and sets the flags.
     pub(super) fn finish_float(&mut self, index: usize, exact: &Value, mask: Option<&Value>) {
         let op = &self.plan.ops[index];
-        let (zero, one) = (Value::float(exact.ty, 0.0), Value::float(exact.ty, 1.0));
+        let bits = self.float_bits(index, exact);
+        if let Some(condition) = op.condition {
+            let holds = self.float_condition(condition, exact, &bits, op.dst.ty.is_float());
+            let holds = self.f.mask_bits(&holds);
+            self.set_flags(u32::from(op.flag_bit), &holds, mask);
+        }
+        self.result(index, &bits, mask);
+    }
+
+    /// The bits that the destination gets.
+    pub(super) fn float_bits(&mut self, index: usize, exact: &Value) -> Value {
+        let op = &self.plan.ops[index];
+        let mode = self.plan.modes[index];
         let mut value = exact.clone();
-        if op.saturate {
+        // A result is a number of the execution type before it is converted to an integer.
+        let ty = if op.dst.ty.is_float() { op.dst.ty } else { op.execution_type };
+        if op.saturate && op.dst.ty.is_float() {
             // NaN becomes 0.
+            let (zero, one) = (Value::float(exact.ty, 0.0), Value::float(exact.ty, 1.0));
             let below = self.f.compare("fcmp olt", &value, &one);
             let limited = self.f.select(&below, &value, &one);
             let above = self.f.compare("fcmp ogt", &value, &zero);
             value = self.f.select(&above, &limited, &zero);
         }
-        if let Some(condition) = op.condition {
-            let flag = u32::from(op.flag_bit);
-            let holds = self.float_condition(condition, exact, &value);
-            let holds = self.f.mask_bits(&holds);
-            self.set_flags(flag, &holds, mask);
+        let value = self.narrowed(&value, scalar(ty), Direction::To(mode.rounding));
+        let mut bits = self.f.cast(&value, value.ty.as_int().scalar);
+        if modes::flushes(mode, ty) {
+            bits = self.flushed(&bits);
         }
-        let bits = self.f.cast(&value, value.ty.as_int().scalar);
-        self.result(index, &bits, mask);
+        if op.dst.ty.is_float() {
+            return bits;
+        }
+        let value = self.f.cast(&bits, value.ty.scalar);
+        self.integers_of(index, &value)
     }
 
-    /// The zero is that of the final value, the sign that of the exact one.
-    fn float_condition(&mut self, condition: Condition, exact: &Value, value: &Value) -> Value {
+    /// Floats as integers of the destination's type: truncated, and limited to what it has.
+    pub(super) fn integers_of(&mut self, index: usize, value: &Value) -> Value {
+        let to = self.plan.ops[index].dst.ty;
+        let value = self.narrowed(value, value.ty.scalar.max(Scalar::Float), Direction::Odd);
+        let ty = Ty::int(to.size() * 8, value.ty.lanes);
+        let name = if to.is_signed() { "fptosi.sat" } else { "fptoui.sat" };
+        self.f.intrinsic(name, &format!(".{}.{}", ty.mangled(), value.ty.mangled()), ty, &[&value])
+    }
+
+    /// The zero is that of the final bits, which a float has with either sign; the sign is that of the exact value.
+    fn float_condition(&mut self, condition: Condition, exact: &Value, bits: &Value, float: bool) -> Value {
         let null = Value::float(exact.ty, 0.0);
-        let zero = self.f.compare("fcmp oeq", value, &null);
+        let magnitude = u64::MAX >> (64 - bits.ty.scalar.bits() + u32::from(float));
+        let magnitude = self.f.binary("and", bits, &Value::int(bits.ty, magnitude));
+        let zero = self.f.compare("icmp eq", &magnitude, &Value::int(bits.ty, 0));
         let less = self.f.compare("fcmp olt", exact, &null);
         let unordered = self.f.compare("fcmp uno", exact, exact);
         let ones = Value::int(zero.ty, 1);

@@ -11,9 +11,22 @@ use crate::ir::{Function, Scalar, Ty, Value};
 
 /// Writes a function of floats; `b` is used by `pow` alone.
 pub fn evaluate(f: &mut Function, function: MathFunction, a: &Value, b: &Value) -> Value {
+    with_writer(f, a, b, |a, b| functions::evaluate(function, a, b).narrow().get())
+}
+
+/// The same before it is rounded: doubles.
+pub fn evaluate_wide(f: &mut Function, function: MathFunction, a: &Value, b: &Value) -> Value {
+    with_writer(f, a, b, |a, b| functions::evaluate(function, a, b).widen().get())
+}
+
+fn with_writer(
+    f: &mut Function,
+    a: &Value,
+    b: &Value,
+    write: impl FnOnce(Lanes<'_, f32>, Lanes<'_, f32>) -> Value,
+) -> Value {
     let writer = Writer { function: RefCell::new(std::mem::take(f)), values: RefCell::default() };
-    let (a, b): (Lanes<'_, f32>, _) = (writer.keep(a.clone()), writer.keep(b.clone()));
-    let result = functions::evaluate(function, a, b).narrow().get();
+    let result = write(writer.keep(a.clone()), writer.keep(b.clone()));
     *f = writer.function.into_inner();
     result
 }

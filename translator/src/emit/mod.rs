@@ -7,11 +7,13 @@ mod arithmetic;
 mod branch;
 mod call;
 mod entry;
+mod exact;
 mod float;
 mod mask;
 mod math;
 mod memory;
 mod operand;
+mod rounding;
 mod serial;
 
 use std::mem::offset_of;

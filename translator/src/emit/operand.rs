@@ -3,9 +3,11 @@
 use gencl_simulator::eu::file::{FLAG, GRF_BYTES};
 use gencl_simulator::eu::operand::{Place, Target};
 
+use super::rounding::scalar;
 use super::{Emitter, FILE};
 use crate::affine::Affine;
 use crate::ir::{I32, Scalar, Ty, Value};
+use crate::modes;
 use crate::native::Number;
 
 impl Emitter<'_> {
@@ -138,6 +140,9 @@ impl Emitter<'_> {
         if kind.is_float() {
             let width = bits.ty.scalar.bits();
             let sign = Value::int(bits.ty, 1 << (width - 1));
+            if modes::flushes(self.plan.modes[index], src.ty) {
+                bits = self.flushed(&bits);
+            }
             if src.abs {
                 let rest = Value::int(bits.ty, (1 << (width - 1)) - 1);
                 bits = self.f.binary("and", &bits, &rest);
@@ -145,7 +150,9 @@ impl Emitter<'_> {
             if src.negate {
                 bits = self.f.binary("xor", &bits, &sign);
             }
-            return self.f.cast(&bits, if width == 64 { Scalar::Double } else { Scalar::Float });
+            let value = self.f.cast(&bits, scalar(src.ty));
+            let to = if kind == Number::Double { Scalar::Double } else { Scalar::Float };
+            return self.f.convert("fpext", &value, value.ty.of(to));
         }
         let mut value = self.f.resize(&bits, kind.bits(), src.ty.is_signed());
         let zero = Value::int(value.ty, 0);

@@ -22,7 +22,7 @@ fn case(random: &mut Random, width: u8, body: Vec<Instruction>) -> Case {
         mask: if random.chance(2) { full } else { random.next() as u32 & full | 1 },
         constants: random.bytes(usize::from(CONSTANTS) * 32),
         data: random.bytes(DATA_SIZE as usize),
-        control: random.pick(&[0x4c0, 0x4c0, 0x4c0, 0, 0x4d0, 0x4f0]),
+        control: random.pick(&[0x4c0, 0x4c0, 0x4c0, 0, 0x4d0, 0x4e0, 0x4f0]),
     }
 }
 

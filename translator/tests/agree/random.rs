@@ -31,11 +31,13 @@ impl Random {
     /// Numbers that are likely to be special: small, extreme, floats around 1, denormals, infinities, NaN.
     pub fn dword(&mut self) -> u32 {
         let floats = [0.0, -0.0, 1.0, -1.5, 0.75, 3e9, -3e9, 1e-40, f32::MAX, f32::INFINITY, f32::NAN];
-        match self.below(6) {
+        match self.below(7) {
             0 => self.below(70) as u32,
             1 => self.pick(&[0, u32::MAX, 0x8000_0000, 0x7fff_ffff, 0x8000, 0xffff, 0x80, 0xff]),
             2 => self.pick(&floats).to_bits(),
             3 => (self.below(2000) as f32 / 7.0 - 100.0).to_bits(),
+            // Half floats around 1, and denormal ones.
+            5 => (0..2).fold(0, |all, _| all << 16 | (self.next() as u32 & self.pick(&[0xbfff, 0x83ff]))),
             // The upper half of doubles around 1.
             4 => {
                 0x3ff0_0000 + (self.next() as u32 & 0x000f_ffff) - if self.chance(2) { 0x40_0000 } else { 0 }
@@ -110,9 +112,15 @@ const CONDITIONS: [Condition; 6] = [
 pub fn arithmetic(random: &mut Random, width: u8) -> Instruction {
     use Opcode as O;
     let lanes = random.pick(&[1, 2, 4, 8, 16, 32]).min(width);
-    let family = random.below(5);
-    let float_type = if family == 4 { Type::DF } else { Type::F };
+    let family = random.below(7);
+    let float_type = match family {
+        4 => Type::DF,
+        5 => Type::HF,
+        _ => Type::F,
+    };
     let float = family >= 2;
+    // Half floats and floats in one instruction.
+    let mixed = family == 6;
     let integer_ops = [
         O::Mov,
         O::Add,
@@ -173,6 +181,7 @@ pub fn arithmetic(random: &mut Random, width: u8) -> Instruction {
     let sign = random.pick(&[Type::D, Type::UD]);
     for k in 0..count {
         let ty = match opcode {
+            _ if mixed => random.pick(&[Type::F, Type::HF]),
             _ if float => float_type,
             _ if dwords => sign,
             O::Sel => first,
@@ -202,11 +211,20 @@ pub fn arithmetic(random: &mut Random, width: u8) -> Instruction {
         i.access_mode = AccessMode::Align16;
     }
     let ty = match opcode {
-        O::Mov if float => {
-            random.pick(&[float_type, Type::F, Type::D, Type::UD, Type::W, Type::UQ, Type::HF])
-        }
+        O::Mov if float => random.pick(&[
+            float_type,
+            Type::F,
+            Type::D,
+            Type::UD,
+            Type::W,
+            Type::UB,
+            Type::UQ,
+            Type::HF,
+            Type::DF,
+        ]),
         O::Mov => random.pick(&[
             Type::F,
+            Type::HF,
             Type::UB,
             Type::B,
             Type::UW,
@@ -221,6 +239,7 @@ pub fn arithmetic(random: &mut Random, width: u8) -> Instruction {
         _ if dwords => sign,
         O::Cmp => random.pick(&[Type::D, Type::UD, Type::UW]),
         O::Sel if !float => first,
+        _ if mixed => random.pick(&[Type::F, Type::HF, Type::HF, Type::D]),
         _ if float => float_type,
         _ => random.pick(&INTEGERS),
     };

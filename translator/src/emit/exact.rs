@@ -1,0 +1,107 @@
+//! Arithmetic of floats as the interpreter's general path has it (`eu::compute`, `eu::float`): in doubles, rounded to odd, and
+//! then once to the destination. So it serves every rounding mode, and destinations that are narrower than a source.
+
+use gencl_simulator::dispatch::Rounding;
+
+use super::{Emitter, math};
+use crate::ir::{Scalar, Value};
+use crate::native::{Float, Number};
+
+impl Emitter<'_> {
+    /// Writes a function of floats whose result is rounded once.
+    pub(super) fn exact(&mut self, index: usize, function: Float, mask: Option<&Value>) {
+        let count = self.plan.ops[index].src.iter().filter(|s| s.is_some()).count();
+        let sources: Vec<Value> = (0..count).map(|n| self.widened(index, n)).collect();
+        let a = &sources[0];
+        let b = sources.get(1).unwrap_or(a);
+        let one = Value::float(a.ty, 1.0);
+        let value = match function {
+            Float::Copy => a.clone(),
+            Float::Add => self.exact_sum(index, a, b),
+            Float::Multiply => self.f.binary("fmul", a, b),
+            Float::MultiplyAdd => {
+                let product = self.f.binary("fmul", b, &sources[2]);
+                self.sum_to_odd(&product, a)
+            }
+            Float::Fraction => {
+                let whole = self.function_of("floor", a);
+                self.f.binary("fsub", a, &whole)
+            }
+            Float::RoundUp => self.function_of("ceil", a),
+            Float::RoundDown => self.function_of("floor", a),
+            Float::RoundEven => self.function_of("roundeven", a),
+            Float::RoundZero => self.function_of("trunc", a),
+            Float::Inverse => self.exact_quotient(&one, a),
+            Float::Divide => self.exact_quotient(a, b),
+            Float::SquareRoot => {
+                let root = self.function_of("sqrt", a);
+                self.corrected(&root, &root, a, None)
+            }
+            Float::Math(function) => {
+                let [a, b] = [a, b].map(|v| self.f.convert("fptrunc", v, v.ty.of(Scalar::Float)));
+                math::evaluate_wide(&mut self.f, function, &a, &b)
+            }
+        };
+        self.finish_float(index, &value, mask);
+    }
+
+    /// Source 0 is between source 2 (at 0) and source 1 (at 1).
+    pub(super) fn interpolation(&mut self, index: usize, mask: Option<&Value>) {
+        let [a, b, c] = [0, 1, 2].map(|n| self.widened(index, n));
+        let one = Value::float(a.ty, 1.0);
+        let product = self.f.binary("fmul", &a, &b);
+        let rest = self.f.binary("fsub", &one, &a);
+        let rest = self.f.binary("fmul", &rest, &c);
+        let value = self.sum_to_odd(&product, &rest);
+        self.finish_float(index, &value, mask);
+    }
+
+    /// A source as doubles, which hold it exactly.
+    fn widened(&mut self, index: usize, number: usize) -> Value {
+        if self.plan.ops[index].src[number].ty.is_float() {
+            return self.number(index, number, Number::Double);
+        }
+        let integer = self.number(index, number, Number::Signed64);
+        self.f.convert("sitofp", &integer, integer.ty.of(Scalar::Double))
+    }
+
+    /// What cancels is -0 when rounding down.
+    fn exact_sum(&mut self, index: usize, a: &Value, b: &Value) -> Value {
+        let sum = self.sum_to_odd(a, b);
+        if self.plan.modes[index].rounding != Rounding::Down {
+            return sum;
+        }
+        let (null, minus) = (Value::float(a.ty, 0.0), Value::float(a.ty, -0.0));
+        let negated = self.f.binary("fsub", &minus, b);
+        let same = self.f.compare("fcmp oeq", a, &negated);
+        let something = self.f.compare("fcmp one", a, &null);
+        let cancelled = self.f.binary("and", &same, &something);
+        self.f.select(&cancelled, &minus, &sum)
+    }
+
+    fn exact_quotient(&mut self, a: &Value, b: &Value) -> Value {
+        let quotient = self.f.binary("fdiv", a, b);
+        self.corrected(&quotient, b, a, Some(b))
+    }
+
+    /// A quotient or root, rounded to odd by what is missing of `whole` to the product of `value` and `factor`; with the sign of
+    /// `divisor`.
+    fn corrected(&mut self, value: &Value, factor: &Value, whole: &Value, divisor: Option<&Value>) -> Value {
+        let ty = value.ty;
+        let suffix = format!(".{}", ty.mangled());
+        let minus = self.f.value(ty, &format!("fneg {}", value.typed()));
+        let mut rest = self.f.intrinsic("fma", &suffix, ty, &[&minus, factor, whole]);
+        if let Some(divisor) = divisor {
+            let null = Value::float(ty, 0.0);
+            let negative = self.f.compare("fcmp olt", divisor, &null);
+            let minus = self.f.value(ty, &format!("fneg {}", rest.typed()));
+            rest = self.f.select(&negative, &minus, &rest);
+        }
+        let size = self.function_of("fabs", value);
+        let finite = self.f.compare("fcmp one", &size, &Value::float(ty, f64::INFINITY));
+        let something = self.f.compare("fcmp one", &size, &Value::float(ty, 0.0));
+        let plain = self.f.binary("and", &finite, &something);
+        let rest = self.f.select(&plain, &rest, &Value::float(ty, 0.0));
+        self.made_odd(value, &rest)
+    }
+}
