@@ -115,25 +115,14 @@ impl Value {
             let value = value(lane) & (u64::MAX >> (64 - bits));
             if bits == 1 { (value != 0).to_string() } else { value.to_string() }
         };
-        let text = if ty.lanes == 1 {
-            one(0)
-        } else {
-            let element = ty.scalar.text();
-            let list: Vec<String> = (0..ty.lanes).map(|lane| format!("{element} {}", one(lane))).collect();
-            format!("<{}>", list.join(", "))
-        };
-        Value { ty, text: text.into() }
+        let all: Vec<String> = (0..ty.lanes).map(one).collect();
+        Value { ty, text: constant(ty, &all).into() }
     }
 
     /// All elements the same float, which has to be one of `float`'s.
     pub fn float(ty: Ty, value: f64) -> Value {
         let one = format!("0x{:016X}", value.to_bits());
-        let element = ty.scalar.text();
-        let text = match ty.lanes {
-            1 => one,
-            lanes => format!("<{}>", vec![format!("{element} {one}"); lanes as usize].join(", ")),
-        };
-        Value { ty, text: text.into() }
+        Value { ty, text: constant(ty, &[one]).into() }
     }
 
     /// Any bits: what is read of it does not matter.
@@ -149,6 +138,20 @@ impl Value {
     /// With its type.
     pub fn typed(&self) -> String {
         format!("{} {}", self.ty.text(), self.text)
+    }
+}
+
+/// A constant of elements; one stands for all.
+fn constant(ty: Ty, elements: &[String]) -> String {
+    let first = &elements[0];
+    let element = ty.scalar.text();
+    if ty.lanes == 1 {
+        first.clone()
+    } else if elements.iter().all(|other| other == first) {
+        format!("splat ({element} {first})")
+    } else {
+        let list: Vec<String> = elements.iter().map(|one| format!("{element} {one}")).collect();
+        format!("<{}>", list.join(", "))
     }
 }
 
@@ -181,6 +184,11 @@ impl Function {
     pub fn label(&mut self) -> Label {
         self.labels += 1;
         Label(self.labels)
+    }
+
+    /// How many blocks there are.
+    pub fn blocks(&self) -> u32 {
+        self.labels
     }
 
     /// What follows belongs to a block. The one before goes on there if it has no end.

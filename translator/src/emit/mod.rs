@@ -199,6 +199,7 @@ impl Emitter<'_> {
         } else {
             format!("define internal i32 @thread{arguments} #1")
         };
+        let blocks = self.f.blocks();
         let mut ir = self.f.finish(&header, entry, METADATA);
         if !waits {
             let threads = offset_of!(Frame, threads).to_string();
@@ -207,7 +208,7 @@ impl Emitter<'_> {
         }
         let translation =
             Translation { object: Vec::new(), windows: self.windows, waits, interpreted: self.interpreted };
-        Written { ir, translation }
+        Written { ir, blocks, translation }
     }
 
     /// A field of the frame that does not change while the thread runs.
