@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 
 use inkwell::OptimizationLevel;
 use inkwell::context::Context;
+use inkwell::llvm_sys::support::LLVMParseCommandLineOptions;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::passes::PassBuilderOptions;
 use inkwell::targets::{
@@ -34,7 +35,12 @@ pub enum Effort {
 /// The host as LLVM's target.
 fn target(triple: &TargetTriple) -> Result<Target, String> {
     static INITIALISED: OnceLock<Result<(), String>> = OnceLock::new();
-    INITIALISED.get_or_init(|| Target::initialize_native(&InitializationConfig::default())).clone()?;
+    INITIALISED
+        .get_or_init(|| {
+            keep_order();
+            Target::initialize_native(&InitializationConfig::default())
+        })
+        .clone()?;
     Target::from_triple(triple).map_err(|e| e.to_string())
 }
 
@@ -45,6 +51,15 @@ pub fn converts_halves() -> bool {
         let x86 = TargetMachine::get_default_triple().as_str().to_string_lossy().starts_with("x86");
         !x86 || TargetMachine::get_host_cpu_features().to_string().contains("+f16c")
     })
+}
+
+/// Machine instructions stay in the order of the kernel's, which its compiler has chosen so that they need not wait for each other.
+/// LLVM's scheduler would choose anew, for few registers, and have chains of instructions follow each other that the host can
+/// execute at the same time.
+fn keep_order() {
+    let arguments = [c"gencl".as_ptr(), c"-enable-misched=false".as_ptr()];
+    // SAFETY: both are texts that end with 0, and live for ever; so does the empty overview.
+    unsafe { LLVMParseCommandLineOptions(arguments.len() as i32, arguments.as_ptr(), c"".as_ptr()) };
 }
 
 /// Compiles a module.
