@@ -29,6 +29,9 @@ pub(super) const LOCAL_OFFSET_BITS: u64 = 0x0fff_ffff;
 /// themselves only when the accesses are many and close together.
 const PREFETCHED: usize = 1024;
 
+/// Bytes of a line of the host's caches.
+const LINE: usize = 64;
+
 /// The memory that an instruction may access without asking.
 #[derive(Clone)]
 pub(super) struct Reach {
@@ -189,6 +192,19 @@ impl Emitter<'_> {
             let uniform = !message.write && matches!(stride, Stride::Any | Stride::Known(0));
             if uniform {
                 self.uniform(message, &reach, &addresses, lane_mask.as_ref(), &mut ways);
+            }
+            if let Stride::Known(known) = stride
+                && known > step as i64
+            {
+                self.strided(
+                    message,
+                    known as usize,
+                    &reach,
+                    &addresses,
+                    lane_mask.as_ref(),
+                    &data,
+                    &mut ways,
+                );
             }
             // What is certain needs no other way, unless lanes that are not enabled are in the way.
             let certain =
@@ -400,9 +416,7 @@ impl Emitter<'_> {
         self.f.begin(here);
         let at = self.f.offset(&reach.host, &offset);
         let at = self.f.at(&at, lead);
-        if message.memory == Memory::Global && !message.write {
-            self.prefetch(&at);
-        }
+        self.prefetch(message, &at, step as usize * lanes as usize);
         let mask = mask.filter(|_| count == 1);
         if let Some(mask) = mask {
             // Most often all lanes are enabled, and accesses without mask are a lot faster.
@@ -419,11 +433,16 @@ impl Emitter<'_> {
         self.f.begin(elsewhere);
     }
 
-    /// Asks for what threads that come later read: bytes behind those of all lanes.
-    fn prefetch(&mut self, at: &Value) {
-        let ahead = self.f.at(at, PREFETCHED);
+    /// Asks for what threads that come later read: as many bytes as all lanes do, behind theirs.
+    fn prefetch(&mut self, message: &Lanes, at: &Value, bytes: usize) {
+        if message.memory == Memory::Local || message.write {
+            return;
+        }
         let [read, keep, data] = [0, 3, 1].map(|value| Value::int(I32, value));
-        self.f.intrinsic_line("prefetch", ".p0", &[&ahead, &read, &keep, &data]);
+        for line in (0..bytes).step_by(LINE) {
+            let ahead = self.f.at(at, PREFETCHED + line);
+            self.f.intrinsic_line("prefetch", ".p0", &[&ahead, &read, &keep, &data]);
+        }
     }
 
     /// Reads or writes all lanes, one behind the other. The values are as wide as in the registers.
@@ -460,10 +479,16 @@ impl Emitter<'_> {
             }
             None => self.f.load(all, at, &how),
         };
+        self.components_of(message, &value, lanes)
+    }
+
+    /// The components of what was read lane by lane, as wide as in the registers.
+    fn components_of(&mut self, message: &Lanes, value: &Value, lanes: u32) -> Vec<Value> {
+        let count = message.components.len() as u32;
         (0..count)
             .map(|k| {
                 let order: Vec<u32> = (0..lanes).map(|lane| lane * count + k).collect();
-                let own = if count == 1 { value.clone() } else { self.f.shuffle(&value, None, &order) };
+                let own = if count == 1 { value.clone() } else { self.f.shuffle(value, None, &order) };
                 self.f.resize(&own, message.slot as u32 * 8, false)
             })
             .collect()
@@ -475,8 +500,14 @@ impl Emitter<'_> {
             return data[0].clone();
         }
         let lanes = data[0].ty.lanes;
-        // Pairs are put together until there is one; components that are missing to a power of two are anything.
-        let mut parts = data.to_vec();
+        let all = self.concatenated(data.to_vec());
+        let count = data.len() as u32;
+        let order: Vec<u32> = (0..lanes * count).map(|n| n % count * lanes + n / count).collect();
+        self.f.shuffle(&all, None, &order)
+    }
+
+    /// Vectors of one type, one behind the other; what is missing to a power of two is anything.
+    fn concatenated(&mut self, mut parts: Vec<Value>) -> Value {
         while parts.len() > 1 {
             let pairs: Vec<Value> = parts
                 .chunks(2)
@@ -488,9 +519,74 @@ impl Emitter<'_> {
                 .collect();
             parts = pairs;
         }
-        let count = data.len() as u32;
-        let order: Vec<u32> = (0..lanes * count).map(|n| n % count * lanes + n / count).collect();
-        self.f.shuffle(&parts[0], None, &order)
+        parts.swap_remove(0)
+    }
+
+    /// Several components of each lane as one access, if lanes are equally far apart.
+    #[expect(clippy::too_many_arguments, reason = "all that the ways of a message have in common")]
+    fn strided(
+        &mut self,
+        message: &Lanes,
+        step: usize,
+        reach: &Reach,
+        addresses: &Addresses,
+        mask: Option<&Value>,
+        data: &[Value],
+        ways: &mut Ways,
+    ) {
+        let (lanes, count) = (addresses.lanes(), message.components.len());
+        let lead = message.components[0].0;
+        let whole = count * message.size == message.span() - lead;
+        if count == 1 || !whole || !step.is_multiple_of(message.alignment) {
+            return;
+        }
+        let first = &addresses.first;
+        let offset = self.f.binary("sub", first, &reach.start);
+        let mut holds = self.inside(reach, &offset, (lanes as usize - 1) * step + message.span());
+        let aligned = self.aligned(first, message.alignment);
+        holds = self.both(&holds, aligned.as_ref());
+        let mut lanes_hold = mask.filter(|_| message.write).cloned();
+        if addresses.step.is_none() {
+            let expected = self.steps_from(first, step as i64, lanes);
+            let same = self.f.compare("icmp eq", &addresses.all, &expected);
+            lanes_hold = Some(match (mask, lanes_hold) {
+                (_, Some(enabled)) => self.f.binary("and", &same, &enabled),
+                (Some(mask), None) => self.or_not(&same, mask),
+                (None, None) => same,
+            });
+        }
+        if let Some(lanes_hold) = lanes_hold {
+            let all = self.f.all(&lanes_hold);
+            holds = self.f.binary("and", &holds, &all);
+        }
+        let (here, elsewhere) = (self.f.label(), self.f.label());
+        self.f.branch_likely(&holds, here, elsewhere);
+        self.f.begin(here);
+        let at = self.f.offset(&reach.host, &offset);
+        let at = self.f.at(&at, lead);
+        let one = Ty::int(message.size as u32 * 8, count as u32);
+        let how = format!("align {}, {}", message.alignment.min(message.size), mark(message.memory));
+        if message.write {
+            let value = self.interleaved(data);
+            for lane in 0..lanes {
+                let order: Vec<u32> = (lane * one.lanes..(lane + 1) * one.lanes).collect();
+                let own = self.f.shuffle(&value, None, &order);
+                let place = self.f.at(&at, lane as usize * step);
+                self.f.store(&own, &place, &how);
+            }
+            ways.add(self, Vec::new());
+        } else {
+            self.prefetch(message, &at, lanes as usize * step);
+            let parts = (0..lanes).map(|lane| {
+                let place = self.f.at(&at, lane as usize * step);
+                self.f.load(one, &place, &how)
+            });
+            let parts = parts.collect();
+            let value = self.concatenated(parts);
+            let values = self.components_of(message, &value, lanes);
+            ways.add(self, values);
+        }
+        self.f.begin(elsewhere);
     }
 
     fn or_not(&mut self, condition: &Value, mask: &Value) -> Value {
