@@ -1,7 +1,9 @@
 //! Messages that become host code.
 
 use gencl_simulator::eu::file::{self, GRF_BYTES};
-use gencl_simulator::eu::message::{self as eu, Block as EuBlock, BlockAddress, Call, Kind, Space};
+use gencl_simulator::eu::message::{
+    self as eu, AtomicOperation, Block as EuBlock, BlockAddress, Call, Kind, Space,
+};
 use gencl_simulator::eu::op::Op;
 use gencl_simulator::translated::abi::Variant;
 
@@ -21,6 +23,8 @@ pub enum Message {
     Lanes(Lanes),
     /// One address for all.
     Block(Block),
+    /// A value in memory is replaced, for each channel.
+    Atomic(Atomic),
     /// What was written before is seen by others before what is written later.
     Fence {
         /// First byte and bytes of the answer, which is 0.
@@ -82,16 +86,18 @@ pub struct Block {
     pub data: usize,
 }
 
-impl Message {
-    /// Does it have a window?
-    pub fn uses_window(&self) -> bool {
-        match self {
-            Message::Lanes(lanes) => lanes.memory == Memory::Global,
-            Message::Block(_) => true,
-            Message::Fence { .. } | Message::Barrier | Message::End => false,
-        }
-    }
+/// An atomic operation.
+#[derive(Clone, Debug)]
+pub struct Atomic {
+    /// Where the values are. What is read of them are the answers, if there are any.
+    pub lanes: Lanes,
+    /// What becomes of them.
+    pub operation: AtomicOperation,
+    /// First byte of each operand in the registers.
+    pub sources: Vec<usize>,
+}
 
+impl Message {
     /// What it reads and writes: the addresses, then the data.
     pub fn effects(&self, op: &Op) -> Effects {
         let whole = |access| Definition { access, partial: op.predicate.is_some() };
@@ -115,6 +121,14 @@ impl Message {
                 }
                 let access = data;
                 Effects { uses, definitions: vec![Definition { access, partial: false }] }
+            }
+            Message::Atomic(m) => {
+                let lanes = &m.lanes;
+                let size = if lanes.memory == Memory::Global { 8 } else { 4 };
+                let operands = m.sources.iter().map(|at| per_lane(op, *at, lanes.size));
+                let uses = [per_lane(op, lanes.addresses, size)].into_iter().chain(operands).map(Some);
+                let answers = lanes.components.iter().map(|(_, at)| per_lane(op, *at, lanes.size));
+                Effects { uses: uses.collect(), definitions: answers.map(whole).collect() }
             }
             Message::Fence { answer } => {
                 let definition = |(at, bytes)| Definition { access: Access::run(at, bytes), partial: false };
@@ -172,6 +186,7 @@ pub fn select(op: &Op, message: &eu::Message, variant: &Variant) -> Option<Messa
                 addresses,
             })
         }
+        Kind::Atomic(m) => atomic(op, message, m),
         Kind::Block(m) => block(op, message, m),
         Kind::Fence => {
             let bytes = message.shape.response_length * REGISTER;
@@ -194,26 +209,43 @@ fn lanes(lanes: Lanes) -> Option<Message> {
     (lanes.components.len() <= MAX_COMPONENTS).then_some(Message::Lanes(lanes))
 }
 
+/// The registers of a message.
+struct Registers<'a> {
+    message: &'a eu::Message,
+}
+
+impl Registers<'_> {
+    /// First byte of the payload's register of a number.
+    fn payload(&self, index: usize) -> Option<usize> {
+        let shape = self.message.shape;
+        if index < shape.length {
+            return Some(self.message.payload + index * REGISTER);
+        }
+        let index = index - shape.length;
+        (index < shape.second_length).then_some(self.message.second + index * REGISTER)
+    }
+
+    /// The first byte of registers of the payload, if they follow each other.
+    fn run(&self, first: usize, count: usize) -> Option<usize> {
+        let (start, last) = (self.payload(first)?, self.payload(first + count - 1)?);
+        (last == start + (count - 1) * REGISTER && last + REGISTER <= GRF_BYTES).then_some(start)
+    }
+
+    /// The first byte of a response of so many registers.
+    fn response(&self, count: usize) -> Option<usize> {
+        self.message.response.filter(|_| self.message.shape.response_length >= count)
+    }
+}
+
 /// Where addresses and data are; `None` for a message that the interpreter refuses, or that is divided unusually.
 fn places(op: &Op, message: &eu::Message, space: Space, simd: usize, write: bool) -> Option<(usize, usize)> {
     if usize::from(op.lanes) > simd {
         return None;
     }
     let header = usize::from(message.shape.header);
-    let register = |index: usize| -> Option<usize> {
-        let shape = message.shape;
-        if index < shape.length {
-            return Some(message.payload + index * REGISTER);
-        }
-        let index = index - shape.length;
-        (index < shape.second_length).then_some(message.second + index * REGISTER)
-    };
+    let registers = Registers { message };
     let count = Call::registers(simd, Call::address_size(space));
-    let run = |first: usize, count: usize| {
-        let (start, last) = (register(first)?, register(first + count - 1)?);
-        (last == start + (count - 1) * REGISTER && last + REGISTER <= GRF_BYTES).then_some(start)
-    };
-    let addresses = run(header, count)?;
+    let addresses = registers.run(header, count)?;
     let data = match message.kind.as_ref()? {
         Kind::Untyped(m) => m.components.count_ones() as usize * Call::registers(simd, 4),
         Kind::Scattered(m) => m.count * Call::registers(simd, m.element.size().max(4)),
@@ -222,12 +254,37 @@ fn places(op: &Op, message: &eu::Message, space: Space, simd: usize, write: bool
     if data == 0 {
         return None;
     }
-    let data = if write {
-        run(header + count, data)?
-    } else {
-        message.response.filter(|_| message.shape.response_length >= data)?
-    };
+    let data = if write { registers.run(header + count, data)? } else { registers.response(data)? };
     Some((addresses, data))
+}
+
+fn atomic(op: &Op, message: &eu::Message, m: &eu::Atomic) -> Option<Message> {
+    if usize::from(op.lanes) > m.simd {
+        return None;
+    }
+    let header = usize::from(message.shape.header);
+    let registers = Registers { message };
+    let count = Call::registers(m.simd, Call::address_size(m.space));
+    let addresses = registers.run(header, count)?;
+    let per_source = Call::registers(m.simd, m.size);
+    let sources = match m.operation.sources() {
+        0 => Vec::new(),
+        sources => {
+            let first = registers.run(header + count, sources * per_source)?;
+            (0..sources).map(|k| first + k * per_source * REGISTER).collect()
+        }
+    };
+    let answer = if m.returns { Some((0, registers.response(per_source)?)) } else { None };
+    let lanes = Lanes {
+        memory: memory(m.space)?,
+        write: false,
+        size: m.size,
+        slot: m.size,
+        alignment: m.size,
+        components: answer.into_iter().collect(),
+        addresses,
+    };
+    Some(Message::Atomic(Atomic { lanes, operation: m.operation, sources }))
 }
 
 fn block(op: &Op, message: &eu::Message, m: &EuBlock) -> Option<Message> {

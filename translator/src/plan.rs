@@ -76,11 +76,6 @@ impl<'a> Plan<'a> {
         self.steps.iter().any(|step| matches!(step, Step::Wait))
     }
 
-    /// How many windows its messages use.
-    pub fn windows(&self) -> u32 {
-        self.steps.iter().filter(|step| matches!(step, Step::Message(m) if m.uses_window())).count() as u32
-    }
-
     /// A thread counts as waiting from its barrier message on, so nothing but what has no effect may come between the
     /// message and its wait.
     fn check_barriers(&self) -> Result<(), Refused> {

@@ -173,6 +173,28 @@ fn what_the_host_computes_otherwise_is_interpreted() {
 }
 
 #[test]
+fn atomic_operations_are_the_hosts() {
+    // A64 untyped atomic operations on dwords: an addition without answer, and `cmpxchg` with one.
+    let atomic = |to: Option<u8>, length: u32, operation: u32| {
+        let bits = length << 25 | operation << 8 | 0x12 << 14 | 0xff;
+        let answer = if to.is_some() { 1 << 20 | 1 << 13 } else { 0 };
+        message(SharedFunction::DataCache1, 8, to, 8, bits | answer)
+    };
+    let [copy, shift] = offsets();
+    let data = |to| instruction(Opcode::Mov, 8, (to, Type::UD), &[grf(3, 0, ROW, Type::UD)]);
+    let ir = |i| {
+        let body = [copy, shift, addresses(8), data(10), data(11), i];
+        let found = written(&body, Pattern::Any).unwrap();
+        assert_eq!((found.translation.interpreted, found.translation.windows), (0, 1));
+        found.ir
+    };
+    let sum = ir(atomic(None, 3, 7));
+    assert!(sum.contains("llvm.vector.reduce.add.v8i32") && sum.contains("atomicrmw add"), "{sum}");
+    let exchange = ir(atomic(Some(12), 4, 14));
+    assert!(exchange.contains("cmpxchg ptr") && !exchange.contains("llvm.vector.reduce"), "{exchange}");
+}
+
+#[test]
 fn half_floats_are_extended_and_rounded_once() {
     let half = |n| grf(n, 0, ROW, Type::HF);
     let ir = |i| {

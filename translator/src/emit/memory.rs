@@ -15,7 +15,7 @@ use crate::message::{Block, Lanes, Memory};
 use crate::split::LANES;
 
 /// How accesses to buffers and to shared local memory are marked.
-fn mark(memory: Memory) -> &'static str {
+pub(super) fn mark(memory: Memory) -> &'static str {
     match memory {
         Memory::Global => "!tbaa !3",
         Memory::Local => "!tbaa !6",
@@ -46,7 +46,7 @@ pub(super) struct Reach {
 }
 
 /// A part of addresses that are sums.
-struct Part {
+pub(super) struct Part {
     /// Where base and offsets are; of known steps, the first offset.
     places: [Value; 2],
     /// Of the offsets, from lane to lane.
@@ -54,13 +54,13 @@ struct Part {
 }
 
 /// The addresses of all lanes.
-struct Addresses {
+pub(super) struct Addresses {
     /// That of the first lane.
-    first: Value,
+    pub(super) first: Value,
     /// How they change from lane to lane, where that is certain.
     step: Option<i64>,
     /// All, where it is not.
-    all: Value,
+    pub(super) all: Value,
 }
 
 impl Addresses {
@@ -88,7 +88,7 @@ impl Ways {
 }
 
 impl Emitter<'_> {
-    fn reach(&mut self, memory: Memory) -> Reach {
+    pub(super) fn reach(&mut self, memory: Memory) -> Reach {
         match memory {
             Memory::Local => self.local_reach(),
             Memory::Global => {
@@ -126,7 +126,7 @@ impl Emitter<'_> {
     }
 
     /// Are accesses of so many bytes at these offsets inside?
-    fn inside(&mut self, reach: &Reach, offsets: &Value, bytes: usize) -> Value {
+    pub(super) fn inside(&mut self, reach: &Reach, offsets: &Value, bytes: usize) -> Value {
         if offsets.ty == I32 {
             let [offset, size] = [offsets, &reach.size].map(|value| self.f.resize(value, 64, false));
             let end = self.f.binary("add nuw", &offset, &Value::int(I64, bytes as u64));
@@ -226,13 +226,13 @@ impl Emitter<'_> {
     }
 
     /// How the addresses of a message change from lane to lane.
-    fn stride(&self, index: usize) -> Stride {
+    pub(super) fn stride(&self, index: usize) -> Stride {
         let variable = self.variables.as_ref().and_then(|v| v.uses[index][0]);
         variable.map_or(Stride::Any, |variable| self.strides[variable])
     }
 
     /// The parts of which a message's addresses are the sums, if all are.
-    fn parts_of(&self, index: usize) -> Option<Vec<Part>> {
+    pub(super) fn parts_of(&self, index: usize) -> Option<Vec<Part>> {
         let access = self.plan.effects[index].uses[0].as_ref()?;
         let variable = self.variables.as_ref()?.uses[index][0]?;
         if access.size != 8 || access.at.len() % LANES != 0 || access.at.len() > 2 * LANES {
@@ -249,7 +249,7 @@ impl Emitter<'_> {
 
     /// The offsets of addresses that are kept in parts, from the beginning of the window; 32 bits are enough for those inside. Goes
     /// outside when the bases differ or are not there.
-    fn in_parts(&mut self, whole: &Reach, parts: &[Part], outside: Label) -> (Reach, Addresses) {
+    pub(super) fn in_parts(&mut self, whole: &Reach, parts: &[Part], outside: Label) -> (Reach, Addresses) {
         let (bases, offsets) = self.loaded_parts(parts);
         // Steps are certain when all parts have the same, and each begins where the one before ends.
         let step = parts[0].step.filter(|step| parts.iter().all(|part| part.step == Some(*step)));
@@ -322,7 +322,7 @@ impl Emitter<'_> {
     }
 
     /// The addresses, or offsets in shared local memory.
-    fn addresses(&mut self, index: usize, message: &Lanes) -> Addresses {
+    pub(super) fn addresses(&mut self, index: usize, message: &Lanes) -> Addresses {
         let lanes = u32::from(self.plan.ops[index].lanes);
         let bits = if message.memory == Memory::Global { 64 } else { 32 };
         let step = self.affine_use(index, 0).map(|(_, step)| step);
@@ -589,7 +589,7 @@ impl Emitter<'_> {
         self.f.begin(elsewhere);
     }
 
-    fn or_not(&mut self, condition: &Value, mask: &Value) -> Value {
+    pub(super) fn or_not(&mut self, condition: &Value, mask: &Value) -> Value {
         let ones = Value::int(mask.ty, 1);
         let not = self.f.binary("xor", mask, &ones);
         self.f.binary("or", condition, &not)
@@ -752,7 +752,7 @@ impl Emitter<'_> {
     }
 
     /// The interpreter's way. The next time the window may be the right one.
-    fn outside(&mut self, index: usize, message: &Lanes, reach: &Reach, ways: &mut Ways) {
+    pub(super) fn outside(&mut self, index: usize, message: &Lanes, reach: &Reach, ways: &mut Ways) {
         let addresses = self.whole_addresses(index, message);
         if let Some(window) = reach.window {
             let address = self.first_enabled(index, &addresses);
@@ -777,7 +777,7 @@ impl Emitter<'_> {
     }
 
     /// The address of the first channel for which the message is executed; any if there is none.
-    fn first_enabled(&mut self, index: usize, addresses: &Value) -> Value {
+    pub(super) fn first_enabled(&mut self, index: usize, addresses: &Value) -> Value {
         let lanes = addresses.ty.lanes;
         let mask = self.mask(index);
         let (Some(mask), true) = (mask, lanes > 1) else { return self.f.element(addresses, 0) };

@@ -4,6 +4,7 @@
 //! with a bit for each channel. Channels that wait for the thread at a target are bits in a variable of that target.
 
 mod arithmetic;
+mod atomic;
 mod branch;
 mod call;
 mod entry;
@@ -243,6 +244,7 @@ impl Emitter<'_> {
             Step::Native(native) => self.native(index, *native),
             Step::Message(Message::Lanes(message)) => self.lanes(index, message),
             Step::Message(Message::Block(message)) => self.data_block(index, message),
+            Step::Message(Message::Atomic(message)) => self.atomic(index, message),
             Step::Message(Message::Fence { answer }) => {
                 self.f.line("fence seq_cst");
                 if let Some((_, bytes)) = answer {

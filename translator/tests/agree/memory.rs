@@ -48,8 +48,79 @@ fn pattern(random: &mut Random, simd: usize, limit: u64) -> Vec<u64> {
         .collect()
 }
 
+/// An atomic operation for a thread of `width` lanes.
+fn atomic(random: &mut Random, width: u8) -> Instruction {
+    let local = random.chance(3);
+    let float = random.chance(4);
+    let simd: u32 = if local && width >= 16 && random.chance(2) { 16 } else { 8 };
+    let wide = !local && !float && random.chance(2);
+    let lanes = if random.chance(8) { 1 } else { simd as u8 };
+    let operation = if float { 1 + random.below(3) as u32 } else { 1 + random.below(15) as u32 };
+    let sources = match (float, operation) {
+        (false, 5 | 6 | 15) => 0,
+        (false, 14) | (true, 3) => 2,
+        _ => 1,
+    };
+    let registers = |bytes: u32| (simd * bytes).div_ceil(32);
+    let size = registers(if wide { 8 } else { 4 });
+    let number = match (local, float) {
+        (true, false) => 0x02,
+        (true, true) => 0x1b,
+        (false, false) => 0x12,
+        (false, true) => 0x1d,
+    };
+    let shape = if local { simd == 8 } else { wide };
+    let returns = random.chance(2);
+    let (address_register, length) =
+        if local { (random.pick(&OFFSETS), registers(4)) } else { (random.pick(&ADDRESSES), registers(8)) };
+    let response = if returns { size } else { 0 };
+    let control = u32::from(returns) << 13 | u32::from(shape) << 12 | operation << 8;
+    let index = if local { 254 } else { 255 };
+    let descriptor = length << 25 | response << 20 | number << 14 | control | index;
+    let mut i = Instruction::new(if sources > 0 { Opcode::Sends } else { Opcode::Send }, lanes);
+    let payload =
+        |register| Operand::Register(Source::new(Register::Grf(register), 0, Region::new(8, 8, 1), Type::UD));
+    i.sources[0] = payload(address_register);
+    if sources > 0 {
+        i.sources[1] = payload(random.pick(&DATA_PLACES));
+    }
+    i.destination = match returns {
+        true => Destination::new(Register::Grf(random.pick(&DATA_PLACES)), 0, Type::UW),
+        false => Destination::null(Type::UD),
+    };
+    i.extra = Extra::Send(Send {
+        target: SharedFunction::DataCache1,
+        descriptor: Descriptor::Immediate(descriptor),
+        extended: Descriptor::Immediate((sources * size) << 6),
+        end_of_thread: false,
+    });
+    channels(random, &mut i, width);
+    i
+}
+
+/// First channel, mask and predicate of a message.
+fn channels(random: &mut Random, i: &mut Instruction, width: u8) {
+    let lanes = i.exec_size;
+    if width > lanes && lanes > 1 {
+        i.channel_offset = random.below(usize::from(width / lanes)) as u8 * lanes;
+    }
+    i.no_mask = lanes == 1 || random.chance(6);
+    if random.chance(4) {
+        i.predicate = Some(Predicate { control: PredicateControl::Normal, inverse: random.chance(2) });
+        i.flag = Flag { register: random.below(2) as u8, subregister: 0 };
+    }
+}
+
 /// A message for a thread of `width` lanes.
 pub fn message(random: &mut Random, width: u8) -> Instruction {
+    if random.chance(3) {
+        return atomic(random, width);
+    }
+    access(random, width)
+}
+
+/// A read or write for a thread of `width` lanes.
+fn access(random: &mut Random, width: u8) -> Instruction {
     let simd: u32 = if width >= 16 && random.chance(2) { 16 } else { 8 };
     let lanes = if random.chance(8) { 1 } else { simd as u8 };
     let write = random.chance(2);
@@ -94,13 +165,6 @@ pub fn message(random: &mut Random, width: u8) -> Instruction {
         extended: Descriptor::Immediate(if write { data << 6 } else { 0 }),
         end_of_thread: false,
     });
-    if width > lanes && lanes > 1 {
-        i.channel_offset = random.below(usize::from(width / lanes)) as u8 * lanes;
-    }
-    i.no_mask = lanes == 1 || random.chance(6);
-    if random.chance(4) {
-        i.predicate = Some(Predicate { control: PredicateControl::Normal, inverse: random.chance(2) });
-        i.flag = Flag { register: random.below(2) as u8, subregister: 0 };
-    }
+    channels(random, &mut i, width);
     i
 }
