@@ -10,6 +10,7 @@ use gencl_isa::{
     AccessMode, Arf, Condition, Destination, Extra, Flag, Instruction, MathFunction, Opcode, Operand,
     Predicate, PredicateControl, Region, Register, Send, Source, ThreadControl, Type,
 };
+use smallvec::SmallVec;
 
 /// Where a value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -303,7 +304,20 @@ impl Builder {
 
     /// Emits an operation.
     pub fn op(&mut self, operation: Operation, dst: Dest, srcs: &[Val]) {
+        if let Some(bits) = self.wide_constant(operation, srcs) {
+            for half in [0, 4] {
+                self.op(operation, dst.part(half, Type::UD), &[Val::imm(bits >> (8 * half), Type::UD)]);
+            }
+            return;
+        }
         self.cut(operation, Some(dst), dst.ty, srcs);
+    }
+
+    /// The constant of 64 bits that is to be copied, if it cannot be an immediate.
+    fn wide_constant(&self, operation: Operation, srcs: &[Val]) -> Option<u64> {
+        let [Val { place: Place::Immediate(bits), ty, .. }] = srcs else { return None };
+        let copies = operation.opcode == Opcode::Mov && ty.size() == 8;
+        (copies && !self.limits.quadwords).then_some(*bits)
     }
 
     /// A copy for `lanes` lanes from `first` on only: `dst` is where the first of them goes.
@@ -368,7 +382,11 @@ impl Builder {
 
     /// Cuts an operation on all lanes into instructions.
     pub(super) fn cut_lanes(&mut self, operation: Operation, dst: Option<Dest>, ty: Type, srcs: &[Val]) {
-        let most = if operation.opcode == Opcode::Mad { self.limits.ternary_lanes } else { operation.lanes };
+        let most = match operation.opcode {
+            Opcode::Mad if ty.size() == 8 => self.limits.ternary_lanes / 2,
+            Opcode::Mad => self.limits.ternary_lanes,
+            _ => operation.lanes,
+        };
         let lanes = self.reach(self.simd.min(operation.lanes).min(most), dst, ty, srcs);
         let mut first = 0;
         while first < self.simd {
@@ -386,6 +404,15 @@ impl Builder {
         first: u32,
         lanes: u32,
     ) {
+        let (mut dst, mut ty, mut srcs) = (dst, ty, SmallVec::<[Val; 3]>::from_slice(srcs));
+        if !self.limits.quadwords {
+            // What remains of quadwords are copies: of doubles they are the same.
+            let types = dst.iter_mut().map(|d| &mut d.ty).chain(srcs.iter_mut().map(|s| &mut s.ty));
+            for ty in types.chain([&mut ty]).filter(|ty| ty.size() == 8) {
+                *ty = Type::DF;
+            }
+        }
+        let srcs = srcs.as_slice();
         let mut isa = Instruction::new(operation.opcode, lanes as u8);
         isa.channel_offset = first as u8;
         isa.saturate = operation.saturate;
@@ -612,6 +639,7 @@ impl Builder {
 impl Builder {
     /// The lanes of one instruction, at most `lanes`: an operand has two registers at most.
     fn reach(&self, mut lanes: u32, dst: Option<Dest>, ty: Type, srcs: &[Val]) -> u32 {
+        let in_half = if srcs.iter().any(|s| s.ty.size() == 8) { 4 } else { 8 };
         let fits = |n: u32| {
             let end = |at: u32, stride: u32, size: u32| at % GRF + (n - 1) * stride + size;
             let (written, packed) = match dst {
@@ -628,7 +656,7 @@ impl Builder {
                 }
                 _ => true,
             };
-            let channels = !self.limits.halves || written <= GRF || n == 16;
+            let channels = !self.limits.halves || written <= GRF || n == 2 * in_half;
             written <= 2 * GRF && channels && srcs.iter().all(source_fits)
         };
         while lanes > 1 && !fits(lanes) {

@@ -15,12 +15,16 @@ pub enum Memory {
 /// Limits of one instruction, by which operations on all lanes are cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// An instruction that writes two registers runs as two halves of 8 channels each: its sources have two registers as well, but for
+    /// An instruction that writes two registers runs as two halves of 8 channels each, of 4 if it computes with doubles: its sources have two registers as well, but for
     /// scalars and packed words that become packed dwords (Ivy Bridge manual, Volume 4 Part 3, "Register Region Restrictions"; Mesa's
     /// `get_fpu_lowered_simd_width`).
     pub halves: bool,
-    /// Most lanes of an instruction with three sources (the same, "Align16": no 16 lanes of dwords on Ivy Bridge; Mesa's `supports_simd16_3src`).
+    /// Most lanes of an instruction with three sources; of doubles half as many (the same, "Align16": no 16 lanes of dwords and no 8 of doubles on Ivy
+    /// Bridge; Mesa's `supports_simd16_3src`).
     pub ternary_lanes: u32,
+    /// Integers of 64 bits, and immediates: otherwise what is copied are doubles, and constants by their halves (Ivy Bridge manual, Volume 4 Part 3, "Numeric
+    /// Data Types", "Immediate Operand").
+    pub quadwords: bool,
     /// `sends`: a message's payload in two pieces.
     pub split_sends: bool,
     /// Operations on 64-bit types and multiplications of dwords take operands as others do; otherwise they must lie alike (Atom line).
@@ -77,6 +81,7 @@ const GEN9: Target = Target {
     limits: Limits {
         halves: false,
         ternary_lanes: 16,
+        quadwords: true,
         split_sends: true,
         wide_as_they_lie: true,
         compare_switches: false,
@@ -112,6 +117,7 @@ const GEN75: Target = Target {
     limits: Limits {
         halves: true,
         ternary_lanes: 16,
+        quadwords: false,
         split_sends: false,
         wide_as_they_lie: true,
         compare_switches: true,

@@ -332,6 +332,13 @@ pub enum Op {
         /// Clamp to the range of `to`; NaN gives 0.
         saturate: bool,
     },
+    /// dst (Qword) = src0 (Dword) below src1 (Dword)
+    Pair,
+    /// dst (Dword) = the upper or the lower half of src (Qword)
+    Half {
+        /// Which.
+        upper: bool,
+    },
     /// dst0.. = consecutive elements of type `ty` at address src0
     Load {
         /// Where.

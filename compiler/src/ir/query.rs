@@ -97,7 +97,9 @@ impl Op {
             | Op::Ternary(..)
             | Op::Compare(..)
             | Op::Select(_)
-            | Op::Convert { .. } => Class::Pure,
+            | Op::Convert { .. }
+            | Op::Pair
+            | Op::Half { .. } => Class::Pure,
             Op::Input(_) => Class::Launch,
             Op::Undefined => Class::Undefined,
             Op::Load { .. } => Class::Read,

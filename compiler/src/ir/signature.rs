@@ -113,6 +113,8 @@ pub fn signature(op: &Op) -> Signature {
         Op::Compare(_, ty) => (Operands::fixed([Bool]), Operands::fixed([ty.family(); 2])),
         Op::Select(ty) => (Operands::fixed([ty.family()]), Operands::fixed([Bool, ty.family(), ty.family()])),
         Op::Convert { to, from, .. } => (Operands::fixed([to.family()]), Operands::fixed([from.family()])),
+        Op::Pair => (Operands::fixed([Family::Qword]), Operands::fixed([Family::Dword; 2])),
+        Op::Half { .. } => (Operands::fixed([Family::Dword]), Operands::fixed([Family::Qword])),
         Op::Load { space, ty, .. } => {
             (none().and_rest(ty.family().into(), 1, MAX_ELEMENTS), Operands::one(addresses(space)))
         }
@@ -255,6 +257,8 @@ pub fn check_attributes(op: &Op) -> Result<(), &'static str> {
         )
         | Op::Undefined
         | Op::Select(_)
+        | Op::Pair
+        | Op::Half { .. }
         | Op::Barrier { .. }
         | Op::SubgroupBarrier { .. }
         | Op::Fence { .. }

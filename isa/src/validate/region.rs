@@ -35,6 +35,7 @@ pub(super) const RULES: &[Rule] = &[
     some(Generations::UNTIL_75, "region.halves", "Haswell, Register Region Restrictions, Region Alignment Rules", "each of two destination registers is made of one of a source's two registers", halves),
     some(Generations::UNTIL_75, "region.half-offsets", "Haswell, Register Region Restrictions, Region Alignment Rules", "a source begins at the same place in both of its registers", half_offsets),
     some(Generations::UNTIL_75, "region.pairs", "Haswell, Register Region Restrictions, Region Alignment Rules", "a destination of two registers has scalar sources, packed words for packed dwords, or sources of two registers", pairs),
+    some(Generations::UNTIL_75, "region.half-channels", "Haswell, Register Region Restrictions; Mesa, get_fpu_lowered_simd_width", "under the execution mask each of two destination registers has 8 channels, of doubles 4 (Ivy Bridge: one register)", half_channels),
     all("region.packed-bytes", TYPES, "only a raw mov has a packed byte destination", packed_bytes),
     all("region.ratio", TYPES, "a destination narrower than the execution type has a stride of the sizes' ratio (bytes: or a larger one)", ratio),
     all("region.ratio-alignment", TYPES, "a destination narrower than the execution type is aligned to that", ratio_alignment),
@@ -239,6 +240,19 @@ fn pairs(s: &Subject<'_>) -> Vec<Place> {
             && r != Region::SCALAR
             && !(packed_dwords && packed_words)
     })
+}
+
+/// The second of two registers is written for the channels that follow by 8, of doubles by 4, whatever the first has. Ivy Bridge takes the same channels of doubles again.
+fn half_channels(s: &Subject<'_>) -> Vec<Place> {
+    if destination_registers(s) != 2 || s.i.no_mask {
+        return Vec::new();
+    }
+    let doubles = s.execution_size() == 8 || s.i.destination.ty.size() == 8;
+    let expected = match s.generation.capabilities().doubles_in_halves {
+        true if doubles => None,
+        _ => Some(if s.execution_size() == 8 { 4 } else { 8 }),
+    };
+    at_destination(expected != Some(s.lanes() / 2))
 }
 
 /// The rules about types do not hold for one channel.

@@ -8,7 +8,7 @@
 use super::{Failure, Selector, machine_type, unsigned};
 use crate::codegen::build::{Dest, Operation, Val};
 use crate::ir::{Instruction, Rounding, Type as IrType};
-use gencl_isa::{Arf, Opcode, Type};
+use gencl_isa::{Arf, Condition, Opcode, Type};
 
 /// `cr0.0` bits 5:4: 0 nearest even, 1 up, 2 down, 3 toward zero.
 fn rounding_bits(rounding: Rounding) -> u64 {
@@ -147,15 +147,16 @@ impl Selector<'_> {
         self.convert_to(single, v, Rounding::TowardZero, false);
         let back = self.b.temporary(scalar, Type::DF);
         self.convert_to(back, single.val(), Rounding::Default, false);
-        // Bit 63 of (x | -x) is one when x is not 0.
-        let lost = back.cast(Type::UQ);
-        self.op2(Opcode::Xor, lost, lost.val(), v.cast(Type::UQ));
-        let opposite = self.b.temporary(scalar, Type::Q);
-        self.b.mov(opposite, lost.val().cast(Type::Q).negated());
-        self.op2(Opcode::Or, lost, lost.val(), opposite.val().cast(Type::UQ));
-        self.op2(Opcode::Shr, lost, lost.val(), Val::imm(63, Type::UW));
+        // 1 when any bit differs.
+        let lost = self.b.temporary(scalar, Type::UD);
+        let other = self.b.temporary(scalar, Type::UD);
+        for (d, byte) in [(lost, 0), (other, 4)] {
+            self.op2(Opcode::Xor, d, back.val().part(byte, Type::UD), v.part(byte, Type::UD));
+        }
+        self.op2(Opcode::Or, lost, lost.val(), other.val());
+        self.b.op(Operation::choose(Condition::Less), lost, &[lost.val(), Val::imm(1, Type::UD)]);
         let bits = single.cast(Type::UD);
-        self.op2(Opcode::Or, bits, bits.val(), lost.val().part(0, Type::UD));
+        self.op2(Opcode::Or, bits, bits.val(), lost.val());
         self.convert_to(d, single.val(), rounding, false);
     }
 

@@ -17,7 +17,9 @@ mod truth;
 use super::build::{Builder, Dest, Place, Spot, Val};
 use super::lir::Program;
 use super::target::Target;
-use crate::ir::{BinaryOp, BlockId, Family, Function, Instruction, Op, Reg, Type as IrType, UnaryOp};
+use crate::ir::{
+    BinaryOp, BlockId, CrossLane, Family, Function, Instruction, Op, Reg, Type as IrType, UnaryOp,
+};
 use flags::Flags;
 use gencl_isa::Type;
 pub use payload::PrivatePlace;
@@ -311,10 +313,22 @@ impl Selector<'_> {
         })
     }
 
-    /// Refuses what `lower_qwords` leaves on quadwords when the machine has none: doubles, atomic operations on 64 bits.
+    /// Refuses what `lower_qwords` leaves on quadwords when the machine has none, but for doubles: atomic operations on 64 bits, doubles where
+    /// there are none either.
     fn check_qwords(&self, i: &Instruction) -> Result<(), Failure> {
+        let double = match i.op {
+            Op::Immediate { .. } | Op::Undefined | Op::Pair | Op::Half { .. } => true,
+            Op::Unary(op, ty) => ty == IrType::F64 || op == UnaryOp::Mov,
+            Op::Binary(_, ty) | Op::Ternary(_, ty) | Op::Compare(_, ty) => ty == IrType::F64,
+            Op::Convert { to, from, .. } => to == IrType::F64 || from == IrType::F64,
+            Op::CrossLane(CrossLane::Shuffle(ty) | CrossLane::Reduce(_, ty) | CrossLane::Scan { ty, .. }) => {
+                ty == IrType::F64
+            }
+            _ => false,
+        };
+        let allowed = self.target.int64 || double && self.target.profile().double;
         let is_qword = |reg: &Reg| self.function.register(*reg).family == Family::Qword;
-        if !self.target.int64 && i.dsts.iter().chain(&i.srcs).any(is_qword) {
+        if !allowed && i.dsts.iter().chain(&i.srcs).any(is_qword) {
             return Err(Failure::unsupported(format!("{:?} without registers of 64 bits", i.op)));
         }
         Ok(())
@@ -354,6 +368,8 @@ impl Selector<'_> {
             Op::Select(IrType::Bool) => self.select_truth(i),
             Op::Select(ty) => self.select(ty, i),
             Op::Convert { to, from, rounding, saturate } => self.convert(to, from, rounding, saturate, i),
+            Op::Pair => self.pair(i),
+            Op::Half { upper } => self.half(upper, i),
             Op::Load { space, ty, align } => self.load(space, ty, align, i),
             Op::Store { space, ty, align } => self.store(space, ty, align, i),
             Op::Atomic { op, space, ty } => self.atomic(op, space, ty, i),
@@ -373,6 +389,24 @@ impl Selector<'_> {
             Op::Join { by, next, empty } => self.join(by, [next, empty], index),
             Op::Return => self.end_of_thread(),
         }
+    }
+
+    /// A quadword of two dwords.
+    fn pair(&mut self, i: &Instruction) -> Result<(), Failure> {
+        let d = self.dest(i.dsts[0], Type::UQ)?;
+        for (byte, src) in [0, 4].into_iter().zip(&i.srcs) {
+            let v = self.val(*src, Type::UD)?;
+            self.b.mov(d.part(byte, Type::UD), v);
+        }
+        Ok(())
+    }
+
+    /// A dword of a quadword.
+    fn half(&mut self, upper: bool, i: &Instruction) -> Result<(), Failure> {
+        let v = self.val(i.srcs[0], Type::UQ)?;
+        let d = self.dest(i.dsts[0], Type::UD)?;
+        self.b.mov(d, v.part(if upper { 4 } else { 0 }, Type::UD));
+        Ok(())
     }
 
     /// An IR register as a source of type `ty`, or of the dword type that it extends.

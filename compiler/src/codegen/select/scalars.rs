@@ -117,9 +117,13 @@ fn scalars(function: &Function, single: &[bool], local: &[bool], constants: &[Op
                     Op::Input(Input::Push(_) | Input::GroupId(_) | Input::SubgroupId | Input::SimdWidth) => {
                         true
                     }
-                    Op::Unary(..) | Op::Binary(..) | Op::Ternary(..) | Op::Convert { .. } | Op::Select(_) => {
-                        sources
-                    }
+                    Op::Unary(..)
+                    | Op::Binary(..)
+                    | Op::Ternary(..)
+                    | Op::Convert { .. }
+                    | Op::Pair
+                    | Op::Half { .. }
+                    | Op::Select(_) => sources,
                     Op::Load { space, .. } => sources && space != Space::Private && marked,
                     _ => false,
                 };

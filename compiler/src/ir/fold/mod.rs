@@ -27,6 +27,9 @@ pub fn fold(op: &Op, srcs: &[u64]) -> Option<u64> {
             }
         }
         Op::Convert { to, from, rounding, saturate } => convert(to, from, rounding, saturate, srcs[0]),
+        Op::Pair => srcs[0] | srcs[1] << 32,
+        Op::Half { upper: false } => srcs[0] & u64::from(u32::MAX),
+        Op::Half { upper: true } => srcs[0] >> 32,
         Op::Input(_)
         | Op::Undefined
         | Op::Load { .. }

@@ -195,6 +195,8 @@ impl Thread {
                 | Op::Compare(..)
                 | Op::Select(_)
                 | Op::Convert { .. }
+                | Op::Pair
+                | Op::Half { .. }
                 | Op::Load { .. }
                 | Op::Store { .. }
                 | Op::Atomic { .. } => self.execute(function, group, view, instruction)?,

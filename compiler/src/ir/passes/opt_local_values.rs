@@ -219,6 +219,8 @@ fn result_type(op: &Op) -> Option<Type> {
         | Op::Select(ty)
         | Op::Convert { to: ty, .. } => Some(ty),
         Op::Compare(..) => Some(Type::Bool),
+        Op::Pair => Some(Type::U64),
+        Op::Half { .. } => Some(Type::U32),
         Op::Input(_)
         | Op::Undefined
         | Op::Load { .. }

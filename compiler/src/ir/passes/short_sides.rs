@@ -73,6 +73,7 @@ fn cost(instruction: &Instruction) -> usize {
         | Op::Binary(_, ty)
         | Op::Ternary(_, ty)
         | Op::Select(ty) => ty,
+        Op::Pair => return 2,
         _ => return 1,
     };
     if ty.bits() == 64 { 2 } else { 1 }

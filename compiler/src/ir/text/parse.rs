@@ -344,6 +344,15 @@ impl<'t> Parts<'t> {
         self.named(Type::from_name, "type")
     }
 
+    /// Is it the upper half?
+    fn upper(&mut self) -> Parsed<bool> {
+        match self.next() {
+            "upper" => Ok(true),
+            "lower" => Ok(false),
+            other => Err(format!("`{other}` is not a half")),
+        }
+    }
+
     fn flag(&mut self, name: &str) -> bool {
         self.parts.next_if(|part| *part == name).is_some()
     }
@@ -369,6 +378,8 @@ fn operation(mnemonic: &str, operands: &mut OpenOperands) -> Parsed<Op> {
         "undefined" => Op::Undefined,
         "compare" => Op::Compare(parts.named(Condition::from_name, "condition")?, parts.ty()?),
         "select" => Op::Select(parts.ty()?),
+        "pair" => Op::Pair,
+        "half" => Op::Half { upper: parts.upper()? },
         "convert" => {
             let (to, from) = (parts.ty()?, parts.ty()?);
             let rounding = parts.parts.peek().copied().and_then(Rounding::from_name);

@@ -145,6 +145,8 @@ fn mnemonic(op: &Op) -> String {
         Op::Ternary(op, ty) => format!("{}.{}", op.name(), ty.name()),
         Op::Compare(condition, ty) => format!("compare.{}.{}", condition.name(), ty.name()),
         Op::Select(ty) => format!("select.{}", ty.name()),
+        Op::Pair => "pair".to_owned(),
+        Op::Half { upper } => if upper { "half.upper" } else { "half.lower" }.to_owned(),
         Op::Convert { to, from, rounding, saturate } => format!(
             "convert.{}.{}{}{}",
             to.name(),

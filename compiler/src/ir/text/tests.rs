@@ -65,6 +65,7 @@ fn wrong_lines_are_named() {
         ("kernel \"a\" per_lane\n@0:\nreturn @1\nend", 3, "too many"),
         ("kernel \"a\" per_lane\n@4000000000:\nend", 2, "block numbers end"),
         ("kernel \"a\" per_lane\nmeta colour 1\nend", 2, "no field `colour`"),
+        ("kernel \"a\" per_lane\n@0:\n%0 = half.left %1\nend", 3, "`left` is not a half"),
         ("constants 123", 1, "pairs"),
         ("@0:", 1, "neither"),
     ];
@@ -112,7 +113,7 @@ fn random_instruction(choices: &[u32], blocks: u32, linear: bool) -> Option<(Ins
         Input::Push(pushes[pick(pushes.len())]),
     ];
     let group = GroupOp::ALL[pick(GroupOp::ALL.len())];
-    let op = match pick(23) {
+    let op = match pick(25) {
         0 => Op::Immediate { ty, bits },
         1 => Op::Input(inputs[pick(inputs.len())]),
         2 => Op::Undefined,
@@ -144,6 +145,8 @@ fn random_instruction(choices: &[u32], blocks: u32, linear: bool) -> Option<(Ins
         19 => Op::CrossLane(CrossLane::Reduce(group, ty)),
         20 => Op::CrossLane(CrossLane::Scan { op: group, ty, exclusive: flag }),
         21 => Op::CrossLane(CrossLane::Ballot),
+        22 => Op::Pair,
+        23 => Op::Half { upper: flag },
         _ => Op::Return,
     };
     check_attributes(&op).ok()?;

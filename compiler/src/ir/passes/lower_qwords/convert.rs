@@ -1,5 +1,6 @@
 //! Conversions from and to 64-bit integers.
 
+use super::compare::high_type;
 use super::{Halves, Lowering};
 use crate::ir::{BinaryOp, Condition, Family, Op, Reg, Rounding, TernaryOp, Type, UnaryOp};
 
@@ -8,6 +9,12 @@ const TWO_32: u32 = 0x4f80_0000;
 const TWO_MINUS_32: u32 = 0x2f80_0000;
 const TWO_63: u32 = 0x5f00_0000;
 const TWO_64: u32 = 0x5f80_0000;
+/// 2^32, -2^32, 2^-32, 2^63 and 2^64 as doubles.
+const DOUBLE_TWO_32: u64 = 0x41f0_0000_0000_0000;
+const DOUBLE_MINUS_TWO_32: u64 = 0xc1f0_0000_0000_0000;
+const DOUBLE_TWO_MINUS_32: u64 = 0x3df0_0000_0000_0000;
+const DOUBLE_TWO_63: u64 = 0x43e0_0000_0000_0000;
+const DOUBLE_TWO_64: u64 = 0x43f0_0000_0000_0000;
 /// Exponent bits of 1.0, and their place in a float.
 const EXPONENT_BIAS: u32 = 127;
 const EXPONENT_SHIFT: u32 = 23;
@@ -98,7 +105,7 @@ impl Lowering<'_> {
         self.binary_f32(BinaryOp::Mul, digits, scale)
     }
 
-    /// Something converted to a 64-bit integer: a quadword, whose halves are given, or what `src` holds. `None` to and from doubles.
+    /// Something converted to 64 bits: a quadword, whose halves are given, or what `src` holds. `None` to doubles from what is smaller.
     pub fn convert_to(
         &mut self,
         to: Type,
@@ -108,11 +115,12 @@ impl Lowering<'_> {
         src: Reg,
         halves: Option<Halves>,
     ) -> Option<Halves> {
-        if to.is_float() {
-            return None;
-        }
         Some(match (from, halves) {
-            (Type::F64, _) => return None,
+            (from, Some(a)) if to.is_float() && from.is_integer() => {
+                self.integer_to_double(from, rounding, a)
+            }
+            _ if to.is_float() => return None,
+            (Type::F64, _) => self.double_to_integer(to, rounding, saturate, src),
             (_, Some(a)) => self.between_qwords(to, from, saturate, a),
             (Type::F32, None) => self.float_to_integer(to, rounding, saturate, src),
             (Type::F16, None) if saturate => {
@@ -168,6 +176,91 @@ impl Lowering<'_> {
             result = self.choose(beyond, limit, result);
         }
         result
+    }
+
+    /// The sum of both halves as doubles, which are exact, rounded once to the nearest number. In other modes the neighbour is the result when the sum is on the
+    /// wrong side of what is exact: what it lacks is exact, too, as the high half is not less than the low one, or 0.
+    fn integer_to_double(&mut self, from: Type, rounding: Rounding, a: Halves) -> Halves {
+        let high = self.double_of(high_type(from), a.high);
+        let low = self.double_of(Type::U32, a.low);
+        let scale = self.double(DOUBLE_TWO_32);
+        let sum = self.mad_f64(high, scale, low);
+        let result = self.parts(sum);
+        if matches!(rounding, Rounding::Default | Rounding::NearestEven) {
+            return result;
+        }
+        let opposite = self.double(DOUBLE_MINUS_TWO_32);
+        let upper = self.mad_f64(high, opposite, sum);
+        let lacking = self.emit(Op::Binary(BinaryOp::Sub, Type::F64), Family::Qword, &[low, upper]);
+        let zero = self.double(0);
+        let mut lacks =
+            |condition| self.emit(Op::Compare(condition, Type::F64), Family::Bool, &[lacking, zero]);
+        let (above, below) = (lacks(Condition::Less), lacks(Condition::Greater));
+        let sign = self.sign(result.high);
+        let negative = self.compare_constant(Condition::NotEqual, Type::U32, sign, 0);
+        // Away from zero the bits as an integer grow.
+        let one = self.dword(1);
+        let away = Halves { low: self.binary32(BinaryOp::Or, sign, one), high: sign };
+        let (wrong, step) = match rounding {
+            Rounding::Up => (below, away),
+            Rounding::Down => {
+                let zero = self.constant(0);
+                (above, self.sub(zero, away))
+            }
+            _ => {
+                let positive = self.not(negative);
+                let too_high = self.logic(BinaryOp::And, above, positive);
+                let too_low = self.logic(BinaryOp::And, below, negative);
+                let wrong = self.logic(BinaryOp::Or, too_high, too_low);
+                (wrong, self.constant(u64::MAX))
+            }
+        };
+        let neighbour = self.add(result, step);
+        self.choose(wrong, neighbour, result)
+    }
+
+    /// As [`Self::float_to_integer`], from the double that a quadword holds.
+    fn double_to_integer(&mut self, to: Type, rounding: Rounding, saturate: bool, src: Reg) -> Halves {
+        let src = self.joined(src);
+        let whole = self.unary_f64(rounding_operation(rounding), src);
+        let signed = to.is_signed();
+        let magnitude = if signed { self.unary_f64(UnaryOp::Abs, whole) } else { whole };
+        let scale = self.double(DOUBLE_TWO_MINUS_32);
+        let high = self.emit(Op::Binary(BinaryOp::Mul, Type::F64), Family::Qword, &[magnitude, scale]);
+        let high = self.unary_f64(UnaryOp::Trunc, high);
+        let opposite = self.double(DOUBLE_MINUS_TWO_32);
+        let low = self.mad_f64(high, opposite, magnitude);
+        let mut part = |value| self.convert_with(Type::U32, Type::F64, Rounding::Default, saturate, value);
+        let mut result = Halves { low: part(low), high: part(high) };
+        let sign = self.parts(src).high;
+        let sign = self.sign(sign);
+        if signed {
+            result = self.negate_by(result, sign);
+        }
+        if saturate {
+            let bound = self.double(if signed { DOUBLE_TWO_63 } else { DOUBLE_TWO_64 });
+            let beyond =
+                self.emit(Op::Compare(Condition::GreaterEqual, Type::F64), Family::Bool, &[magnitude, bound]);
+            let limit = if signed { self.limit(sign) } else { self.constant(u64::MAX) };
+            result = self.choose(beyond, limit, result);
+        }
+        result
+    }
+
+    fn double(&mut self, bits: u64) -> Reg {
+        self.emit(Op::Immediate { ty: Type::F64, bits }, Family::Qword, &[])
+    }
+
+    fn double_of(&mut self, from: Type, a: Reg) -> Reg {
+        self.convert(Type::F64, from, a)
+    }
+
+    fn mad_f64(&mut self, a: Reg, b: Reg, c: Reg) -> Reg {
+        self.emit(Op::Ternary(TernaryOp::Mad, Type::F64), Family::Qword, &[a, b, c])
+    }
+
+    fn unary_f64(&mut self, op: UnaryOp, a: Reg) -> Reg {
+        self.emit(Op::Unary(op, Type::F64), Family::Qword, &[a])
     }
 
     fn unary_f32(&mut self, op: UnaryOp, a: Reg) -> Reg {

@@ -44,8 +44,11 @@ pub fn lower_qwords(function: &mut Function) {
     if halves.iter().all(Option::is_none) {
         return;
     }
-    let constants = constants(function);
-    let mut lowering = Lowering { function, halves, constants, out: Vec::new() };
+    let values = Values::new(function);
+    let constants = constants(function, &values);
+    let once = (0..halves.len()).map(|reg| values.single_write(Reg(reg as u32)).is_some()).collect();
+    let wholes = vec![None; halves.len()];
+    let mut lowering = Lowering { function, halves, constants, once, wholes, out: Vec::new() };
     for block in lowering.function.layout.clone() {
         for instruction in std::mem::take(&mut lowering.function.block_mut(block).instructions) {
             lowering.instruction(instruction);
@@ -55,8 +58,7 @@ pub fn lower_qwords(function: &mut Function) {
 }
 
 /// By register: the constant that it holds wherever it is read.
-fn constants(function: &Function) -> Vec<Option<u64>> {
-    let values = Values::new(function);
+fn constants(function: &Function, values: &Values) -> Vec<Option<u64>> {
     let mut constants = vec![None; function.registers.len()];
     for instruction in function.instructions() {
         if let Op::Immediate { bits, .. } = instruction.op
@@ -74,6 +76,10 @@ struct Lowering<'f> {
     halves: Vec<Option<Halves>>,
     /// By register that there was.
     constants: Vec<Option<u64>>,
+    /// By register that there was: is it written once?
+    once: Vec<bool>,
+    /// By register that there was: the quadword whose halves it is, if it is written once.
+    wholes: Vec<Option<Reg>>,
     /// The block that is being made.
     out: Vec<Instruction>,
 }
@@ -110,7 +116,12 @@ impl Lowering<'_> {
                 self.out.push(Instruction::new(Op::Undefined, dsts, []));
                 return true;
             }
-            (Op::Unary(op, ty), &[Some(a)]) => self.unary(op, ty, a),
+            (Op::Unary(op, ty), &[Some(a)]) => {
+                if let (UnaryOp::Mov, Some(dst), Some(whole)) = (op, dst, self.wholes[srcs[0].0 as usize]) {
+                    self.keep(dst, whole);
+                }
+                self.unary(op, ty, a)
+            }
             (Op::Binary(op, ty), &[Some(a), Some(b)]) if !ty.is_float() => {
                 let amount = self.constants[srcs[1].0 as usize];
                 self.binary(op, ty, a, b, amount)
@@ -182,28 +193,39 @@ impl Lowering<'_> {
         let mut results: SmallVec<[(Halves, Reg); 2]> = SmallVec::new();
         for dst in &mut instruction.dsts {
             if let Some(halves) = self.halves_of(*dst) {
-                *dst = self.function.new_register(Family::Qword);
-                results.push((halves, *dst));
+                let whole = self.function.new_register(Family::Qword);
+                self.keep(*dst, whole);
+                *dst = whole;
+                results.push((halves, whole));
             }
         }
         self.out.push(instruction);
         for (halves, qword) in results {
-            let low = self.convert(Type::U32, Type::U64, qword);
-            let width = self.emit(Op::Immediate { ty: Type::U64, bits: 32 }, Family::Qword, &[]);
-            let shifted = self.emit(Op::Binary(BinaryOp::Shr, Type::U64), Family::Qword, &[qword, width]);
-            let high = self.convert(Type::U32, Type::U64, shifted);
-            self.copy(halves, Halves { low, high });
+            let parts = self.parts(qword);
+            self.copy(halves, parts);
         }
     }
 
-    /// The quadword of two halves; a register that is none as it is.
-    fn joined(&mut self, reg: Reg) -> Reg {
+    /// Notes where the whole of a register is, if nothing else is ever written to it.
+    fn keep(&mut self, reg: Reg, whole: Reg) {
+        if self.once[reg.0 as usize] {
+            self.wholes[reg.0 as usize] = Some(whole);
+        }
+    }
+
+    /// The quadword of two halves, or what they are the halves of; a register that is none as it is.
+    pub fn joined(&mut self, reg: Reg) -> Reg {
         let Some(Halves { low, high }) = self.halves_of(reg) else { return reg };
-        let low = self.convert(Type::U64, Type::U32, low);
-        let high = self.convert(Type::U64, Type::U32, high);
-        let width = self.emit(Op::Immediate { ty: Type::U64, bits: 32 }, Family::Qword, &[]);
-        let high = self.emit(Op::Binary(BinaryOp::Shl, Type::U64), Family::Qword, &[high, width]);
-        self.emit(Op::Binary(BinaryOp::Or, Type::U64), Family::Qword, &[low, high])
+        if let Some(whole) = self.wholes[reg.0 as usize] {
+            return whole;
+        }
+        self.emit(Op::Pair, Family::Qword, &[low, high])
+    }
+
+    /// The halves of a quadword.
+    pub fn parts(&mut self, qword: Reg) -> Halves {
+        let [low, high] = [false, true].map(|upper| self.emit(Op::Half { upper }, Family::Dword, &[qword]));
+        Halves { low, high }
     }
 
     /// By-value arguments come as two dwords. What else comes as a quadword is an address or a size on a machine that has them.
