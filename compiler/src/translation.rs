@@ -40,6 +40,8 @@ mod tests {
             indirect_data: false,
             control: 0,
             local: false,
+            scratch: 0,
+            flat: false,
             barrier: false,
             strict: true,
         };

@@ -43,6 +43,18 @@ pub enum Memory {
     Global,
     /// Offsets in shared local memory.
     Local,
+    /// Offsets in a surface that is the whole address space: addresses of 32 bits.
+    Flat,
+}
+
+impl Memory {
+    /// Bytes of an address.
+    pub fn address_size(self) -> usize {
+        match self {
+            Memory::Global => 8,
+            Memory::Local | Memory::Flat => 4,
+        }
+    }
 }
 
 /// A read or write with an address for each channel.
@@ -80,10 +92,41 @@ pub struct Block {
     pub bytes: usize,
     /// What the address is a multiple of.
     pub alignment: usize,
-    /// First byte of the 64-bit address.
-    pub address: usize,
+    /// Where they are.
+    pub address: Address,
     /// First byte of the data.
     pub data: usize,
+}
+
+/// The address of a block, of which a number is in the registers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Address {
+    /// 64 bits, from this byte on.
+    Wide(usize),
+    /// 32 bits, from the byte `at` on, in units of so many bytes.
+    Flat {
+        /// First byte.
+        at: usize,
+        /// Bytes.
+        unit: u64,
+    },
+    /// In the thread's scratch memory, whose pointer is in the header.
+    Scratch {
+        /// First byte of the pointer, 32 bits.
+        at: usize,
+        /// Bytes from there.
+        offset: u64,
+    },
+}
+
+impl Address {
+    /// The number's place in the registers.
+    fn access(self) -> Access {
+        match self {
+            Address::Wide(at) => Access::run(at, 8),
+            Address::Flat { at, .. } | Address::Scratch { at, .. } => Access::run(at, 4),
+        }
+    }
 }
 
 /// An atomic operation.
@@ -103,8 +146,7 @@ impl Message {
         let whole = |access| Definition { access, partial: op.predicate.is_some() };
         match self {
             Message::Lanes(m) => {
-                let size = if m.memory == Memory::Global { 8 } else { 4 };
-                let mut uses = vec![Some(per_lane(op, m.addresses, size))];
+                let mut uses = vec![Some(per_lane(op, m.addresses, m.memory.address_size()))];
                 let data = m.components.iter().map(|(_, at)| per_lane(op, *at, m.slot));
                 if m.write {
                     uses.extend(data.map(Some));
@@ -113,7 +155,7 @@ impl Message {
                 Effects { uses, definitions: data.map(whole).collect() }
             }
             Message::Block(m) => {
-                let mut uses = vec![Some(Access::run(m.address, 8))];
+                let mut uses = vec![Some(m.address.access())];
                 let data = Access::run(m.data, m.bytes);
                 if m.write {
                     uses.push(Some(data));
@@ -124,7 +166,7 @@ impl Message {
             }
             Message::Atomic(m) => {
                 let lanes = &m.lanes;
-                let size = if lanes.memory == Memory::Global { 8 } else { 4 };
+                let size = lanes.memory.address_size();
                 let operands = m.sources.iter().map(|at| per_lane(op, *at, lanes.size));
                 let uses = [per_lane(op, lanes.addresses, size)].into_iter().chain(operands).map(Some);
                 let answers = lanes.components.iter().map(|(_, at)| per_lane(op, *at, lanes.size));
@@ -161,7 +203,7 @@ pub fn select(op: &Op, message: &eu::Message, variant: &Variant) -> Option<Messa
             let components =
                 present.enumerate().map(|(k, c)| (c * 4, data + k * per_component)).collect::<Vec<_>>();
             lanes(Lanes {
-                memory: memory(m.space)?,
+                memory: memory(m.space, variant)?,
                 write: m.write,
                 size: 4,
                 slot: 4,
@@ -177,7 +219,7 @@ pub fn select(op: &Op, message: &eu::Message, variant: &Variant) -> Option<Messa
             let (addresses, data) = places(op, message, m.space, m.simd, m.write)?;
             let components = (0..m.count).map(|k| (k * size, data + k * per_element)).collect();
             lanes(Lanes {
-                memory: memory(m.space)?,
+                memory: memory(m.space, variant)?,
                 write: m.write,
                 size,
                 slot,
@@ -186,8 +228,9 @@ pub fn select(op: &Op, message: &eu::Message, variant: &Variant) -> Option<Messa
                 addresses,
             })
         }
-        Kind::Atomic(m) => atomic(op, message, m),
-        Kind::Block(m) => block(op, message, m),
+        Kind::Atomic(m) => atomic(op, message, m, variant),
+        Kind::Block(m) => block(op, message, m, variant),
+        Kind::Scratch(m) => scratch(op, message, m, variant),
         Kind::Fence => {
             let bytes = message.shape.response_length * REGISTER;
             Some(Message::Fence { answer: message.response.filter(|_| bytes > 0).map(|at| (at, bytes)) })
@@ -197,10 +240,11 @@ pub fn select(op: &Op, message: &eu::Message, variant: &Variant) -> Option<Messa
     }
 }
 
-fn memory(space: Space) -> Option<Memory> {
+fn memory(space: Space, variant: &Variant) -> Option<Memory> {
     match space {
         Space::Global => Some(Memory::Global),
         Space::Local => Some(Memory::Local),
+        Space::Surface(_) if variant.flat => Some(Memory::Flat),
         Space::Stateless | Space::Surface(_) => None,
     }
 }
@@ -258,7 +302,7 @@ fn places(op: &Op, message: &eu::Message, space: Space, simd: usize, write: bool
     Some((addresses, data))
 }
 
-fn atomic(op: &Op, message: &eu::Message, m: &eu::Atomic) -> Option<Message> {
+fn atomic(op: &Op, message: &eu::Message, m: &eu::Atomic, variant: &Variant) -> Option<Message> {
     if usize::from(op.lanes) > m.simd {
         return None;
     }
@@ -276,7 +320,7 @@ fn atomic(op: &Op, message: &eu::Message, m: &eu::Atomic) -> Option<Message> {
     };
     let answer = if m.returns { Some((0, registers.response(per_source)?)) } else { None };
     let lanes = Lanes {
-        memory: memory(m.space)?,
+        memory: memory(m.space, variant)?,
         write: false,
         size: m.size,
         slot: m.size,
@@ -287,25 +331,40 @@ fn atomic(op: &Op, message: &eu::Message, m: &eu::Atomic) -> Option<Message> {
     Some(Message::Atomic(Atomic { lanes, operation: m.operation, sources }))
 }
 
-fn block(op: &Op, message: &eu::Message, m: &EuBlock) -> Option<Message> {
-    let BlockAddress::Wide { aligned } = m.address else { return None };
+fn block(op: &Op, message: &eu::Message, m: &EuBlock, variant: &Variant) -> Option<Message> {
     if !message.shape.header || m.write && !op.no_mask || op.predicate.is_some() {
         return None;
     }
-    let inside = if m.high { REGISTER / 2 } else { 0 };
-    let registers = m.bytes.div_ceil(REGISTER);
-    let data = if m.write {
-        let split = message.shape.length == 1;
-        let enough = if split { message.shape.second_length } else { message.shape.length - 1 };
-        (enough >= registers).then_some(if split { message.second } else { message.payload + REGISTER })?
-    } else {
-        message.response.filter(|_| message.shape.response_length >= registers)?
+    // Global offset in dword 2, or an address in dwords 0 and 1.
+    let flat = |space, unit| match memory(space, variant) {
+        Some(Memory::Flat) => Some(Address::Flat { at: message.payload + 8, unit }),
+        _ => None,
     };
-    (data < file::NULL).then_some(Message::Block(Block {
-        write: m.write,
-        bytes: m.bytes,
-        alignment: if aligned { 16 } else { 4 },
-        address: message.payload,
-        data: data + inside,
-    }))
+    let (address, alignment) = match m.address {
+        BlockAddress::Wide { aligned } => (Address::Wide(message.payload), if aligned { 16 } else { 4 }),
+        BlockAddress::OWords(space) => (flat(space, 16)?, 1),
+        BlockAddress::Bytes(space) => (flat(space, 1)?, 4),
+    };
+    let data = block_data(message, m.write, m.bytes)?;
+    let inside = if m.high { REGISTER / 2 } else { 0 };
+    Some(Message::Block(Block { write: m.write, bytes: m.bytes, alignment, address, data: data + inside }))
+}
+
+/// First byte of the data of a block.
+fn block_data(message: &eu::Message, write: bool, bytes: usize) -> Option<usize> {
+    let (registers, count) = (Registers { message }, bytes.div_ceil(REGISTER));
+    let data = if write { registers.run(1, count)? } else { registers.response(count)? };
+    (data < file::NULL).then_some(data)
+}
+
+/// All channels are enabled, as they are when registers are spilled.
+fn scratch(op: &Op, message: &eu::Message, m: &eu::Scratch, variant: &Variant) -> Option<Message> {
+    let bytes = m.registers * REGISTER;
+    let whole = op.no_mask && op.lanes >= 8 && op.predicate.is_none();
+    if !whole || !message.shape.header || m.offset as usize + bytes > variant.scratch as usize {
+        return None;
+    }
+    let address = Address::Scratch { at: message.payload + 20, offset: u64::from(m.offset) };
+    let data = block_data(message, m.write, bytes)?;
+    Some(Message::Block(Block { write: m.write, bytes, alignment: 4, address, data }))
 }

@@ -80,6 +80,8 @@ fn request(body: &[Instruction], ids: Pattern) -> Request {
         indirect_data: false,
         control: 0x4c0,
         local: true,
+        scratch: 0,
+        flat: false,
         barrier: true,
         strict: true,
     };

@@ -67,10 +67,9 @@ impl Executor for Engine {
         running: &Arc<Running>,
     ) -> Result<GroupStatistics, Fault> {
         let known = self.kernels.get(launch.kernel, memory)?;
-        let translation = self
-            .translator
-            .as_ref()
-            .and_then(|translator| Some((translator.clone(), translator.choose(&known, &launch, running)?)));
+        let translation = self.translator.as_ref().and_then(|translator| {
+            Some((translator.clone(), translator.choose(&known, &launch, memory, running)?))
+        });
         let job = Arc::new(Job {
             known,
             launch: Arc::new(launch),

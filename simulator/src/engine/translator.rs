@@ -5,6 +5,8 @@ use std::time::Duration;
 use super::kernels::Known;
 use crate::device::Device;
 use crate::dispatch::Launch;
+use crate::eu::message::are_flat;
+use crate::memory::AddressSpace;
 use crate::running::Running;
 use crate::settings::Settings;
 use crate::translated::Choice;
@@ -39,11 +41,18 @@ impl Translator {
     }
 
     /// The translations that a launch may use; perhaps after waiting for one.
-    pub fn choose(&self, known: &Known, launch: &Launch, running: &Running) -> Option<Choice> {
+    pub fn choose(
+        &self,
+        known: &Known,
+        launch: &Launch,
+        memory: &AddressSpace,
+        running: &Running,
+    ) -> Option<Choice> {
         if launch.alternate_float || launch.single_program_flow {
             return None;
         }
-        let choice = known.translations.choose(launch, self.strict)?;
+        let flat = are_flat(known.kernel.buffer_surfaces(), self.device, launch, memory);
+        let choice = known.translations.choose(launch, flat, self.strict)?;
         if self.first {
             choice.ask(&*self.source.0, self.device.name, &known.code);
             choice.wait(|| {

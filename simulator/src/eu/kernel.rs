@@ -25,6 +25,8 @@ pub struct Kernel {
     generation: Generation,
     /// Does an instruction read the number of the thread from the header?
     reads_number: bool,
+    /// Surfaces that messages use as buffers.
+    buffer_surfaces: Vec<u8>,
 }
 
 /// Most instructions of a kernel.
@@ -107,12 +109,20 @@ impl Kernel {
         }
         let instructions: Vec<_> = found.values().map(|f| f.as_ref().ok().map(|(_, i)| *i)).collect();
         let reads_number = instructions.iter().flatten().any(reads_number);
-        Ok(Kernel { ops, indices, instructions, strict, generation, reads_number })
+        let mut buffer_surfaces: Vec<u8> = ops.iter().filter_map(buffer_surface).collect();
+        buffer_surfaces.sort_unstable();
+        buffer_surfaces.dedup();
+        Ok(Kernel { ops, indices, instructions, strict, generation, reads_number, buffer_surfaces })
     }
 
     /// Its instructions.
     pub fn ops(&self) -> &[Op] {
         &self.ops
+    }
+
+    /// Surfaces that its messages use as buffers, by their numbers, ascending.
+    pub fn buffer_surfaces(&self) -> &[u8] {
+        &self.buffer_surfaces
     }
 
     /// The index of the instruction at a byte offset.
@@ -182,6 +192,14 @@ fn successors(instruction: &Instruction, offset: u32, size: u8) -> Vec<u32> {
     };
     let falls_through = !ends || instruction.predicate.is_some();
     jip.into_iter().chain(uip).chain(falls_through.then_some(next)).collect()
+}
+
+/// The surface that an instruction's message uses as a buffer.
+fn buffer_surface(op: &Op) -> Option<u8> {
+    match &op.action {
+        Action::Message(message) => message.kind.as_ref()?.buffer_surface(),
+        _ => None,
+    }
 }
 
 /// Does an instruction that is no message read dword 5 of `g0`, or could it?

@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 /// The version of everything in this file.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// `fn(*mut Frame) -> u32`: executes all threads of the work-group. Kernels that never wait have it. Returns 0, or
 /// [`FAULT`].
@@ -63,6 +63,8 @@ pub struct Frame {
     pub local: *mut u8,
     /// Bytes of it.
     pub local_size: u64,
+    /// General State Base Address, to which scratch memory is relative.
+    pub general: u64,
     /// One for each message that [`Translation::windows`] counts; those of size 0 are to be found.
     pub windows: *mut Window,
     /// The register file of each thread (`eu::file`), where values are while a thread waits and for
@@ -112,6 +114,10 @@ pub struct Variant {
     pub control: u32,
     /// The launch has shared local memory.
     pub local: bool,
+    /// Bytes of scratch memory of each thread.
+    pub scratch: u32,
+    /// The surfaces that the kernel's messages use as buffers are the whole address space, of at most 31 bits.
+    pub flat: bool,
     /// The launch may use the barrier.
     pub barrier: bool,
     /// Refuse what the hardware leaves undefined.

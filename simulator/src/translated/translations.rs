@@ -46,11 +46,12 @@ struct Shape {
     cross_thread: usize,
     per_thread_size: usize,
     control: u32,
-    flags: [bool; 3],
+    scratch: u32,
+    flags: [bool; 4],
 }
 
 impl Shape {
-    fn of(launch: &Launch) -> Shape {
+    fn of(launch: &Launch, flat: bool) -> Shape {
         Shape {
             simd_width: launch.simd_width,
             threads: launch.threads,
@@ -58,7 +59,8 @@ impl Shape {
             cross_thread: launch.cross_thread.len(),
             per_thread_size: launch.per_thread_size,
             control: launch.control(),
-            flags: [launch.indirect_data, launch.slm_size > 0, launch.barrier],
+            scratch: launch.scratch.map_or(0, |scratch| scratch.per_thread),
+            flags: [launch.indirect_data, launch.slm_size > 0, launch.barrier, flat],
         }
     }
 }
@@ -178,9 +180,9 @@ impl Drop for Promise {
 }
 
 impl Translations {
-    /// What a launch may use; `None` when there are too many variants already.
-    pub fn choose(&self, launch: &Launch, strict: bool) -> Option<Choice> {
-        let shape = Shape::of(launch);
+    /// What a launch may use; `None` when there are too many variants already. `flat`: [`Variant::flat`].
+    pub fn choose(&self, launch: &Launch, flat: bool, strict: bool) -> Option<Choice> {
+        let shape = Shape::of(launch, flat);
         {
             let last = self.last.lock();
             if let Some(last) = &*last
@@ -190,7 +192,7 @@ impl Translations {
                 return Some(last.choice.clone());
             }
         }
-        let choice = self.choice(variant::of(launch, strict))?;
+        let choice = self.choice(variant::of(launch, flat, strict))?;
         let per_thread = launch.per_thread.clone();
         *self.last.lock() = Some(Last { shape, per_thread, choice: choice.clone() });
         Some(choice)

@@ -6,8 +6,8 @@ use crate::dispatch::Launch;
 /// Bytes that have a pattern of their own: half a register.
 const HALF: usize = 16;
 
-/// The variant of a launch, as special as it can be.
-pub fn of(launch: &Launch, strict: bool) -> Variant {
+/// The variant of a launch, as special as it can be; `flat`: [`Variant::flat`].
+pub fn of(launch: &Launch, flat: bool, strict: bool) -> Variant {
     let lanes = u32::MAX >> (32 - launch.simd_width);
     Variant {
         simd_width: launch.simd_width,
@@ -17,6 +17,8 @@ pub fn of(launch: &Launch, strict: bool) -> Variant {
         indirect_data: launch.indirect_data,
         control: launch.control(),
         local: launch.slm_size > 0,
+        scratch: launch.scratch.map_or(0, |scratch| scratch.per_thread),
+        flat,
         barrier: launch.barrier,
         strict,
     }
@@ -152,6 +154,8 @@ mod tests {
             indirect_data: false,
             control: 0,
             local: false,
+            scratch: 0,
+            flat: false,
             barrier: false,
             strict: true,
         };

@@ -101,7 +101,7 @@ impl Emitter<'_> {
         let may_be_one = matches!(self.stride(index), Stride::Any | Stride::Known(0) | Stride::Unset);
         if let (Some(reduction), true, true) = (
             reduction(message.operation, element.scalar.bits()),
-            message.lanes.components.is_empty() && message.lanes.memory == Memory::Global,
+            message.lanes.components.is_empty() && message.lanes.memory != Memory::Local,
             lanes > 1 && may_be_one,
         ) {
             self.at_once(index, &reduction, &reach, &offsets, sources.first(), &channels, &mut ways);

@@ -11,13 +11,13 @@ use gencl_simulator::translated::abi::{Frame, Window};
 use super::{Emitter, FILE, FRAME};
 use crate::hints::Stride;
 use crate::ir::{I32, I64, Label, POINTER, Scalar, Ty, Value};
-use crate::message::{Block, Lanes, Memory};
+use crate::message::{Lanes, Memory};
 use crate::split::LANES;
 
 /// How accesses to buffers and to shared local memory are marked.
 pub(super) fn mark(memory: Memory) -> &'static str {
     match memory {
-        Memory::Global => "!tbaa !3",
+        Memory::Global | Memory::Flat => "!tbaa !3",
         Memory::Local => "!tbaa !6",
     }
 }
@@ -94,6 +94,13 @@ impl Emitter<'_> {
             Memory::Global => {
                 let number = self.next_window();
                 self.reach_of(number)
+            }
+            Memory::Flat => {
+                // Windows of an address space of 31 bits.
+                let number = self.next_window();
+                let reach = self.reach_of(number);
+                let [start, size] = [&reach.start, &reach.size].map(|v| self.f.resize(v, 32, false));
+                Reach { start, size, ..reach }
             }
         }
     }
@@ -324,7 +331,7 @@ impl Emitter<'_> {
     /// The addresses, or offsets in shared local memory.
     pub(super) fn addresses(&mut self, index: usize, message: &Lanes) -> Addresses {
         let lanes = u32::from(self.plan.ops[index].lanes);
-        let bits = if message.memory == Memory::Global { 64 } else { 32 };
+        let bits = message.memory.address_size() as u32 * 8;
         let step = self.affine_use(index, 0).map(|(_, step)| step);
         let mut all = self.elements(index, 0, Ty::int(bits, lanes));
         if message.memory == Memory::Local {
@@ -332,7 +339,10 @@ impl Emitter<'_> {
         }
         // Of certain steps only the first lane's offset is cut: what is inside does not come to the bits that do not count.
         let first = match self.affine_use(index, 0) {
-            Some((first, _)) => self.f.binary("and", &first, &Value::int(first.ty, LOCAL_OFFSET_BITS)),
+            Some((first, _)) if message.memory == Memory::Local => {
+                self.f.binary("and", &first, &Value::int(first.ty, LOCAL_OFFSET_BITS))
+            }
+            Some((first, _)) => first,
             None => self.f.element(&all, 0),
         };
         Addresses { first, step, all }
@@ -756,6 +766,7 @@ impl Emitter<'_> {
         let addresses = self.whole_addresses(index, message);
         if let Some(window) = reach.window {
             let address = self.first_enabled(index, &addresses);
+            let address = self.f.resize(&address, 64, false);
             self.find(window, &address);
         }
         self.store_operands(index, Some(&addresses));
@@ -789,49 +800,5 @@ impl Emitter<'_> {
         let first = self.f.intrinsic("umin", ".i64", I64, &[&first, &last]);
         let text = format!("extractelement {}, {}", addresses.typed(), first.typed());
         self.f.value(Ty { lanes: 1, ..addresses.ty }, &text)
-    }
-
-    /// Writes a message that moves bytes at one address.
-    pub(super) fn data_block(&mut self, index: usize, message: &Block) {
-        let reach = self.reach(Memory::Global);
-        let place = self.use_place(index, 0);
-        let address = self.f.load(I64, &place, FILE);
-        let offset = self.f.binary("sub", &address, &reach.start);
-        let inside = self.inside(&reach, &offset, message.bytes);
-        let aligned = self.aligned(&address, message.alignment);
-        let holds = self.both(&inside, aligned.as_ref());
-        let (here, outside) = (self.f.label(), self.f.label());
-        let mut ways = Ways::new(self.f.label());
-        self.f.branch_likely(&holds, here, outside);
-        self.f.begin(here);
-        let at = self.f.offset(&reach.host, &offset);
-        let ty = Ty::int(32, message.bytes as u32 / 4);
-        let how = format!("align 4, {}", mark(Memory::Global));
-        let mut values = Vec::new();
-        if message.write {
-            let place = self.use_place(index, 1);
-            let data = self.f.load(ty, &place, FILE);
-            self.f.store(&data, &at, &how);
-        } else {
-            values.push(self.f.load(ty, &at, &how));
-        }
-        ways.add(self, values);
-        self.f.begin(outside);
-        if let Some(window) = reach.window {
-            self.find(window, &address);
-        }
-        self.store_operands(index, None);
-        self.execute_enabled(index);
-        let mut values = Vec::new();
-        if !message.write {
-            let at = self.f.at(&self.file.clone(), message.data);
-            values.push(self.f.load(ty, &at, FILE));
-        }
-        ways.add(self, values);
-        self.f.begin(ways.join);
-        for value in self.joined(&ways) {
-            let place = self.definition_place(index, 0);
-            self.f.store(&value, &place, FILE);
-        }
     }
 }

@@ -5,6 +5,7 @@
 
 mod arithmetic;
 mod atomic;
+mod block;
 mod branch;
 mod call;
 mod entry;
@@ -115,6 +116,8 @@ pub struct Emitter<'a> {
     /// Returns [`FAULT`].
     fault: Label,
     windows: u32,
+    /// That of the scratch memory.
+    scratch_window: Option<u32>,
     interpreted: u32,
 }
 
@@ -170,6 +173,7 @@ pub fn emit(plan: &Plan<'_>, flow: &Flow) -> Result<Written, Refused> {
         labels,
         fault,
         windows: 0,
+        scratch_window: None,
         interpreted: 0,
     };
     let entry = emitter.entry();

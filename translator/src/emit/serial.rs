@@ -165,7 +165,7 @@ impl<'a> Emitter<'a> {
             }
         }
         for index in self.flow.blocks[serial.blocks.start].start..serial.exit {
-            if self.message_of_lanes(index).is_some_and(|message| message.memory == Memory::Global) {
+            if self.message_of_lanes(index).is_some_and(|message| message.memory != Memory::Local) {
                 let number = self.next_window();
                 let [start, limit, host] = [8, 8, 8].map(|bytes| self.f.variable(bytes));
                 shared.windows.insert(index, Known { number, start, limit, host });
@@ -510,7 +510,10 @@ impl<'a> Emitter<'a> {
     fn lane_read(&mut self, index: usize, message: &Lanes, known: Option<&Known>) {
         let Some(place) = self.lane_use(index, 0) else { return };
         let address = match message.memory {
-            Memory::Global => self.f.load(I64, &place, FILE),
+            Memory::Global | Memory::Flat => {
+                let address = self.f.load(Ty::int(message.memory.address_size() as u32 * 8, 1), &place, FILE);
+                self.f.resize(&address, 64, false)
+            }
             Memory::Local => {
                 let offset = self.f.load(I32, &place, FILE);
                 self.f.binary("and", &offset, &Value::int(I32, LOCAL_OFFSET_BITS))
@@ -588,8 +591,10 @@ impl<'a> Emitter<'a> {
         let own = |emitter: &mut Self, first: usize, size: usize| {
             emitter.element_place(&file, first as i64 - channel * size as i64, size, &lane)
         };
-        let at = own(self, message.addresses, address.ty.scalar.bits() as usize / 8);
-        self.f.store(address, &at, FILE);
+        let size = message.memory.address_size();
+        let at = own(self, message.addresses, size);
+        let stored = self.f.resize(address, size as u32 * 8, false);
+        self.f.store(&stored, &at, FILE);
         let active = self.f.binary("shl", &Value::int(I32, 1), &lane);
         self.execute(index, &active);
         let ty = Ty::int(message.slot as u32 * 8, 1);

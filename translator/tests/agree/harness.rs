@@ -7,7 +7,7 @@ use gencl_isa::{
     SharedFunction, Source, Type, encode,
 };
 use gencl_simulator::device::Device;
-use gencl_simulator::dispatch::{Bases, Launch, Rounding};
+use gencl_simulator::dispatch::{Bases, Launch, Rounding, Scratch};
 use gencl_simulator::engine::Engine;
 use gencl_simulator::fault::Fault;
 use gencl_simulator::memory::{AddressSpace, Cursor, Object};
@@ -20,6 +20,10 @@ use gencl_simulator::{Executor, Settings};
 pub const CODE: u64 = 0x10_0000;
 pub const RESULTS: u64 = 0x20_0000;
 pub const DATA: u64 = 0x40_0000;
+const SCRATCH: u64 = 0x60_0000;
+/// Bytes of scratch memory of a thread, and how many threads have some.
+const SCRATCH_SIZE: u64 = 1024;
+const SLOTS: u64 = 64;
 /// Bytes of data that kernels may access.
 pub const DATA_SIZE: u64 = 0x1_0000;
 
@@ -159,7 +163,12 @@ pub fn run(case: &Case, code: &[u8], choice: EngineChoice) -> Result<Outcome, Fa
         Settings { strict: false, workers: 1, engine: choice, translations, ..Settings::default() };
     let object = |size: u64| Object::create(size.next_multiple_of(4096)).unwrap();
     let results = u64::from(case.threads) * REGISTERS as u64;
-    let buffers = [(CODE, object(code.len() as u64)), (RESULTS, object(results)), (DATA, object(DATA_SIZE))];
+    let buffers = [
+        (CODE, object(code.len() as u64)),
+        (RESULTS, object(results)),
+        (DATA, object(DATA_SIZE)),
+        (SCRATCH, object(SCRATCH_SIZE * SLOTS)),
+    ];
     let memory = Arc::new(AddressSpace::new(buffers).unwrap());
     let mut cursor = Cursor::default();
     memory.write(&mut cursor, CODE, code).unwrap();
@@ -183,8 +192,8 @@ pub fn run(case: &Case, code: &[u8], choice: EngineChoice) -> Result<Outcome, Fa
         indirect_data: false,
         slm_size: 4096,
         barrier: true,
-        scratch: None,
-        bases: Bases::default(),
+        scratch: Some(Scratch { base: 0, per_thread: SCRATCH_SIZE as u32, code: 0, slots: SLOTS as u32 }),
+        bases: Bases { general: SCRATCH, ..Bases::default() },
         binding_table: 0,
         samplers: 0,
         alternate_float: false,

@@ -98,6 +98,36 @@ fn atomic(random: &mut Random, width: u8) -> Instruction {
     i
 }
 
+/// Registers to or from the thread's scratch memory, mostly as compilers spill them.
+fn scratch(random: &mut Random, width: u8) -> Instruction {
+    let write = random.chance(2);
+    let code = random.below(4) as u32;
+    let registers = 1 << code;
+    let mut i =
+        Instruction::new(if write { Opcode::Sends } else { Opcode::Send }, random.pick(&[8, 16]).min(width));
+    let payload =
+        |register| Operand::Register(Source::new(Register::Grf(register), 0, Region::new(8, 8, 1), Type::UD));
+    i.sources[0] = payload(0);
+    let data = random.pick(&DATA_PLACES);
+    i.destination =
+        if write { Destination::null(Type::UD) } else { Destination::new(Register::Grf(data), 0, Type::UW) };
+    if write {
+        i.sources[1] = payload(data);
+    }
+    // Once in a while beyond what the thread has.
+    let offset = if random.chance(30) { 31 } else { random.below(24) as u32 };
+    let response = if write { 0 } else { registers };
+    let mode = u32::from(write) << 17 | u32::from(random.chance(2)) << 16;
+    i.extra = Extra::Send(Send {
+        target: SharedFunction::DataCache,
+        descriptor: Descriptor::Immediate(1 << 25 | response << 20 | 3 << 18 | mode | code << 12 | offset),
+        extended: Descriptor::Immediate(if write { registers << 6 } else { 0 }),
+        end_of_thread: false,
+    });
+    i.no_mask = !random.chance(6);
+    i
+}
+
 /// First channel, mask and predicate of a message.
 fn channels(random: &mut Random, i: &mut Instruction, width: u8) {
     let lanes = i.exec_size;
@@ -113,10 +143,11 @@ fn channels(random: &mut Random, i: &mut Instruction, width: u8) {
 
 /// A message for a thread of `width` lanes.
 pub fn message(random: &mut Random, width: u8) -> Instruction {
-    if random.chance(3) {
-        return atomic(random, width);
+    match random.below(6) {
+        0 | 1 => atomic(random, width),
+        2 => scratch(random, width),
+        _ => access(random, width),
     }
-    access(random, width)
 }
 
 /// A read or write for a thread of `width` lanes.

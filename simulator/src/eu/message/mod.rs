@@ -27,7 +27,7 @@ pub use footprint::Footprint;
 #[cfg(test)]
 pub use image::FORMATS;
 pub use image::{MediaBlock, Sample, Typed, TypedAtomic};
-pub use port::Space;
+pub use port::{Space, are_flat};
 pub use scattered::{Element, Scattered, Untyped};
 
 /// What a message asks for.
@@ -105,6 +105,25 @@ impl Shape {
             second_length: if split { (extended >> 6 & 0xf) as usize } else { 0 },
             response_length: (descriptor >> 20 & 0x1f) as usize,
             header: descriptor >> 19 & 1 != 0,
+        }
+    }
+}
+
+impl Kind {
+    /// The surface whose memory, as a buffer, is read or written.
+    pub fn buffer_surface(&self) -> Option<u8> {
+        let space = match self {
+            Kind::Untyped(m) => m.space,
+            Kind::Scattered(m) => m.space,
+            Kind::Atomic(m) => m.space,
+            Kind::Block(Block {
+                address: BlockAddress::OWords(space) | BlockAddress::Bytes(space), ..
+            }) => *space,
+            _ => return None,
+        };
+        match space {
+            Space::Surface(index) => Some(index),
+            _ => None,
         }
     }
 }

@@ -3,7 +3,11 @@
 use gencl_isa::Generation;
 
 use super::Call;
+use super::image::{SurfaceState, read_surface_state};
+use crate::device::Device;
+use crate::dispatch::Launch;
 use crate::fault::Fault;
+use crate::memory::{AddressSpace, Cursor};
 
 /// The bits of an address in shared local memory that the hardware looks at. IGC sets one of the others in pointers that are not
 /// null (`VALID_LOCAL_HIGH_BITS`).
@@ -77,6 +81,33 @@ impl SurfaceLayout {
 const SURFACE_TYPE_BUFFER: u32 = 4;
 const SURFACE_TYPE_NULL: u32 = 7;
 
+/// The region of a surface that is a buffer.
+fn buffer(state: &SurfaceState, generation: Generation, index: u8) -> Result<Region, Fault> {
+    let (kind, dimensions, depth) = (state[0] >> 29, state[2], state[3] >> 21);
+    let layout = SurfaceLayout::of(generation);
+    let high = if layout.wide { state[layout.base + 1] } else { 0 };
+    let base = u64::from(state[layout.base]) | u64::from(high) << 32;
+    match kind {
+        SURFACE_TYPE_BUFFER => {
+            let last = dimensions & 0x7f | (dimensions >> 16 & 0x3fff) << 7 | depth << 21;
+            Ok(Region::Memory { base, size: u64::from(last) + 1 })
+        }
+        SURFACE_TYPE_NULL => Ok(Region::Memory { base: 0, size: 0 }),
+        other => Err(Fault::illegal(format!("surface {index} has type {other}, the message needs a buffer"))),
+    }
+}
+
+/// Are surfaces of a launch the whole address space, of 31 bits? Then offsets in them are addresses.
+pub fn are_flat(surfaces: &[u8], device: &Device, launch: &Launch, memory: &AddressSpace) -> bool {
+    const WHOLE: u64 = 1 << 31;
+    let is_flat = |index: &u8| {
+        let state = read_surface_state(launch, device.generation, memory, &mut Cursor::default(), *index);
+        let region = state.and_then(|state| buffer(&state, device.generation, *index));
+        matches!(region, Ok(Region::Memory { base: 0, size }) if size >= WHOLE)
+    };
+    1 << device.address_bits <= WHOLE && !surfaces.is_empty() && surfaces.iter().all(is_flat)
+}
+
 impl Call<'_, '_> {
     /// The region of a space. Stateless messages with a header add its scratch base.
     pub fn region(&mut self, space: Space) -> Result<Region, Fault> {
@@ -94,20 +125,7 @@ impl Call<'_, '_> {
 
     fn surface(&mut self, index: u8) -> Result<Region, Fault> {
         let state = self.surface_state(index)?;
-        let (kind, dimensions, depth) = (state[0] >> 29, state[2], state[3] >> 21);
-        let layout = SurfaceLayout::of(self.context.device.generation);
-        let high = if layout.wide { state[layout.base + 1] } else { 0 };
-        let base = u64::from(state[layout.base]) | u64::from(high) << 32;
-        match kind {
-            SURFACE_TYPE_BUFFER => {
-                let last = dimensions & 0x7f | (dimensions >> 16 & 0x3fff) << 7 | depth << 21;
-                Ok(Region::Memory { base, size: u64::from(last) + 1 })
-            }
-            SURFACE_TYPE_NULL => Ok(Region::Memory { base: 0, size: 0 }),
-            other => {
-                Err(Fault::illegal(format!("surface {index} has type {other}, the message needs a buffer")))
-            }
-        }
+        buffer(&state, self.context.device.generation, index)
     }
 
     /// The bytes of shared local memory at an offset; `None` outside, where the hardware reads 0.

@@ -30,7 +30,10 @@ pub use typed::{Slots, Typed, TypedAtomic, access as typed, atomic as typed_atom
 
 use super::Call;
 use super::port::SurfaceLayout;
+use crate::dispatch::Launch;
 use crate::fault::Fault;
+use crate::memory::{AddressSpace, Cursor};
+use gencl_isa::Generation;
 
 /// The four channels of a texel as the registers hold them: red, green, blue, alpha, each the bits of a float or an integer.
 pub type Texel = [u32; 4];
@@ -38,17 +41,31 @@ pub type Texel = [u32; 4];
 /// `RENDER_SURFACE_STATE`: most dwords.
 const SURFACE_STATE_DWORDS: usize = 16;
 
+/// The dwords of a surface state.
+pub(super) type SurfaceState = [u32; SURFACE_STATE_DWORDS];
+
+/// The surface state that a binding table index means in a launch.
+pub(super) fn read_surface_state(
+    launch: &Launch,
+    generation: Generation,
+    memory: &AddressSpace,
+    cursor: &mut Cursor,
+    index: u8,
+) -> Result<SurfaceState, Fault> {
+    let bases = &launch.bases;
+    let entry = bases.surface + u64::from(launch.binding_table) + u64::from(index) * 4;
+    let layout = SurfaceLayout::of(generation);
+    let state = bases.surface + u64::from(memory.read_u32(cursor, entry)? & layout.pointer);
+    let mut bytes = [0; SURFACE_STATE_DWORDS * 4];
+    memory.read(cursor, state, &mut bytes[..layout.dwords * 4])?;
+    Ok(bytemuck::cast(bytes))
+}
+
 impl Call<'_, '_> {
     /// The surface state that a binding table index means; dwords that the generation does not have are 0.
-    pub(super) fn surface_state(&mut self, index: u8) -> Result<[u32; SURFACE_STATE_DWORDS], Fault> {
-        let (bases, table) = (&self.context.launch.bases, self.context.launch.binding_table);
-        let (memory, cursor) = (self.context.memory, &mut self.context.state_cursor);
-        let entry = bases.surface + u64::from(table) + u64::from(index) * 4;
-        let layout = SurfaceLayout::of(self.context.device.generation);
-        let state = bases.surface + u64::from(memory.read_u32(cursor, entry)? & layout.pointer);
-        let mut bytes = [0; SURFACE_STATE_DWORDS * 4];
-        memory.read(cursor, state, &mut bytes[..layout.dwords * 4])?;
-        Ok(bytemuck::cast(bytes))
+    pub(super) fn surface_state(&mut self, index: u8) -> Result<SurfaceState, Fault> {
+        let (launch, generation) = (self.context.launch, self.context.device.generation);
+        read_surface_state(launch, generation, self.context.memory, &mut self.context.state_cursor, index)
     }
 
     /// Reads the bytes of a texel at a GPU address.
