@@ -73,8 +73,15 @@ pub enum Native {
         /// How the result is seen.
         to: Number,
     },
-    /// `sel` by predicate.
+    /// Between integers, limited to what the destination has.
+    Limit,
+    /// `sel` by predicate, of the bits as they are.
     Choose,
+    /// `sel` by predicate, of numbers.
+    Select {
+        /// How the sources are seen.
+        number: Number,
+    },
     /// `sel` by comparison.
     Extreme {
         /// How the sources are seen.
@@ -254,6 +261,9 @@ fn select_move(op: &Op, mode: Option<Mode>) -> Option<Native> {
     }
     let zero_test = matches!(op.condition, None | Some(Condition::Equal | Condition::NotEqual));
     if !from.is_float() && !to.is_float() {
+        if op.saturate && zero_test && !(src.modified() && from.size() == 8) {
+            return Some(Native::Limit);
+        }
         if op.saturate || !zero_test || src.modified() && from.size() < 8 && to.size() == 8 {
             return None;
         }
@@ -294,7 +304,7 @@ fn select_comparison(op: &Op, mode: Option<Mode>) -> Option<Native> {
         Number::Unsigned
     } else if both(&|ty| is_small(ty) && ty != Type::UD) && plain {
         Number::Signed
-    } else if both(&|ty| ty == Type::UQ) && plain {
+    } else if op.src[..2].iter().all(is_not_negative) && plain {
         Number::Unsigned64
     } else if both(&|ty| !ty.is_float() && ty != Type::UQ) && plain {
         Number::Signed64
@@ -304,35 +314,53 @@ fn select_comparison(op: &Op, mode: Option<Mode>) -> Option<Native> {
         Number::Double
     } else {
         return match op.opcode {
-            Opcode::Sel if op.condition.is_none() => choice(op, plain),
+            Opcode::Sel if op.condition.is_none() => choice(op, plain, mode),
             _ => None,
         };
     };
     match (op.opcode, op.condition) {
         (Opcode::Cmp, Some(Condition::Overflow | Condition::Unordered) | None) => None,
         (Opcode::Cmp, Some(condition)) => Some(Native::Compare { number, condition }),
-        (Opcode::Sel, None) => choice(op, plain),
+        (Opcode::Sel, None) => choice(op, plain, mode),
         (Opcode::Sel, Some(condition)) if !op.saturate || number.is_float() => {
             let maximum = match condition {
                 Condition::GreaterEqual => true,
                 Condition::Less => false,
                 _ => return None,
             };
-            let fits = if number.is_float() {
-                op.dst.ty.is_float()
-            } else {
-                !op.dst.ty.is_float() && op.dst.ty.size() * 8 == number.bits()
-            };
-            fits.then_some(Native::Extreme { number, maximum })
+            (number.is_float() == op.dst.ty.is_float()).then_some(Native::Extreme { number, maximum })
         }
         _ => None,
     }
 }
 
-/// `sel` by predicate, of the bits as they are.
-fn choice(op: &Op, plain: bool) -> Option<Native> {
-    let (a, b) = (op.src[0].ty, op.src[1].ty);
-    (a == b && a == op.dst.ty && plain && !op.saturate).then_some(Native::Choose)
+/// Is a source certain to have no sign?
+fn is_not_negative(src: &Src) -> bool {
+    let is_positive = |bits: u64| bits >> (src.ty.size() * 8 - 1) & 1 == 0;
+    let constant = matches!(src.place, Place::Constant(bits) if is_positive(bits));
+    !src.ty.is_float() && (!src.ty.is_signed() || constant)
+}
+
+/// `sel` by predicate.
+fn choice(op: &Op, plain: bool, mode: Option<Mode>) -> Option<Native> {
+    let (a, b, to) = (op.src[0].ty, op.src[1].ty, op.dst.ty);
+    if a == b && a == to && plain && !op.saturate {
+        return Some(Native::Choose);
+    }
+    let all = |accepts: fn(Type) -> bool| accepts(a) && accepts(b);
+    let number = if !to.is_float() && all(|ty| !ty.is_float()) && !op.saturate {
+        if [a, b, to].iter().all(|ty| ty.size() <= 4) { Number::Unsigned } else { Number::Unsigned64 }
+    } else if [a, b, to].iter().any(|ty| mode.is_none_or(|mode| flushes(mode, *ty))) {
+        // The source that is copied as it is keeps denormals.
+        return None;
+    } else if to.is_float() && all(is_single) {
+        Number::Float
+    } else if to.is_float() && all(|ty| ty == Type::DF) {
+        Number::Double
+    } else {
+        return None;
+    };
+    Some(Native::Select { number })
 }
 
 fn select_integer(op: &Op) -> Option<Native> {

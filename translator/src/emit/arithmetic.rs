@@ -1,6 +1,6 @@
 //! Arithmetic of integers, moves, comparisons.
 
-use gencl_isa::Condition;
+use gencl_isa::{Condition, Type};
 
 use super::rounding::{Direction, scalar};
 use super::{Emitter, FILE};
@@ -31,6 +31,16 @@ impl Emitter<'_> {
                     None => a,
                 };
                 self.result(index, &bits, mask);
+            }
+            Native::Limit => self.limited_move(index, mask),
+            Native::Select { number } => {
+                let chosen = self.chosen(index);
+                let [a, b] = [self.number(index, 0, number), self.number(index, 1, number)];
+                let value = match chosen {
+                    Some(chosen) => self.f.select(&chosen, &a, &b),
+                    None => a,
+                };
+                self.selected(index, number, &value, mask);
             }
             Native::Extreme { number, maximum } => self.extreme(index, number, maximum, mask),
             Native::Compare { number, condition } => self.comparison(index, number, condition, mask),
@@ -158,8 +168,39 @@ impl Emitter<'_> {
             first = self.f.binary("or", &first, &nan);
         }
         let value = self.f.select(&first, &a, &b);
-        let bits = if number.is_float() { self.float_bits(index, &value) } else { value };
+        self.selected(index, number, &value, mask);
+    }
+
+    /// Writes one of the sources of `sel`, which sets no flags.
+    fn selected(&mut self, index: usize, number: Number, value: &Value, mask: Option<&Value>) {
+        let bits = if number.is_float() {
+            self.float_bits(index, value)
+        } else {
+            self.f.resize(value, self.plan.ops[index].dst.ty.size() * 8, number.is_signed())
+        };
         self.result(index, &bits, mask);
+    }
+
+    /// Integers that are limited to the destination's type.
+    fn limited_move(&mut self, index: usize, mask: Option<&Value>) {
+        let op = &self.plan.ops[index];
+        let (from, to) = (op.src[0].ty, op.dst.ty);
+        let highest = u64::MAX >> (64 - to.size() * 8 + u32::from(to.is_signed()));
+        let limit = |emitter: &mut Self, name: &str, value: &Value, bound: u64| {
+            let (suffix, bound) = (format!(".{}", value.ty.mangled()), Value::int(value.ty, bound));
+            emitter.f.intrinsic(name, &suffix, value.ty, &[value, &bound])
+        };
+        let value = if from == Type::UQ {
+            let value = self.number(index, 0, Number::Unsigned64);
+            limit(self, "umin", &value, highest)
+        } else {
+            let value = self.number(index, 0, Number::Signed64);
+            let lowest = if to.is_signed() { !highest } else { 0 };
+            let value = limit(self, "smax", &value, lowest);
+            // All are below the highest of unsigned qwords.
+            if to == Type::UQ { value } else { limit(self, "smin", &value, highest) }
+        };
+        self.finish_integer(index, &value, mask);
     }
 
     fn comparison(&mut self, index: usize, number: Number, condition: Condition, mask: Option<&Value>) {
