@@ -39,7 +39,7 @@ const NARROW: Profile = Profile {
     address_bits: 32,
     widths: &[8, 16],
     half: false,
-    double: false,
+    double: true,
     long_atomics: false,
     generic_pointers: false,
     shared_memory: false,
@@ -48,18 +48,12 @@ const NARROW: Profile = Profile {
 /// Addresses of 64 bits of which 32 count, so that the host's are out of reach.
 const NEAR: Profile = Profile { shared_memory: false, ..WIDE };
 
-/// The same with doubles, of which Haswell counts one as one (Ivy Bridge: as two channels).
-const NARROW_DOUBLE: Profile = Profile { double: true, ..NARROW };
-
 /// Targets whose address spaces have 32 bits (i915's `i915_pci.c`: `ppgtt_size`).
 const NEAR_TARGETS: &[&str] = &["chv"];
 
 /// Targets without 64-bit addresses (Gen7 and Gen7.5: their data ports have no A64 messages, Volume 4 Part 1 of the Ivy Bridge manual, Volume 7 of
 /// Haswell's).
-const NARROW_TARGETS: &[&str] = &["ivb", "byt"];
-
-/// Those of them that have doubles.
-const NARROW_DOUBLE_TARGETS: &[&str] = &["hsw"];
+const NARROW_TARGETS: &[&str] = &["ivb", "byt", "hsw"];
 
 impl Profile {
     /// The profile of a target, by the name that `genclc --target` takes.
@@ -67,7 +61,6 @@ impl Profile {
     pub fn of(target: &str) -> &'static Profile {
         match target {
             _ if NARROW_TARGETS.contains(&target) => &NARROW,
-            _ if NARROW_DOUBLE_TARGETS.contains(&target) => &NARROW_DOUBLE,
             _ if NEAR_TARGETS.contains(&target) => &NEAR,
             _ => &WIDE,
         }

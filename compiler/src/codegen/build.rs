@@ -374,6 +374,10 @@ impl Builder {
         if dst.is_some_and(|d| d.scalar()) {
             return self.chunk(operation, dst, ty, srcs, 0, 1);
         }
+        if let Some(d) = dst.filter(|d| self.limits.double_pairs && ty.size() == 8 && d.stride != 8) {
+            // The halves of doubles lie side by side, and so do doubles.
+            return self.one_by_one(operation, d, srcs, self.simd);
+        }
         if !self.limits.wide_as_they_lie && self.emit_aligned(operation, dst, ty, srcs) {
             return;
         }
@@ -640,6 +644,7 @@ impl Builder {
     /// The lanes of one instruction, at most `lanes`: an operand has two registers at most.
     fn reach(&self, mut lanes: u32, dst: Option<Dest>, ty: Type, srcs: &[Val]) -> u32 {
         let in_half = if srcs.iter().any(|s| s.ty.size() == 8) { 4 } else { 8 };
+        let is_double = in_half == 4 || ty.size() == 8;
         let fits = |n: u32| {
             let end = |at: u32, stride: u32, size: u32| at % GRF + (n - 1) * stride + size;
             let (written, packed) = match dst {
@@ -656,7 +661,8 @@ impl Builder {
                 }
                 _ => true,
             };
-            let channels = !self.limits.halves || written <= GRF || n == 2 * in_half;
+            let two = n == 2 * in_half && !(self.limits.double_pairs && is_double);
+            let channels = !self.limits.halves || written <= GRF || two;
             written <= 2 * GRF && channels && srcs.iter().all(source_fits)
         };
         while lanes > 1 && !fits(lanes) {

@@ -2,6 +2,7 @@
 
 use super::allocate::{Locations, is_nothing};
 use super::lir::{Fixup, GRF, Inst, Kind, Point, Program, VRef};
+use super::pairs::pair_channels;
 use gencl_isa::{Extra, Generation, Instruction, Opcode, Operand, Register};
 use smallvec::SmallVec;
 
@@ -103,6 +104,9 @@ fn placed(inst: &Inst, program: &Program, locations: &Locations) -> Result<Instr
 /// # Errors
 /// An instruction that the generation does not have, or that breaks a rule of its manual, with its number.
 pub fn encode(code: &mut Code, generation: Generation) -> Result<Encoded, String> {
+    if generation.capabilities().doubles_in_halves {
+        code.instructions.iter_mut().for_each(pair_channels);
+    }
     let mut compacted = Vec::with_capacity(code.instructions.len());
     let mut jumps = code.jumps.iter().map(|jump| jump.at).peekable();
     for index in 0..code.instructions.len() {

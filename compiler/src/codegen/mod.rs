@@ -12,6 +12,7 @@ mod emit;
 mod indirect;
 mod lir;
 mod liveness;
+mod pairs;
 mod schedule;
 mod select;
 mod spill;

@@ -25,6 +25,8 @@ pub struct Limits {
     /// Integers of 64 bits, and immediates: otherwise what is copied are doubles, and constants by their halves (Ivy Bridge manual, Volume 4 Part 3, "Numeric
     /// Data Types", "Immediate Operand").
     pub quadwords: bool,
+    /// A double is two channels ([`pairs`](super::pairs)), and both registers of a result get the same ones.
+    pub double_pairs: bool,
     /// `sends`: a message's payload in two pieces.
     pub split_sends: bool,
     /// Operations on 64-bit types and multiplications of dwords take operands as others do; otherwise they must lie alike (Atom line).
@@ -82,6 +84,7 @@ const GEN9: Target = Target {
         halves: false,
         ternary_lanes: 16,
         quadwords: true,
+        double_pairs: false,
         split_sends: true,
         wide_as_they_lie: true,
         compare_switches: false,
@@ -118,6 +121,7 @@ const GEN75: Target = Target {
         halves: true,
         ternary_lanes: 16,
         quadwords: false,
+        double_pairs: false,
         split_sends: false,
         wide_as_they_lie: true,
         compare_switches: true,
@@ -135,7 +139,7 @@ const GEN75: Target = Target {
 const GEN7: Target = Target {
     name: "ivb",
     generation: Generation::Gen7,
-    limits: Limits { ternary_lanes: 8, ..GEN75.limits },
+    limits: Limits { ternary_lanes: 8, double_pairs: true, ..GEN75.limits },
     scratch: 12 << 10,
     thread_number: Some(0x1ff),
     constants: 63,

@@ -7,6 +7,7 @@ use gencl_isa::{
 };
 use rustc_hash::FxHashMap;
 
+use super::double_pairs::as_channels;
 use super::kernel::{Found, targets};
 use super::message::{self, Message, Shape};
 use super::op::{Action, Branch, Op, Pred};
@@ -74,7 +75,9 @@ impl Lowering<'_> {
                 return Err(Fault::illegal(texts.join("; ")));
             }
         }
-        match self.instruction(offset, size, instruction) {
+        let halved = self.generation.capabilities().doubles_in_halves;
+        let channels = if halved { as_channels(instruction) } else { Ok(*instruction) };
+        match channels.and_then(|instruction| self.instruction(offset, size, &instruction)) {
             Ok(mut op) => {
                 op.cycles = cycles::cost(self.generation, &op).issue;
                 Ok(op)

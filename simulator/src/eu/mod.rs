@@ -5,6 +5,7 @@
 
 pub mod compute;
 pub mod cycles;
+mod double_pairs;
 mod fast;
 mod fast_compare;
 mod fast_float;

@@ -210,3 +210,44 @@ add(16) g22<1>UD g22<8,8,1>UD 0x10000UD { align1 1H };
 send(16) null<1>UW g22<8,8,1>UD 0x08035e00 data MsgDesc: mlen 4 rlen 0 { align1 1H };
 ; is 10000 UD: 16 17 18 19
 ; is 100c0 UD: 0 1 2 3
+---
+; # Doubles of Ivy Bridge: two channels each, one bit of masks and flags.
+; device ivb
+; simd 8
+; mask 0x7
+; set g2 DF: 1.0 2.0 3.0 4.0
+; set g3 DF: 10.0 20.0 30.0 40.0
+; set g4 DF: 0.0*4
+; set g5 F: 1.5 2.5 3.5 4.5 5.5 6.5 7.5 8.5
+; set g6 DF: 0.0*4
+; set g7 UD: 0*8
+; set g8 DF: 0.0*4
+; set g9 DF: 0.0*4
+add(8) g4<1>DF g2<8,8,1>DF g3.1<0,2,1>DF { align1 1N };
+mov(8) g6<1>DF g5<1,2,0>F { align1 WE_all 1N };
+mov(8) g8<1>DF g5<8,8,1>F { align1 WE_all 1N };
+mov(8) g7<1>F g2<8,8,1>DF { align1 1N };
+mad(8) g9<1>DF g2<4,4,1>DF g3<4,4,1>DF g2<4,4,1>DF { align16 1N };
+; is g4 DF: 21.0 22.0 23.0 0.0
+; is g6 DF: 1.5 2.5 3.5 4.5
+; is g8 DF: 1.5 3.5 5.5 7.5
+; is g7 F: 1.0
+; is g7.2 F: 2.0
+; is g7.4 F: 3.0
+; is g9 DF: 11.0 42.0 93.0 0.0
+---
+; # A comparison of doubles sets one bit for each.
+; device ivb
+; set g2 DF: 1.0 2.0 3.0 4.0
+; set g4 UD: 0*8
+mov(1) f0<1>UW 0x0000UW { align1 WE_all 1N };
+cmp.g.f0.0(8) null<1>DF g2<8,8,1>DF g2.1<0,2,1>DF { align1 WE_all 1N switch };
+mov(1) g4<1>UW f0<0,1,0>UW { align1 WE_all 1N };
+; is g4 UD: 12
+---
+; # Halves of doubles do not stand alone.
+; device ivb
+; lenient
+; set g2 DF: 1.0 2.0 3.0 4.0
+add(8) g4<1>DF g2<8,4,2>DF g2<8,8,1>DF { align1 1N };
+; fault: takes the halves of doubles apart

@@ -128,8 +128,9 @@ impl Selector<'_> {
             (false, _) => (mov, to, v),
         };
         let d = d.cast(to);
-        if to.size() < from.size() && !d.scalar() {
-            let t = self.b.strided(to, from.size());
+        let pairs = self.target.limits.double_pairs && from == Type::DF;
+        if to.size() < from.size() && (pairs || !d.scalar()) {
+            let t = if d.scalar() { self.b.scalar(from).cast(to) } else { self.b.strided(to, from.size()) };
             self.b.op(mov, t, &[v]);
             self.rounding_mode(mode);
             self.b.mov(d.cast(unsigned(to.size())), t.val().cast(unsigned(to.size())));
