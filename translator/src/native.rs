@@ -187,11 +187,15 @@ fn is_small(ty: Type) -> bool {
 /// The host code for an arithmetic instruction, if there is any.
 pub fn select(op: &Op, mode: Option<Mode>) -> Option<Native> {
     let direct = op.src.iter().filter(|s| s.is_some()).all(|s| match &s.place {
-        Place::Indirect { .. } => false,
+        Place::Indirect { .. } => true,
+        Place::Packed(at) | Place::Scalar(at) if plan::is_address(*at) => true,
         _ => s.offset().is_none_or(plan::is_plain),
     });
     let target = match op.dst.target {
         Target::Null => true,
+        Target::Direct { offset, stride } if plan::is_address(offset) => {
+            stride == op.dst.ty.size() as usize && op.condition.is_none()
+        }
         Target::Direct { offset, .. } => plan::is_plain(offset),
         Target::Indirect { .. } => false,
     };
@@ -239,7 +243,9 @@ pub fn has_plain_predicate(op: &Op) -> bool {
 /// Flags as operands: one word or dword of them.
 fn flag_operands_fit(op: &Op) -> bool {
     use gencl_simulator::eu::file::{FLAG, NULL};
-    let fits = |at: usize, size: u32| at < NULL || op.lanes == 1 && !(size == 8 || at < FLAG && at != NULL);
+    let fits = |at: usize, size: u32| {
+        at < NULL || plan::is_address(at) || op.lanes == 1 && !(size == 8 || at < FLAG && at != NULL)
+    };
     op.src.iter().all(|s| s.offset().is_none_or(|at| fits(at, s.ty.size()) || at == NULL))
         && match op.dst.target {
             Target::Direct { offset, .. } => {

@@ -2,7 +2,7 @@
 
 use gencl_isa::Opcode;
 use gencl_simulator::eu::Kernel;
-use gencl_simulator::eu::file::{self, FLAG, GRF_BYTES, NOTIFICATION, NULL};
+use gencl_simulator::eu::file::{self, ADDRESS, FLAG, GRF_BYTES, NOTIFICATION, NULL};
 use gencl_simulator::eu::message::Kind;
 use gencl_simulator::eu::op::{Action, Branch, Op};
 use gencl_simulator::eu::operand::{Place, Src, Target};
@@ -153,6 +153,11 @@ fn touches(op: &Op, registers: &[usize]) -> bool {
     let inside = |at: usize| registers.iter().any(|first| (*first..first + 5 * 32).contains(&at));
     op.src.iter().filter_map(Src::offset).any(inside)
         || matches!(op.dst.target, Target::Direct { offset, .. } if inside(offset))
+}
+
+/// Is it in the address register? That is in the thread's register file always.
+pub fn is_address(at: usize) -> bool {
+    (ADDRESS..ADDRESS + 32).contains(&at)
 }
 
 /// Where an operand that is in no general register may be in host code: flags and `null`.

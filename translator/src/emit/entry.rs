@@ -2,7 +2,7 @@
 
 use std::mem::offset_of;
 
-use gencl_simulator::eu::file::{FLAG, FLOW_CONTROL};
+use gencl_simulator::eu::file::{ADDRESS, FLAG, FLOW_CONTROL};
 use gencl_simulator::translated::abi::{Frame, Pattern};
 
 use super::{CONSTANT, Emitter, FILE};
@@ -96,6 +96,9 @@ impl Emitter<'_> {
         let own = self.plan.variant.per_thread.len() * HALF;
         let all: Vec<usize> = (0..REGISTER + constants + own).collect();
         if self.plan.in_memory {
+            // The thread before may have left something there.
+            let address = self.f.at(&self.file.clone(), ADDRESS);
+            self.f.store(&Value::int(Ty::int(32, REGISTER as u32 / 4), 0), &address, FILE);
             self.payload(None, &all);
             return;
         }

@@ -756,7 +756,7 @@ impl Emitter<'_> {
         self.f.intrinsic_line("masked.scatter", &suffix, &[&value, &places, &align, &mask]);
     }
 
-    fn places_at(&mut self, host: &Value, offsets: &Value) -> Value {
+    pub(super) fn places_at(&mut self, host: &Value, offsets: &Value) -> Value {
         let pointers = Ty { scalar: Scalar::Pointer, lanes: offsets.ty.lanes };
         self.f.value(pointers, &format!("getelementptr i8, {}, {}", host.typed(), offsets.typed()))
     }

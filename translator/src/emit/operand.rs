@@ -1,6 +1,6 @@
 //! Reading sources and writing results.
 
-use gencl_simulator::eu::file::{FLAG, GRF_BYTES};
+use gencl_simulator::eu::file::{ADDRESS, FLAG, GRF_BYTES};
 use gencl_simulator::eu::operand::{Place, Target};
 
 use super::rounding::scalar;
@@ -9,6 +9,10 @@ use crate::affine::Affine;
 use crate::ir::{I32, Scalar, Ty, Value};
 use crate::modes;
 use crate::native::Number;
+use crate::plan::is_address;
+
+/// Words of the address register.
+const ADDRESS_WORDS: u32 = 16;
 
 impl Emitter<'_> {
     /// Where the first byte of a read is.
@@ -47,7 +51,24 @@ impl Emitter<'_> {
         match &src.place {
             Place::Constant(bits) => return Value::int(ty, *bits),
             Place::Constants(constants) => return Value::ints(ty, |lane| constants[lane as usize]),
-            Place::None | Place::Indirect { .. } => return Value::int(ty, 0),
+            Place::None => return Value::int(ty, 0),
+            Place::Indirect { word, offset, rows, steps } => {
+                let words: Vec<u32> =
+                    rows[..lanes as usize].iter().map(|row| u32::from(word + row) % ADDRESS_WORDS).collect();
+                let beyond = Value::ints(Ty::int(32, lanes), |lane| {
+                    (i64::from(*offset) + i64::from(steps[lane as usize])) as u64
+                });
+                return self.indirect(index, &words, &beyond, ty);
+            }
+            Place::Packed(at) if is_address(*at) => {
+                let place = self.f.at(&self.file.clone(), *at);
+                return self.f.load(ty, &place, FILE);
+            }
+            Place::Scalar(at) if is_address(*at) => {
+                let place = self.f.at(&self.file.clone(), *at);
+                let element = self.f.load(one, &place, FILE);
+                return self.f.splat(&element, lanes);
+            }
             Place::Packed(at) | Place::Scalar(at) if *at >= GRF_BYTES => {
                 return self.flag_operand(*at, ty);
             }
@@ -76,6 +97,41 @@ impl Emitter<'_> {
             }
             _ => self.elements(index, number, ty),
         }
+    }
+
+    /// Elements at addresses in registers: of each lane in a word of the address register, and so many bytes beyond.
+    fn indirect(&mut self, index: usize, words: &[u32], beyond: &Value, ty: Ty) -> Value {
+        let place = self.f.at(&self.file.clone(), ADDRESS);
+        let all = self.f.load(Ty::int(16, ADDRESS_WORDS), &place, FILE);
+        let bases = self.f.shuffle(&all, None, words);
+        let bases = self.f.resize(&bases, 32, false);
+        let addresses = self.f.binary("add", &bases, beyond);
+        let last = Value::int(addresses.ty, (GRF_BYTES - ty.scalar.bits() as usize / 8) as u64);
+        let mut inside = self.f.compare("icmp ule", &addresses, &last);
+        if let Some(mask) = self.mask(index) {
+            let mask = self.f.mask(&mask);
+            inside = self.or_not(&inside, &mask);
+        }
+        let holds = self.f.all(&inside);
+        let [right, wrong] = [self.f.label(), self.f.label()];
+        self.f.branch_likely(&holds, right, wrong);
+        self.f.begin(wrong);
+        // The interpreter has the text of the fault.
+        self.store_operands(index, None);
+        self.execute_enabled(index);
+        let fault = self.fault;
+        self.f.jump(fault);
+        self.f.begin(right);
+        let suffix = format!(".{}", addresses.ty.mangled());
+        let addresses = self.f.intrinsic("umin", &suffix, addresses.ty, &[&addresses, &last]);
+        let places = self.places_at(&self.file.clone(), &addresses);
+        if ty.lanes == 1 {
+            return self.f.load(ty, &places, FILE);
+        }
+        let suffix = format!(".{}.{}", ty.mangled(), places.ty.mangled());
+        let enabled = Value::int(ty.of(Scalar::Int(1)), 1);
+        let none = Value::int(ty, 0);
+        self.f.intrinsic("masked.gather", &suffix, ty, &[&places, &Value::int(I32, 1), &enabled, &none])
     }
 
     /// The first elements of a read.
@@ -233,6 +289,21 @@ impl Emitter<'_> {
     pub(super) fn result(&mut self, index: usize, bits: &Value, mask: Option<&Value>) {
         if !self.plan.effects[index].definitions.is_empty() {
             self.write(index, 0, bits, mask);
+            return;
+        }
+        if let Target::Direct { offset, .. } = self.plan.ops[index].dst.target
+            && is_address(offset)
+        {
+            let place = self.f.at(&self.file.clone(), offset);
+            let new = match mask {
+                Some(mask) => {
+                    let old = self.f.load(bits.ty, &place, FILE);
+                    let mask = self.f.mask(mask);
+                    self.f.select(&mask, bits, &old)
+                }
+                None => bits.clone(),
+            };
+            self.f.store(&new, &place, FILE);
             return;
         }
         if let Target::Direct { offset, .. } = self.plan.ops[index].dst.target

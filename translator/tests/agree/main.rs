@@ -8,7 +8,7 @@ use gencl_isa::Instruction;
 use gencl_simulator::translated::source::EngineChoice;
 use harness::{CONSTANTS, Case, DATA_SIZE, code, difference, run};
 use memory::{addresses, message};
-use random::{Random, arithmetic};
+use random::{Random, arithmetic, indirect, is_integer};
 
 /// Instructions in each kernel.
 const BODY: usize = 12;
@@ -93,6 +93,23 @@ fn random_arithmetic() {
     compare(|random| {
         let width = random.pick(&[8, 16, 32]);
         let body = (0..BODY).map(|_| arithmetic(random, width)).collect();
+        case(random, width, body)
+    });
+}
+
+/// Registers whose numbers are known at run time only. Of integers, as all other registers are read too, and nobody defines the bits of NaNs.
+#[test]
+fn random_indirect_registers() {
+    compare(|random| {
+        let width = random.pick(&[8, 16, 32]);
+        let mut body = Vec::new();
+        while body.len() < BODY {
+            if random.chance(3) {
+                body.extend(indirect(random, width));
+            } else {
+                body.extend([arithmetic(random, width)].into_iter().filter(is_integer));
+            }
+        }
         case(random, width, body)
     });
 }

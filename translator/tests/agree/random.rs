@@ -1,8 +1,8 @@
 //! Random numbers, operands and instructions.
 
 use gencl_isa::{
-    AccessMode, Condition, Destination, Extra, Flag, Instruction, MathFunction, Opcode, Operand, Predicate,
-    PredicateControl, Region, Register, Source, Type,
+    AccessMode, Condition, Destination, Extra, Flag, Indirect, Instruction, MathFunction, Opcode, Operand,
+    Predicate, PredicateControl, Region, Register, Source, Type,
 };
 
 /// Deterministic random numbers (xorshift).
@@ -85,6 +85,44 @@ fn source(random: &mut Random, ty: Type, lanes: u8) -> Operand {
     source.negate = random.chance(5);
     source.abs = random.chance(8);
     Operand::Register(source)
+}
+
+/// Is an instruction one of integers alone?
+pub fn is_integer(i: &Instruction) -> bool {
+    !i.destination.ty.is_float() && i.sources.iter().all(|s| s.ty().is_none_or(|ty| !ty.is_float()))
+}
+
+/// Addresses, mostly of registers, and a read there.
+pub fn indirect(random: &mut Random, width: u8) -> [Instruction; 2] {
+    let lanes = random.pick(&[1, 8, 16]).min(width);
+    let a0 = Register::Arf(gencl_isa::Arf::Address);
+    let mut addresses = Instruction::new(Opcode::And, lanes);
+    addresses.destination = Destination::new(a0, 0, Type::UW);
+    let region = if lanes == 1 { Region::SCALAR } else { Region::new(8, 8, 1) };
+    addresses.sources[0] = Operand::Register(Source::new(Register::Grf(24), 0, region, Type::UW));
+    let bits = if random.chance(20) { 0x1ff8 } else { 0x7f8 };
+    addresses.sources[1] = Operand::Immediate { bits, ty: Type::UW };
+    addresses.no_mask = random.chance(2);
+    let ty = random.pick(&[Type::UW, Type::UD, Type::D, Type::W, Type::UQ]);
+    let mut read = Instruction::new(random.pick(&[Opcode::Mov, Opcode::Add]), lanes);
+    read.destination = Destination::new(Register::Grf(place(random, ty)), 0, ty);
+    let region = match random.below(3) {
+        _ if lanes == 1 => Region::SCALAR,
+        0 => Region { vstride: Region::VXH, width: 1, hstride: 0 },
+        1 => Region { vstride: Region::VXH, width: lanes, hstride: 1 },
+        _ => Region::new(8, 8, 1),
+    };
+    let mut source = Source::new(Register::Grf(0), 0, region, ty);
+    let word = if region.vstride == Region::VXH { 0 } else { random.below(4) as u8 };
+    source.indirect = Some(Indirect { subregister: word, offset: random.pick(&[0, 32, 64, 256, -8]) });
+    read.sources[0] = Operand::Register(source);
+    if read.opcode == Opcode::Add {
+        read.sources[1] = Operand::Immediate { bits: 3, ty: Type::UW };
+    }
+    if random.chance(4) {
+        read.predicate = Some(Predicate { control: PredicateControl::Normal, inverse: random.chance(2) });
+    }
+    [addresses, read]
 }
 
 const MATH: [MathFunction; 9] = [
