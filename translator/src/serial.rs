@@ -50,6 +50,15 @@ impl Column {
     }
 }
 
+/// How a column is used.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Elements {
+    /// For which lanes there are elements.
+    pub lanes: u32,
+    /// They are written.
+    pub written: bool,
+}
+
 /// A loop that is executed lane by lane.
 #[derive(Clone, Debug)]
 pub struct Serial {
@@ -59,8 +68,8 @@ pub struct Serial {
     pub exit: usize,
     /// Instructions are for all of so many lanes, from a multiple of that on, or for none.
     pub part: u32,
-    /// All elements that lanes read and write, and whether they write them.
-    pub columns: BTreeMap<Column, bool>,
+    /// All elements that lanes read and write.
+    pub columns: BTreeMap<Column, Elements>,
     /// The flags that are read and written: first bits for channel 0.
     pub flags: BTreeSet<u8>,
 }
@@ -86,7 +95,7 @@ pub fn find(plan: &Plan<'_>, flow: &Flow, variables: &Variables, strides: &[Stri
 /// The variables that lanes have alone while such loops are executed.
 pub fn written(all: &[Serial]) -> BTreeSet<usize> {
     let columns = all.iter().flat_map(|serial| &serial.columns);
-    columns.filter(|(_, written)| **written).map(|(column, _)| column.variable).collect()
+    columns.filter(|(_, elements)| elements.written).map(|(column, _)| column.variable).collect()
 }
 
 /// Looks at one loop.
@@ -123,7 +132,10 @@ impl Finder<'_> {
 
     /// Is it entered at its first block only, with nobody waiting further inside, and left for one place?
     fn is_closed(&self, exit: usize) -> bool {
-        let Some(exit) = self.flow.block_at(exit) else { return false };
+        // Lanes that have left it can wait there for the others.
+        let Some(exit) = self.flow.block_at(exit).filter(|exit| self.flow.target(*exit).is_some()) else {
+            return false;
+        };
         let header = self.blocks.start;
         let inside = |block: &usize| self.blocks.contains(block);
         self.flow.blocks.iter().enumerate().all(|(number, block)| {
@@ -185,13 +197,15 @@ impl Finder<'_> {
     }
 
     /// The elements, if each byte is of one lane in one way only.
-    fn columns(&self) -> Option<BTreeMap<Column, bool>> {
-        let mut columns: BTreeMap<Column, bool> = BTreeMap::new();
+    fn columns(&self) -> Option<BTreeMap<Column, Elements>> {
+        let mut columns: BTreeMap<Column, Elements> = BTreeMap::new();
         let mut owners: BTreeMap<(usize, usize), (Column, usize)> = BTreeMap::new();
         let mut scalars: BTreeSet<usize> = BTreeSet::new();
         let mut add = |access: &Access, variable: usize, written: bool| -> Option<()> {
             let column = Column::of(access, variable)?;
-            *columns.entry(column).or_insert(false) |= written;
+            let elements = columns.entry(column).or_default();
+            elements.written |= written;
+            elements.lanes |= u32::MAX >> (32 - access.at.len()) << access.owner?;
             let one_way = access.owned_bytes().all(|(byte, lane)| {
                 let own = (column, lane.unwrap_or(0));
                 *owners.entry((variable, byte)).or_insert(own) == own
@@ -229,7 +243,8 @@ impl Finder<'_> {
                 }
             }
         }
-        let written = columns.iter().any(|(column, written)| *written && scalars.contains(&column.variable));
+        let written =
+            columns.iter().any(|(column, elements)| elements.written && scalars.contains(&column.variable));
         (!written).then_some(columns)
     }
 }

@@ -14,7 +14,7 @@ impl Emitter<'_> {
     pub(super) fn interpret(&mut self, index: usize) {
         self.interpreted += 1;
         self.store_operands(index, None);
-        self.execute_enabled(index);
+        self.execute(index);
         for (k, flags) in self.flags.clone().iter().enumerate() {
             let at = self.f.at(&self.file.clone(), FLAG + 4 * k);
             let value = self.f.load(I32, &at, FILE);
@@ -71,15 +71,10 @@ impl Emitter<'_> {
     }
 
     /// Calls the interpreter for an instruction whose operands are in the register file.
-    pub(super) fn execute_enabled(&mut self, index: usize) {
+    pub(super) fn execute(&mut self, index: usize) {
+        let function = self.constant(POINTER, offset_of!(Frame, execute));
         let place = self.active.clone();
         let active = self.dword(&place);
-        self.execute(index, &active);
-    }
-
-    /// As [`Self::execute_enabled`], for these channels.
-    pub(super) fn execute(&mut self, index: usize, active: &Value) {
-        let function = self.constant(POINTER, offset_of!(Frame, execute));
         let arguments =
             format!("{}, {}, i32 {index}, {}", self.frame.typed(), self.thread.typed(), active.typed());
         let failed = self.f.value(I32, &format!("call i32 {}({arguments}) #2", function.name()));

@@ -106,6 +106,12 @@ impl Emitter<'_> {
         for (number, variable) in variables.iter().enumerate() {
             let inside: Vec<usize> =
                 variable.initial.iter().copied().filter(|byte| *byte < all.len()).collect();
+            if inside.len() < variable.initial.len() {
+                // What nobody has written is anything, but the same whenever it is read.
+                let zero = Value::int(copied((variable.end - variable.start).next_multiple_of(4)), 0);
+                let place = self.places[number].clone();
+                self.f.store(&zero, &place, FILE);
+            }
             self.payload(Some((number, variable)), &inside);
         }
     }

@@ -2,7 +2,8 @@
 //!
 //! Lanes whose addresses follow each other are one access of the host, lanes that all have one address one of a scalar; others are
 //! gathered and scattered. All of that only inside of the instruction's window; what is elsewhere, or not aligned, the interpreter does,
-//! after the simulator has looked for a better window.
+//! after the simulator has looked for a better window. What is not read is 0: in LLVM's terms it must not be poison, because comparisons
+//! look at all lanes, and the bits of their results are one number.
 
 use std::mem::{offset_of, size_of};
 
@@ -484,7 +485,7 @@ impl Emitter<'_> {
         let value = match mask {
             Some(mask) => {
                 let suffix = format!(".{}.p0", all.mangled());
-                let (align, none) = (Value::int(I32, alignment as u64), Value::poison(all));
+                let (align, none) = (Value::int(I32, alignment as u64), Value::int(all, 0));
                 self.f.intrinsic("masked.load", &suffix, all, &[at, &align, mask, &none])
             }
             None => self.f.load(all, at, &how),
@@ -606,14 +607,7 @@ impl Emitter<'_> {
     }
 
     /// The only lane's access.
-    pub(super) fn alone(
-        &mut self,
-        message: &Lanes,
-        reach: &Reach,
-        address: &Value,
-        data: &[Value],
-        ways: &mut Ways,
-    ) {
+    fn alone(&mut self, message: &Lanes, reach: &Reach, address: &Value, data: &[Value], ways: &mut Ways) {
         let offset = self.f.binary("sub", address, &reach.start);
         let inside = self.inside(reach, &offset, message.span());
         let aligned = self.aligned(address, message.alignment);
@@ -733,7 +727,7 @@ impl Emitter<'_> {
         let ty = Ty::int(message.size as u32 * 8, offsets.ty.lanes);
         let suffix = format!(".{}.{}", ty.mangled(), places.ty.mangled());
         let align = Value::int(I32, message.alignment.min(message.size) as u64);
-        let none = Value::poison(ty);
+        let none = Value::int(ty, 0);
         let value = self.f.intrinsic("masked.gather", &suffix, ty, &[&places, &align, mask, &none]);
         self.f.resize(&value, message.slot as u32 * 8, false)
     }
@@ -770,7 +764,7 @@ impl Emitter<'_> {
             self.find(window, &address);
         }
         self.store_operands(index, Some(&addresses));
-        self.execute_enabled(index);
+        self.execute(index);
         let lanes = addresses.ty.lanes;
         let values = if message.write {
             Vec::new()

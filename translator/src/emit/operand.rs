@@ -118,7 +118,7 @@ impl Emitter<'_> {
         self.f.begin(wrong);
         // The interpreter has the text of the fault.
         self.store_operands(index, None);
-        self.execute_enabled(index);
+        self.execute(index);
         let fault = self.fault;
         self.f.jump(fault);
         self.f.begin(right);

@@ -1,15 +1,14 @@
 //! Loops that are executed lane by lane (`crate::serial`): one lane after the other goes through all its rounds.
 //!
 //! What lanes have of the variables is copied to arrays before, and back behind the loop; within it each element is a scalar variable. A lane
-//! changes nothing but its own elements. So there can be two versions of a loop: in the one where lanes begin, windows do not change, and a read
-//! outside of its window ends it; another window is looked for, and the lane begins anew. A lane to which that happens again
-//! is executed by the other version, where such reads are the interpreter's.
+//! changes nothing but its own elements, so windows do not change there: a read outside of its window ends it, another window is looked
+//! for, and the lane begins anew. When that happens again, all lanes that are left execute the loop together.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use gencl_simulator::eu::op::Branch;
 
-use super::memory::{LOCAL_OFFSET_BITS, Ways};
+use super::memory::LOCAL_OFFSET_BITS;
 use super::{Emitter, FILE};
 use crate::affine::Affine;
 use crate::ir::{BIT, I32, I64, Label, POINTER, Ty, Value};
@@ -20,8 +19,6 @@ use crate::split::{self, Sum};
 
 /// What instructions are written for, while it is one lane.
 pub(super) struct Lane {
-    /// Its number.
-    number: Value,
     /// First channel of the instruction that is written.
     channel: u32,
     /// Where the elements are.
@@ -34,8 +31,10 @@ pub(super) struct Lane {
     first: usize,
     /// Behind the loop.
     exit: Label,
-    /// Where the lane begins anew after a read outside of its window; `None` in the version that asks the interpreter.
-    retry: Option<Label>,
+    /// Where the lane goes after a read outside of its window.
+    retry: Label,
+    /// Where it goes when looking for another window does not help.
+    slow: Label,
     /// Of messages whose addresses are sums.
     sums: BTreeMap<usize, AddressSum>,
 }
@@ -89,8 +88,10 @@ struct Known {
 impl<'a> Emitter<'a> {
     /// Writes a loop, from the label of its first block on.
     pub(super) fn serial_loop(&mut self, serial: &Serial) {
-        self.f.begin(self.labels[serial.blocks.start]);
-        if let Some(target) = self.flow.target(serial.blocks.start) {
+        let header = serial.blocks.start;
+        let [begin, together] = [self.labels[header], self.f.label()];
+        self.f.begin(begin);
+        if let Some(target) = self.flow.target(header) {
             self.enable_waiting(target);
         }
         let shared = self.share(serial);
@@ -98,32 +99,59 @@ impl<'a> Emitter<'a> {
         let place = self.active.clone();
         let active = self.dword(&place);
         self.f.store(&active, &lanes_left, FILE);
-        let [next, some, done] = [self.f.label(), self.f.label(), self.f.label()];
+        let [next, some, done, slow] = [(); 4].map(|()| self.f.label());
         self.f.begin(next);
         let left = self.dword(&lanes_left);
         let any = self.f.compare("icmp ne", &left, &Value::int(I32, 0));
         self.f.branch(&any, some, done);
         self.f.begin(some);
         let lane = self.f.intrinsic("cttz", ".i32", I32, &[&left, &Value::int(BIT, 1)]);
-        let below = self.f.binary("sub", &left, &Value::int(I32, 1));
-        let rest = self.f.binary("and", &left, &below);
-        self.f.store(&rest, &lanes_left, FILE);
         let parts = self.plan.variant.simd_width / serial.part;
         let labels: Vec<Label> = (0..parts).map(|_| self.f.label()).collect();
         let part = self.f.binary("udiv", &lane, &Value::int(I32, u64::from(serial.part)));
         self.f.switch(&part, &labels);
         for (part, label) in (0..parts).zip(labels) {
             self.f.begin(label);
-            self.part_of_lanes(serial, &shared, &lane, part * serial.part, next);
+            self.part_of_lanes(serial, &shared, &lane, part * serial.part, slow);
+            let left = self.dword(&lanes_left);
+            let below = self.f.binary("sub", &left, &Value::int(I32, 1));
+            let rest = self.f.binary("and", &left, &below);
+            self.f.store(&rest, &lanes_left, FILE);
+            self.f.jump(next);
         }
         self.f.begin(done);
-        for (variable, array) in &shared.arrays {
-            if shared.live_out.contains(variable) {
+        self.take_back(&shared);
+        let exit = self.flow.block_at(serial.exit).map_or(self.fault, |block| self.labels[block]);
+        self.f.jump(exit);
+        // The others wait behind the loop.
+        self.f.begin(slow);
+        self.take_back(&shared);
+        let left = self.dword(&lanes_left);
+        let ready = self.f.binary("xor", &active, &left);
+        self.f.store(&left, &place, FILE);
+        self.wait_at(serial.exit, &ready);
+        self.f.jump(together);
+        self.labels[header] = together;
+        serial.blocks.clone().for_each(|block| self.block(block));
+        self.labels[header] = begin;
+    }
+
+    /// Has channels that have left the loop wait behind it.
+    fn wait_at(&mut self, exit: usize, channels: &Value) {
+        let Some(target) = self.flow.block_at(exit).and_then(|block| self.flow.target(block)) else { return };
+        let place = self.waiting[target].clone();
+        let waiting = self.dword(&place);
+        let more = self.f.binary("or", &waiting, channels);
+        self.f.store(&more, &place, FILE);
+    }
+
+    /// Copies what lanes have computed back to the variables.
+    fn take_back(&mut self, shared: &Shared) {
+        for variable in &shared.live_out {
+            if let Some(array) = shared.arrays.get(variable) {
                 self.copy_variable(*variable, array, false);
             }
         }
-        let exit = self.flow.block_at(serial.exit).map_or(self.fault, |block| self.labels[block]);
-        self.f.jump(exit);
     }
 
     /// Makes the arrays, and looks at the windows.
@@ -140,12 +168,8 @@ impl<'a> Emitter<'a> {
         let Some(variables) = &self.variables else { return shared };
         let live = |block: usize| variables.live[block].iter().map(|(variable, _)| *variable).collect();
         shared.live_in = live(serial.blocks.start);
-        let written: BTreeSet<usize> = serial
-            .columns
-            .iter()
-            .filter(|(_, written)| **written)
-            .map(|(column, _)| column.variable)
-            .collect();
+        let all = serial.columns.iter().filter(|(_, elements)| elements.written);
+        let written: BTreeSet<usize> = all.map(|(column, _)| column.variable).collect();
         if let Some(exit) = self.flow.block_at(serial.exit) {
             let live: BTreeSet<usize> = live(exit);
             shared.live_out = live.intersection(&written).copied().collect();
@@ -205,50 +229,46 @@ impl<'a> Emitter<'a> {
         self.f.offset(base, &bytes)
     }
 
-    /// Writes the loop for a lane of those from `channel` on, which goes on at `next`.
-    fn part_of_lanes(&mut self, serial: &Serial, shared: &Shared, lane: &Value, channel: u32, next: Label) {
+    /// Writes the loop for a lane of those from `channel` on.
+    fn part_of_lanes(&mut self, serial: &Serial, shared: &Shared, lane: &Value, channel: u32, slow: Label) {
         let tried = self.f.variable(4);
         self.f.store(&Value::int(I32, 0), &tried, FILE);
-        let [begin, retry, slow] = [self.f.label(), self.f.label(), self.f.label()];
+        let [begin, retry, done] = [(); 3].map(|()| self.f.label());
         self.f.begin(begin);
-        self.lane_loop(serial, shared, lane, channel, Some([retry, slow]));
-        self.f.jump(next);
+        self.lane_loop(serial, shared, lane, channel, [retry, slow]);
+        self.f.jump(done);
         self.f.begin(retry);
         let before = self.dword(&tried);
         self.f.store(&Value::int(I32, 1), &tried, FILE);
         let first = self.f.compare("icmp eq", &before, &Value::int(I32, 0));
         self.f.branch(&first, begin, slow);
-        self.f.begin(slow);
-        self.lane_loop(serial, shared, lane, channel, None);
-        self.f.jump(next);
+        self.f.begin(done);
     }
 
-    /// Writes the loop for a lane in one of its versions.
+    /// Writes the loop for a lane.
     fn lane_loop(
         &mut self,
         serial: &Serial,
         shared: &Shared,
         lane: &Value,
         channel: u32,
-        ways: Option<[Label; 2]>,
+        [retry, slow]: [Label; 2],
     ) {
-        let sums = match ways {
-            Some([_, slow]) => self.address_sums(serial, shared, channel, slow),
-            None => BTreeMap::new(),
-        };
+        let sums = self.address_sums(serial, shared, channel, slow);
         let mut own = Lane {
-            number: lane.clone(),
             channel,
             columns: BTreeMap::new(),
             flags: BTreeMap::new(),
             labels: serial.blocks.clone().map(|_| self.f.label()).collect(),
             first: serial.blocks.start,
             exit: self.f.label(),
-            retry: ways.map(|[retry, _]| retry),
+            retry,
+            slow,
             sums,
         };
+        let own_columns = serial.columns.iter().filter(|(_, elements)| elements.lanes >> channel & 1 != 0);
         let arrays: BTreeMap<Column, Option<Value>> =
-            serial.columns.keys().map(|column| (*column, self.array_element(shared, column, lane))).collect();
+            own_columns.map(|(column, _)| (*column, self.array_element(shared, column, lane))).collect();
         for (column, array) in &arrays {
             let place = self.f.variable(column.size.next_multiple_of(4));
             let initial = match (array, self.affine[column.variable]) {
@@ -332,7 +352,7 @@ impl<'a> Emitter<'a> {
         sums
     }
 
-    /// The instruction of the loop that makes a message's address for a channel, if there is one only, and it adds.
+    /// The instruction of the loop that makes a message's address for a channel, if there is one only, and it adds right before.
     fn only_sum(&self, serial: &Serial, index: usize, channel: u32) -> Option<(usize, Sum)> {
         let variables = self.variables.as_ref()?;
         let variable = variables.uses[index][0]?;
@@ -343,6 +363,10 @@ impl<'a> Emitter<'a> {
         };
         let mut all = (self.flow.blocks[serial.blocks.start].start..serial.exit).filter(own);
         let (definition, None) = (all.next()?, all.next()) else { return None };
+        let begin = self.flow.blocks.iter().map(|block| block.start).filter(|start| *start <= index).max()?;
+        if !(begin..index).contains(&definition) {
+            return None;
+        }
         Some((definition, split::sum(&self.plan.steps[definition], &self.plan.ops[definition])?))
     }
 
@@ -509,34 +533,40 @@ impl<'a> Emitter<'a> {
     /// A read of the lane alone.
     fn lane_read(&mut self, index: usize, message: &Lanes, known: Option<&Known>) {
         let Some(place) = self.lane_use(index, 0) else { return };
-        let address = match message.memory {
-            Memory::Global | Memory::Flat => {
-                let address = self.f.load(Ty::int(message.memory.address_size() as u32 * 8, 1), &place, FILE);
-                self.f.resize(&address, 64, false)
+        let values = match known {
+            Some(known) => {
+                let bits = message.memory.address_size() as u32 * 8;
+                let address = self.f.load(Ty::int(bits, 1), &place, FILE);
+                let address = self.f.resize(&address, 64, false);
+                self.known_read(index, message, &address, known)
             }
-            Memory::Local => {
+            None => {
                 let offset = self.f.load(I32, &place, FILE);
-                self.f.binary("and", &offset, &Value::int(I32, LOCAL_OFFSET_BITS))
+                self.local_read(message, &offset)
             }
-        };
-        let values = match (self.lane.as_ref().and_then(|lane| lane.retry), known) {
-            (Some(retry), Some(known)) => self.known_read(index, message, &address, known, retry),
-            _ => self.sure_read(index, message, &address, known),
         };
         for (k, value) in values.iter().enumerate() {
             self.write(index, k, value, None);
         }
     }
 
+    /// A read of shared local memory.
+    fn local_read(&mut self, message: &Lanes, offset: &Value) -> Vec<Value> {
+        let reach = self.local_reach();
+        let offset = self.f.binary("and", offset, &Value::int(I32, LOCAL_OFFSET_BITS));
+        let inside = self.inside(&reach, &offset, message.span());
+        let aligned = self.aligned(&offset, message.alignment);
+        let holds = self.both(&inside, aligned.as_ref());
+        let here = self.f.label();
+        let slow = self.lane.as_ref().map_or(self.fault, |lane| lane.slow);
+        self.f.branch_likely(&holds, here, slow);
+        self.f.begin(here);
+        let at = self.f.offset(&reach.host, &offset);
+        self.components_at(message, &at)
+    }
+
     /// A read inside of a window that does not change, or a new beginning.
-    fn known_read(
-        &mut self,
-        index: usize,
-        message: &Lanes,
-        address: &Value,
-        known: &Known,
-        retry: Label,
-    ) -> Vec<Value> {
+    fn known_read(&mut self, index: usize, message: &Lanes, address: &Value, known: &Known) -> Vec<Value> {
         let sum = self.lane.as_ref().and_then(|lane| lane.sums.get(&index));
         let parts = sum.map(|sum| [&sum.place, &sum.base, &sum.host, &sum.limit].map(Value::clone));
         let (offset, inner, host, limit, aligned) = match parts {
@@ -558,6 +588,7 @@ impl<'a> Emitter<'a> {
         let holds = self.both(&inside, aligned.as_ref());
         let [here, outside] = [self.f.label(), self.f.label()];
         self.f.branch_likely(&holds, here, outside);
+        let retry = self.lane.as_ref().map_or(self.fault, |lane| lane.retry);
         self.f.begin(outside);
         self.find(known.number, address);
         self.look_at_window(index, known);
@@ -565,46 +596,5 @@ impl<'a> Emitter<'a> {
         self.f.begin(here);
         let at = self.f.offset(&host, &inner);
         self.components_at(message, &at)
-    }
-
-    /// A read that the interpreter does where the host cannot.
-    fn sure_read(
-        &mut self,
-        index: usize,
-        message: &Lanes,
-        address: &Value,
-        known: Option<&Known>,
-    ) -> Vec<Value> {
-        let reach = match known {
-            Some(known) => self.reach_of(known.number),
-            None => self.local_reach(),
-        };
-        let mut ways = Ways::new(self.f.label());
-        self.alone(message, &reach, address, &[], &mut ways);
-        if let Some(known) = known {
-            self.find(known.number, address);
-            self.look_at_window(index, known);
-        }
-        let Some(lane) = self.lane.as_ref().map(|lane| lane.number.clone()) else { return Vec::new() };
-        let file = self.file.clone();
-        let channel = i64::from(self.plan.ops[index].channel);
-        let own = |emitter: &mut Self, first: usize, size: usize| {
-            emitter.element_place(&file, first as i64 - channel * size as i64, size, &lane)
-        };
-        let size = message.memory.address_size();
-        let at = own(self, message.addresses, size);
-        let stored = self.f.resize(address, size as u32 * 8, false);
-        self.f.store(&stored, &at, FILE);
-        let active = self.f.binary("shl", &Value::int(I32, 1), &lane);
-        self.execute(index, &active);
-        let ty = Ty::int(message.slot as u32 * 8, 1);
-        let mut values = Vec::new();
-        for (_, byte) in &message.components {
-            let at = own(self, *byte, message.slot);
-            values.push(self.f.load(ty, &at, FILE));
-        }
-        ways.add(self, values);
-        self.f.begin(ways.join);
-        self.joined(&ways)
     }
 }

@@ -199,3 +199,20 @@ fn access(random: &mut Random, width: u8) -> Instruction {
     channels(random, &mut i, width);
     i
 }
+
+/// A read of a dword for each lane, by the addresses in a register and those behind it; for the lanes of a part of the thread.
+pub fn read(lanes: u8, part: u8, from: u8, to: u8) -> Instruction {
+    let mut i = Instruction::new(Opcode::Send, lanes);
+    i.channel_offset = part * lanes;
+    i.sources[0] = Operand::Register(Source::new(Register::Grf(from), 0, Region::new(8, 8, 1), Type::UD));
+    i.destination = Destination::new(Register::Grf(to), 0, Type::UW);
+    let (mode, registers) = if lanes == 16 { (1, 2) } else { (2, 1) };
+    let descriptor = registers << 26 | registers << 20 | 0x11 << 14 | mode << 12 | 0xe << 8 | 0xff;
+    i.extra = Extra::Send(Send {
+        target: SharedFunction::DataCache1,
+        descriptor: Descriptor::Immediate(descriptor),
+        extended: Descriptor::Immediate(0),
+        end_of_thread: false,
+    });
+    i
+}
