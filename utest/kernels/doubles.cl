@@ -56,3 +56,16 @@ __kernel void arrays(__global double *dst)
     dst[2 * i] = same[3 * i & 7];
     dst[2 * i + 1] = own[5 * i & 7];
 }
+
+/* Operations of doubles across a sub-group. */
+#if __OPENCL_C_VERSION__ >= 300
+__kernel void groups(__global const double *a, __global double *dst)
+{
+    int i = get_global_id(0);
+    double x = a[i];
+    dst[4 * i] = sub_group_reduce_add(x);
+    dst[4 * i + 1] = sub_group_scan_inclusive_max(x);
+    dst[4 * i + 2] = sub_group_scan_exclusive_add(x);
+    dst[4 * i + 3] = sub_group_broadcast(x, 5);
+}
+#endif

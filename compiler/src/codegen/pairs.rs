@@ -41,10 +41,8 @@ pub fn pair_channels(i: &mut Instruction) {
             source.region = paired(source, pairs);
         }
     }
-    if i.destination.ty != Type::DF {
-        // What is converted comes with another element, of no use, behind it.
-        i.destination.hstride /= 2;
-    }
+    // Doubles lie side by side unless there is but one. What is converted comes with another element, of no use, behind it.
+    i.destination.hstride = 1;
 }
 
 #[cfg(test)]
@@ -63,6 +61,10 @@ mod tests {
             ("mov(4) g3<2>F g5<4,4,1>DF { align1 2N };", "mov(8) g3<1>F g5<8,8,1>DF { align1 2N };"),
             ("mov(4) g3<1>DF g5<4,4,1>F { align1 1N };", "mov(8) g3<1>DF g5<1,2,0>F { align1 1N };"),
             ("mov(4) g3<1>DF g5<2,1,0>D { align1 1N };", "mov(8) g3<1>DF g5<2,2,0>D { align1 1N };"),
+            (
+                "add(1) g3.1<2>DF g5<0,1,0>DF g7<0,1,0>DF { align1 WE_all 1N };",
+                "add(2) g3.1<1>DF g5<2,2,1>DF g7<2,2,1>DF { align1 WE_all 1N };",
+            ),
             (
                 "add(1) g3<1>DF g5<0,1,0>DF g7<0,1,0>DF { align1 WE_all 1N };",
                 "add(2) g3<1>DF g5<2,2,1>DF g7<2,2,1>DF { align1 WE_all 1N };",

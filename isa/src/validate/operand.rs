@@ -204,7 +204,7 @@ fn ternary_size(s: &Subject<'_>) -> Vec<Place> {
 
 /// Registers that packed elements take.
 fn packed_registers(s: &Subject<'_>, subregister: u8, ty: Type) -> u32 {
-    (u32::from(subregister) + s.lanes() * ty.size()).div_ceil(super::subject::GRF)
+    (u32::from(subregister) + s.lanes() * s.element(ty)).div_ceil(super::subject::GRF)
 }
 
 fn ternary_span(s: &Subject<'_>) -> Vec<Place> {

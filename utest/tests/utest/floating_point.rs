@@ -8,6 +8,10 @@ pub fn cases() -> Vec<Case> {
         all_needing(DOUBLE, all_widths("doubles", doubles)),
         all_needing(DOUBLE, all_widths("double_places", double_places)),
         all_needing(Need::DoubleArrays, all_needing(DOUBLE, all_widths("double_arrays", double_arrays))),
+        all_needing(
+            Need::Feature("__opencl_c_subgroups"),
+            all_needing(DOUBLE, all_widths("double_sub_groups", double_sub_groups)),
+        ),
         all_needing(HALF, all_widths("halves", halves)),
         all_needing(HALF, all_widths("half_memory", half_memory)),
         vec![Case::new("exact_roots", exact_roots)],
@@ -158,6 +162,29 @@ fn double_arrays(width: u32) -> Outcome {
     gpu.build("doubles", Some(width))?.run("arrays", &[output.arg()], &Launch::linear(items, 32))?;
     let expected: Vec<f64> = (0..items)
         .flat_map(|i| [((2 * i) & 7) as f64 * 0.5, i as f64 - ((4 * i) & 7) as f64 * 0.25])
+        .collect();
+    crate::memory::same(&output.read()?, &expected)
+}
+
+/// Sums are of whole numbers, so that their order does not matter.
+fn double_sub_groups(width: u32) -> Outcome {
+    let gpu = Gpu::get()?;
+    let (items, width) = (96, width as usize);
+    let a: Vec<f64> = (0..items).map(|i| (i * 37 % 101) as f64 - 40.0).collect();
+    let input = gpu.buffer(&a)?;
+    let output = gpu.buffer(&vec![0f64; 4 * items])?;
+    gpu.build_with("doubles", Some(width as u32), "-cl-std=CL3.0")?.run(
+        "groups",
+        &[input.arg(), output.arg()],
+        &Launch::linear(items, 32),
+    )?;
+    let expected: Vec<f64> = (0..items)
+        .flat_map(|i| {
+            let group = &a[i / width * width..][..width];
+            let before = &group[..i % width];
+            let most = before.iter().copied().fold(a[i], f64::max);
+            [group.iter().sum::<f64>(), most, before.iter().sum::<f64>() + 0.0, group[5]]
+        })
         .collect();
     crate::memory::same(&output.read()?, &expected)
 }
