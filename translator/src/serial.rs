@@ -115,9 +115,9 @@ impl Finder<'_> {
         }
         let flags = self.flags()?;
         let columns = self.columns()?;
-        let narrowest = self.indices().map(|index| u32::from(self.plan.ops[index].lanes)).min()?;
+        let ops = || self.indices().map(|index| &self.plan.ops[index]).filter(|op| !is_scalar(op));
+        let narrowest = ops().map(|op| u32::from(op.lanes)).min()?;
         let part = narrowest.max(NARROWEST);
-        let ops = || self.indices().map(|index| &self.plan.ops[index]);
         let even =
             |op: &Op| u32::from(op.lanes).is_multiple_of(part) && u32::from(op.channel).is_multiple_of(part);
         ops().all(even).then_some(Serial { blocks: self.blocks.clone(), exit, part, columns, flags })
@@ -178,6 +178,7 @@ impl Finder<'_> {
         for index in self.indices() {
             let op = &self.plan.ops[index];
             let fits = match &self.plan.steps[index] {
+                Step::Native(_) if is_scalar(op) => op.predicate.is_none() && op.condition.is_none(),
                 Step::Native(_) => !op.no_mask && op.write_lanes == u32::MAX,
                 Step::Message(Message::Lanes(lanes)) => !lanes.write && !op.no_mask && op.predicate.is_none(),
                 Step::Branch(Branch::Jump(_)) => false,
@@ -200,7 +201,7 @@ impl Finder<'_> {
     fn columns(&self) -> Option<BTreeMap<Column, Elements>> {
         let mut columns: BTreeMap<Column, Elements> = BTreeMap::new();
         let mut owners: BTreeMap<(usize, usize), (Column, usize)> = BTreeMap::new();
-        let mut scalars: BTreeSet<usize> = BTreeSet::new();
+        let (mut scalars, mut constants) = (BTreeSet::new(), BTreeSet::new());
         let mut add = |access: &Access, variable: usize, written: bool| -> Option<()> {
             let column = Column::of(access, variable)?;
             let elements = columns.entry(column).or_default();
@@ -237,16 +238,35 @@ impl Finder<'_> {
             if !plain && matches!(self.plan.steps[index], Step::Native(_)) {
                 return None;
             }
+            if is_scalar(op) {
+                constants.extend(&self.variables.definitions[index]);
+                continue;
+            }
             for (definition, variable) in effects.definitions.iter().zip(&self.variables.definitions[index]) {
                 if *variable < self.variables.all.len() {
                     add(&definition.access, *variable, true)?;
                 }
             }
         }
-        let written =
-            columns.iter().any(|(column, elements)| elements.written && scalars.contains(&column.variable));
-        (!written).then_some(columns)
+        // Scalars are the same in all rounds, from the first one on.
+        let fixed = columns.iter().all(|(column, elements)| {
+            !constants.contains(&column.variable) && !(elements.written && scalars.contains(&column.variable))
+        });
+        let before: BTreeSet<usize> =
+            self.variables.live[self.blocks.start].iter().map(|(variable, _)| *variable).collect();
+        let mut sources = self
+            .indices()
+            .filter(|index| is_scalar(&self.plan.ops[*index]))
+            .flat_map(|index| self.variables.uses[index].iter().flatten());
+        let constant =
+            constants.is_disjoint(&before) && !sources.any(|variable| constants.contains(variable));
+        (fixed && constant).then_some(columns)
     }
+}
+
+/// Is it executed once for all lanes? Its result is the same in all rounds then, because nothing that it reads changes.
+pub fn is_scalar(op: &Op) -> bool {
+    op.lanes == 1 && op.no_mask
 }
 
 fn is_packed(op: &Op, number: usize) -> bool {

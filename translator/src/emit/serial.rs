@@ -14,7 +14,7 @@ use crate::affine::Affine;
 use crate::ir::{BIT, I32, I64, Label, POINTER, Ty, Value};
 use crate::message::{Lanes, Memory, Message};
 use crate::plan::Step;
-use crate::serial::{Column, Serial};
+use crate::serial::{Column, Serial, is_scalar};
 use crate::split::{self, Sum};
 
 /// What instructions are written for, while it is one lane.
@@ -435,7 +435,7 @@ impl<'a> Emitter<'a> {
         for index in start..end {
             let op = &self.plan.ops[index];
             let own = u32::from(op.channel)..u32::from(op.channel) + u32::from(op.lanes);
-            if own.contains(&channel) {
+            if is_scalar(op) || own.contains(&channel) {
                 if let Some(lane) = &mut self.lane {
                     lane.channel = u32::from(op.channel);
                 }

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
-use gencl_utest::{Arg, Buffer, Gpu, Launch, Program};
+use gencl_utest::{Arg, Buffer, Gpu, Launch, Program, Random};
 
 const ROUNDS: usize = 5;
 
@@ -21,27 +21,40 @@ struct Driver {
     simulated: bool,
     /// The variable that names the folder of its kernel cache.
     cache: Option<&'static str>,
+    /// Does it make host code, so that large launches end?
+    fast: bool,
 }
 
 const DRIVERS: [Driver; 4] = [
-    Driver { name: "gencl", vendors: None, simulated: false, cache: Some("GENCL_CACHE") },
+    Driver { name: "gencl", vendors: None, simulated: false, cache: Some("GENCL_CACHE"), fast: true },
     Driver {
         name: "pocl",
         vendors: Some("/etc/OpenCL/vendors/pocl.icd"),
         simulated: false,
         cache: Some("POCL_CACHE_DIR"),
+        fast: true,
     },
     Driver {
         name: "oclgrind",
         vendors: Some("/usr/lib/oclgrind/liboclgrind-rt-icd.so"),
         simulated: false,
         cache: None,
+        fast: false,
     },
-    Driver { name: "intel", vendors: Some("/etc/OpenCL/vendors/intel.icd"), simulated: true, cache: None },
+    Driver {
+        name: "intel",
+        vendors: Some("/etc/OpenCL/vendors/intel.icd"),
+        simulated: true,
+        cache: None,
+        fast: false,
+    },
 ];
 
+/// Code of the host itself, without OpenCL.
+const HOST: &str = "host";
+
 /// What is measured, smaller is better.
-const MEASUREMENTS: [(&str, &str); 7] = [
+const MEASUREMENTS: [(&str, &str); 15] = [
     ("build_first", "ms, the first program of a process, built and launched once"),
     ("build_later", "ms, another program, built and launched once"),
     ("build_cached", "ms, the first program of a process, from the kernel cache"),
@@ -49,16 +62,28 @@ const MEASUREMENTS: [(&str, &str); 7] = [
     ("empty_finish", "us per empty kernel and clFinish"),
     ("mandelbrot", "ms, 64 x 64 pixels, 64 iterations"),
     ("nbody", "ms, 256 bodies"),
+    ("axpy", "ms, 16,777,216 floats"),
+    ("sum", "ms, 16,777,216 floats in 256 work-groups"),
+    ("matmul", "ms, 512 x 512, in tiles of 16 x 16"),
+    ("rows", "ms, 262,144 rows of 1 to 256 numbers"),
+    ("mandelbrot_large", "ms, 1024 x 1024 pixels, 256 iterations"),
+    ("nbody_large", "ms, 4096 bodies"),
+    ("fma16", "ms, 17.2 G operations on float16; host: vectors as wide as it has"),
+    ("read4", "ms, 256 MiB read as float4; host: a sum"),
 ];
 
 fn main() -> Result<(), String> {
     match std::env::args().nth(1).as_deref() {
         Some("--measure") => return measure(),
         Some("--build") => return measure_build().map(drop),
+        Some("--large") => return measure_large(),
         _ => {}
     }
     let mut samples: BTreeMap<(&str, String), Vec<f64>> = BTreeMap::new();
     for _ in 0..ROUNDS {
+        for (name, value) in host::measure() {
+            samples.entry((HOST, name.to_string())).or_default().push(value);
+        }
         for driver in &DRIVERS {
             for (name, value) in measure_driver(driver) {
                 samples.entry((driver.name, name)).or_default().push(value);
@@ -70,14 +95,15 @@ fn main() -> Result<(), String> {
         values.sort_by(f64::total_cmp);
         values.get(values.len() / 2).copied()
     };
-    let columns = |cells: [String; DRIVERS.len()]| cells.map(|cell| format!("{cell:>10}")).concat();
-    let (own, others) = (DRIVERS[0].name, DRIVERS.each_ref().map(|driver| driver.name));
-    println!("{:<14}{}    by {own}:{}", "", columns(others.map(Into::into)), columns(others.map(Into::into)));
+    let columns = |cells: [String; DRIVERS.len() + 1]| cells.map(|cell| format!("{cell:>10}")).concat();
+    let own = DRIVERS[0].name;
+    let others = [DRIVERS[0].name, DRIVERS[1].name, DRIVERS[2].name, DRIVERS[3].name, HOST];
+    println!("{:<16}{}    by {own}:{}", "", columns(others.map(Into::into)), columns(others.map(Into::into)));
     for (name, unit) in MEASUREMENTS {
         let show = |value: Option<f64>| value.map_or("-".to_string(), |value| format!("{value:.2}"));
         let values = others.map(|driver| median(driver, name));
         let ratios = values.map(|other| Some(other? / values[0]?));
-        println!("{name:<14}{}             {}  {unit}", columns(values.map(show)), columns(ratios.map(show)));
+        println!("{name:<16}{}             {}  {unit}", columns(values.map(show)), columns(ratios.map(show)));
     }
     Ok(())
 }
@@ -88,6 +114,9 @@ fn measure_driver(driver: &Driver) -> Vec<(String, f64)> {
         return Vec::new();
     }
     let mut values = run(driver, "--measure", None);
+    if driver.fast {
+        values.extend(run(driver, "--large", None));
+    }
     if let Some(variable) = driver.cache {
         let folder = std::env::temp_dir().join(format!("gencl-bench-{}", std::process::id()));
         let cache = || run(driver, "--build", Some((variable, &folder)));
@@ -133,6 +162,7 @@ fn milliseconds(begin: Instant) -> f64 {
 }
 
 const SOURCE: &str = include_str!("../../kernels/bench.cl");
+const LARGE: &str = include_str!("../../kernels/bench_large.cl");
 
 /// Builds the first program of the process and launches a kernel of it; the context exists before.
 fn measure_build() -> Result<Program, String> {
@@ -220,4 +250,164 @@ fn steady(run: impl Fn() -> Result<(), String>) -> Result<f64, String> {
     }
     times.sort_by(f64::total_cmp);
     Ok(times[2])
+}
+
+/// Measures launches that are large enough to be worth host code.
+fn measure_large() -> Result<(), String> {
+    const FLOATS: usize = 1 << 24;
+    const ROWS: usize = 1 << 18;
+    let gpu = Gpu::get()?;
+    let program = gpu.build_unchecked(&[SOURCE, LARGE].concat(), "")?;
+    let number = |value: i32| value.to_ne_bytes();
+    let time = |name: &str, kernel: &str, arguments: &[Arg<'_>], launch: &Launch| -> Result<(), String> {
+        let run = || program.run(kernel, arguments, launch);
+        // Until whatever is compiled beside the launches is there.
+        let begin = Instant::now();
+        while milliseconds(begin) < 500.0 {
+            run()?;
+        }
+        println!("{name} {}", steady(run)?);
+        Ok(())
+    };
+    {
+        let (x, y) = (gpu.buffer(&vec![1f32; FLOATS])?, gpu.buffer(&vec![2f32; FLOATS])?);
+        let (a, count) = (0.5f32.to_ne_bytes(), number(FLOATS as i32));
+        time("axpy", "axpy", &[x.arg(), y.arg(), Arg::Bytes(&a)], &Launch::linear(FLOATS, 256))?;
+        time("sum", "sum", &[x.arg(), y.arg(), Arg::Bytes(&count)], &Launch::linear(256 * 256, 256))?;
+    }
+    {
+        let (n, size) = (512, number(512));
+        let matrices = [(); 3].map(|()| gpu.buffer(&vec![0.5f32; n * n]));
+        let [a, b, c] = matrices;
+        let (a, b, c) = (a?, b?, c?);
+        let launch = Launch { global: vec![n, n], local: vec![16, 16], ..Launch::default() };
+        time("matmul", "matmul", &[a.arg(), b.arg(), c.arg(), Arg::Bytes(&size)], &launch)?;
+    }
+    {
+        let mut random = Random::new(3);
+        let mut starts = vec![0i32];
+        let mut columns = Vec::new();
+        for _ in 0..ROWS {
+            let length = if random.next_u32().is_multiple_of(64) { 256 } else { 1 + random.next_u32() % 32 };
+            columns.extend((0..length).map(|_| (random.next_u32() as usize % ROWS) as i32));
+            starts.push(columns.len() as i32);
+        }
+        let (starts, columns) = (gpu.buffer(&starts)?, gpu.buffer(&columns)?);
+        let (x, y) = (gpu.buffer(&vec![1f32; ROWS])?, gpu.buffer(&vec![0f32; ROWS])?);
+        let arguments = [starts.arg(), columns.arg(), x.arg(), y.arg()];
+        time("rows", "rows", &arguments, &Launch::linear(ROWS, 256))?;
+    }
+    {
+        let counts = gpu.buffer(&vec![0i32; 1 << 20])?;
+        let (width, limit) = (number(1024), number(256));
+        let launch = Launch { global: vec![1024, 1024], local: vec![16, 8], ..Launch::default() };
+        let arguments = [counts.arg(), Arg::Bytes(&width), Arg::Bytes(&limit)];
+        time("mandelbrot_large", "mandelbrot", &arguments, &launch)?;
+    }
+    {
+        let bodies: Vec<f32> = (0..4 * 4096).map(|i| (i * 37 % 101) as f32 * 0.01).collect();
+        let (bodies, forces) = (gpu.buffer(&bodies)?, gpu.buffer(&[0f32; 4 * 4096])?);
+        let count = number(4096);
+        let arguments = [bodies.arg(), forces.arg(), Arg::Bytes(&count)];
+        time("nbody_large", "nbody", &arguments, &Launch::linear(4096, 64))?;
+    }
+    let out = gpu.buffer(&vec![0f32; 1 << 20])?;
+    let (a, rounds) = (0.1f32.to_ne_bytes(), number(host::ROUNDS as i32));
+    time(
+        "fma16",
+        "fma16",
+        &[out.arg(), Arg::Bytes(&a), Arg::Bytes(&rounds)],
+        &Launch::linear(host::ITEMS, 256),
+    )?;
+    let input = gpu.buffer(&vec![1f32; host::READ / 4])?;
+    time("read4", "read4", &[input.arg(), out.arg()], &Launch::linear(host::READ / 256, 256))
+}
+
+/// What the host does without OpenCL, on all of its cores.
+mod host {
+    use std::time::Instant;
+
+    use super::milliseconds;
+
+    /// Work-items of `fma16`.
+    pub const ITEMS: usize = 1 << 16;
+    /// Rounds of each.
+    pub const ROUNDS: usize = 128;
+    /// Bytes of `read4`.
+    pub const READ: usize = 256 << 20;
+    /// Operations of `fma16`.
+    const OPERATIONS: usize = ITEMS * ROUNDS * 2 * 16 * 64;
+
+    /// Lanes of a vector, and vectors that are computed side by side, so that none waits for another.
+    const LANES: usize = 16;
+    const VECTORS: usize = 12;
+    type Values = [[f32; LANES]; VECTORS];
+
+    /// Multiplies and adds so often, all values at once.
+    #[inline(always)]
+    fn multiply_add(rounds: usize, values: &mut Values) {
+        for _ in 0..rounds {
+            for vector in values.iter_mut() {
+                for value in vector {
+                    *value = value.mul_add(0.999, 0.001);
+                }
+            }
+        }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,avx512vl,fma")]
+    fn multiply_add_512(rounds: usize, values: &mut Values) {
+        multiply_add(rounds, values);
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,fma")]
+    fn multiply_add_256(rounds: usize, values: &mut Values) {
+        multiply_add(rounds, values);
+    }
+
+    fn fastest(rounds: usize, values: &mut Values) {
+        #[cfg(target_arch = "x86_64")]
+        {
+            if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vl") {
+                // SAFETY: the processor has these instructions.
+                return unsafe { multiply_add_512(rounds, values) };
+            }
+            if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+                // SAFETY: the processor has these instructions.
+                return unsafe { multiply_add_256(rounds, values) };
+            }
+        }
+        multiply_add(rounds, values);
+    }
+
+    /// Milliseconds of the same work as that of the kernels of these names, the best of three.
+    pub fn measure() -> Vec<(&'static str, f64)> {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let data = vec![1f32; READ / 4];
+        let best = |work: &(dyn Fn(usize) + Sync)| {
+            let times = (0..3).map(|_| {
+                let begin = Instant::now();
+                std::thread::scope(|scope| (0..cores).for_each(|core| drop(scope.spawn(move || work(core)))));
+                milliseconds(begin)
+            });
+            times.fold(f64::INFINITY, f64::min)
+        };
+        let rounds = OPERATIONS / cores / (2 * LANES * VECTORS);
+        let fma = best(&|core| {
+            let mut values = [[core as f32; LANES]; VECTORS];
+            fastest(rounds, &mut values);
+            std::hint::black_box(values);
+        });
+        let part = data.len() / cores;
+        let read = best(&|core| {
+            let mut sums = [0f32; 64];
+            for chunk in data[core * part..(core + 1) * part].chunks_exact(64) {
+                sums.iter_mut().zip(chunk).for_each(|(sum, value)| *sum += value);
+            }
+            std::hint::black_box(sums);
+        });
+        vec![("fma16", fma), ("read4", read)]
+    }
 }
