@@ -19,6 +19,7 @@ pub mod serial;
 pub mod spin;
 pub mod split;
 pub mod variables;
+pub mod words;
 pub mod written;
 
 use gencl_simulator::device::Device;

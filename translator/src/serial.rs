@@ -18,6 +18,7 @@ use crate::hints::Stride;
 use crate::message::Message;
 use crate::plan::{Plan, Step};
 use crate::variables::Variables;
+use crate::words::{self, Operation, Word};
 
 /// So many arithmetic instructions for each gather, and no more, are as fast lane by lane.
 const ARITHMETIC_PER_GATHER: usize = 8;
@@ -70,8 +71,10 @@ pub struct Serial {
     pub part: u32,
     /// All elements that lanes read and write.
     pub columns: BTreeMap<Column, Elements>,
-    /// The flags that are read and written: first bits for channel 0.
-    pub flags: BTreeSet<u8>,
+    /// The words with a bit for each lane that are read and written.
+    pub words: BTreeSet<Word>,
+    /// The instructions that combine such words.
+    pub operations: BTreeMap<usize, Operation>,
 }
 
 /// Finds the loops, none in another.
@@ -113,14 +116,23 @@ impl Finder<'_> {
         if !self.is_closed(exit) || !self.pays() {
             return None;
         }
-        let flags = self.flags()?;
-        let columns = self.columns()?;
+        let operations: BTreeMap<usize, Operation> =
+            words::operations(self.plan, self.variables, self.indices()).into_iter().collect();
+        let words = self.words(&operations, exit)?;
+        let columns = self.columns(&operations)?;
         let ops = || self.indices().map(|index| &self.plan.ops[index]).filter(|op| !is_scalar(op));
         let narrowest = ops().map(|op| u32::from(op.lanes)).min()?;
         let part = narrowest.max(NARROWEST);
         let even =
             |op: &Op| u32::from(op.lanes).is_multiple_of(part) && u32::from(op.channel).is_multiple_of(part);
-        ops().all(even).then_some(Serial { blocks: self.blocks.clone(), exit, part, columns, flags })
+        ops().all(even).then_some(Serial {
+            blocks: self.blocks.clone(),
+            exit,
+            part,
+            columns,
+            words,
+            operations,
+        })
     }
 
     /// The instructions that do something.
@@ -171,8 +183,8 @@ impl Finder<'_> {
         diverges && gathers > 0 && arithmetic <= ARITHMETIC_PER_GATHER * gathers
     }
 
-    /// The flags, if all instructions are ones that a lane can execute alone.
-    fn flags(&self) -> Option<BTreeSet<u8>> {
+    /// The words with a bit for each lane, if all instructions are ones that a lane can execute alone.
+    fn words(&self, operations: &BTreeMap<usize, Operation>, exit: usize) -> Option<BTreeSet<Word>> {
         let width = self.plan.variant.simd_width;
         let mut flags = BTreeSet::new();
         for index in self.indices() {
@@ -192,13 +204,28 @@ impl Finder<'_> {
                 flags.insert(op.flag_base);
             }
         }
-        let ends = |base: &u8| u32::from(*base) % 32 + width <= 32;
+        let mut words: BTreeSet<Word> = operations.values().flat_map(Operation::words).collect();
+        flags.extend(words.iter().filter_map(|word| match word {
+            Word::Flag(first) => Some(*first),
+            Word::Scalar(..) => None,
+        }));
+        let ends = |first: &u8| u32::from(*first) % 32 + width <= 32;
         let apart = flags.iter().zip(flags.iter().skip(1)).all(|(a, b)| u32::from(b - a) >= width);
-        (flags.iter().all(ends) && apart).then_some(flags)
+        if !flags.iter().all(ends) || !apart {
+            return None;
+        }
+        // What is combined while a lane has left the loop already may differ; nobody may read it.
+        let exit = self.flow.block_at(exit)?;
+        let forgotten = operations.values().all(|operation| match operation.to {
+            Word::Flag(first) => !words::flags_are_read(self.plan, self.flow, exit, first, width),
+            Word::Scalar(variable, _) => !self.variables.live[exit].iter().any(|(live, _)| *live == variable),
+        });
+        words.extend(flags.into_iter().map(Word::Flag));
+        forgotten.then_some(words)
     }
 
     /// The elements, if each byte is of one lane in one way only.
-    fn columns(&self) -> Option<BTreeMap<Column, Elements>> {
+    fn columns(&self, operations: &BTreeMap<usize, Operation>) -> Option<BTreeMap<Column, Elements>> {
         let mut columns: BTreeMap<Column, Elements> = BTreeMap::new();
         let mut owners: BTreeMap<(usize, usize), (Column, usize)> = BTreeMap::new();
         let (mut scalars, mut constants) = (BTreeSet::new(), BTreeSet::new());
@@ -213,7 +240,8 @@ impl Finder<'_> {
             });
             one_way.then_some(())
         };
-        for index in self.indices() {
+        let others = || self.indices().filter(|index| !operations.contains_key(index));
+        for index in others() {
             let op = &self.plan.ops[index];
             let effects = &self.plan.effects[index];
             let message = matches!(self.plan.steps[index], Step::Message(_));
@@ -249,18 +277,27 @@ impl Finder<'_> {
             }
         }
         // Scalars are the same in all rounds, from the first one on.
-        let fixed = columns.iter().all(|(column, elements)| {
-            !constants.contains(&column.variable) && !(elements.written && scalars.contains(&column.variable))
+        let changes = columns.iter().any(|(column, elements)| {
+            constants.contains(&column.variable) || elements.written && scalars.contains(&column.variable)
         });
         let before: BTreeSet<usize> =
             self.variables.live[self.blocks.start].iter().map(|(variable, _)| *variable).collect();
-        let mut sources = self
-            .indices()
+        let mut sources = others()
             .filter(|index| is_scalar(&self.plan.ops[*index]))
             .flat_map(|index| self.variables.uses[index].iter().flatten());
         let constant =
             constants.is_disjoint(&before) && !sources.any(|variable| constants.contains(variable));
-        (fixed && constant).then_some(columns)
+        // Words are nothing else.
+        let mut words = operations.values().flat_map(Operation::words);
+        let mixed = words.any(|word| match word {
+            Word::Scalar(variable, _) => {
+                scalars.contains(&variable)
+                    || constants.contains(&variable)
+                    || columns.keys().any(|column| column.variable == variable)
+            }
+            Word::Flag(_) => false,
+        });
+        (!changes && constant && !mixed).then_some(columns)
     }
 }
 

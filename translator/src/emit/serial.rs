@@ -16,6 +16,7 @@ use crate::message::{Lanes, Memory, Message};
 use crate::plan::Step;
 use crate::serial::{Column, Serial, is_scalar};
 use crate::split::{self, Sum};
+use crate::words::{Bits, Operation, Word};
 
 /// What instructions are written for, while it is one lane.
 pub(super) struct Lane {
@@ -23,8 +24,8 @@ pub(super) struct Lane {
     channel: u32,
     /// Where the elements are.
     columns: BTreeMap<Column, Value>,
-    /// Where the flags are, each a byte, by the bit of channel 0.
-    flags: BTreeMap<u8, Value>,
+    /// Where the lane's bits of words are, each as a dword.
+    bits: BTreeMap<Word, Value>,
     /// Of the loop's blocks.
     labels: Vec<Label>,
     /// First block.
@@ -258,7 +259,7 @@ impl<'a> Emitter<'a> {
         let mut own = Lane {
             channel,
             columns: BTreeMap::new(),
-            flags: BTreeMap::new(),
+            bits: BTreeMap::new(),
             labels: serial.blocks.clone().map(|_| self.f.label()).collect(),
             first: serial.blocks.start,
             exit: self.f.label(),
@@ -282,21 +283,21 @@ impl<'a> Emitter<'a> {
             }
             own.columns.insert(*column, place);
         }
-        for base in &serial.flags {
-            let (place, shift) = self.flag_of_lane(*base, lane);
-            let flags = self.dword(&place);
-            let moved = self.f.binary("lshr", &flags, &shift);
+        for word in &serial.words {
+            let all = self.word(shared, *word);
+            let shift = self.bit_of_lane(*word, lane);
+            let moved = self.f.binary("lshr", &all, &shift);
             let bit = self.f.convert("trunc", &moved, BIT);
             let place = self.f.variable(4);
-            self.store_flag(&bit, &place);
-            own.flags.insert(*base, place);
+            self.store_bit(&bit, &place);
+            own.bits.insert(*word, place);
         }
         let exit = own.exit;
         let first = own.labels[0];
         self.f.jump(first);
         self.lane = Some(own);
         for block in serial.blocks.clone() {
-            self.lane_block(shared, block, channel);
+            self.lane_block(serial, shared, block, channel);
         }
         let Some(own) = self.lane.take() else { return };
         self.f.begin(exit);
@@ -306,8 +307,11 @@ impl<'a> Emitter<'a> {
                 self.f.store(&value, array, FILE);
             }
         }
-        for (base, own_place) in &own.flags {
-            let (place, shift) = self.flag_of_lane(*base, lane);
+        for (word, own_place) in &own.bits {
+            // Scalars with bits are not read any more.
+            let Word::Flag(first) = word else { continue };
+            let place = self.flags[usize::from(first / 32)].clone();
+            let shift = self.bit_of_lane(*word, lane);
             let bit = self.dword(own_place);
             let bit = self.f.binary("shl", &bit, &shift);
             let hole = self.f.binary("shl", &Value::int(I32, 1), &shift);
@@ -414,18 +418,62 @@ impl<'a> Emitter<'a> {
         self.f.binary("add", &base, &steps)
     }
 
-    /// The flag register of a lane's flag, and by how many bits it is shifted.
-    fn flag_of_lane(&mut self, base: u8, lane: &Value) -> (Value, Value) {
-        let shift = self.f.binary("add", lane, &Value::int(I32, u64::from(base % 32)));
-        (self.flags[usize::from(base / 32)].clone(), shift)
+    /// A word as it is before the loop.
+    fn word(&mut self, shared: &Shared, word: Word) -> Value {
+        match word {
+            Word::Flag(first) => {
+                let place = self.flags[usize::from(first / 32)].clone();
+                self.dword(&place)
+            }
+            Word::Scalar(variable, byte) if shared.live_in.contains(&variable) => {
+                let start = self.variables.as_ref().map_or(0, |v| v.all[variable].start);
+                let place = self.f.at(&self.places[variable].clone(), byte - start);
+                let bits = self.plan.variant.simd_width.max(16);
+                let value = self.f.load(Ty::int(bits, 1), &place, FILE);
+                self.f.resize(&value, 32, false)
+            }
+            Word::Scalar(..) => Value::int(I32, 0),
+        }
     }
 
-    fn store_flag(&mut self, bit: &Value, place: &Value) {
+    /// The number of a lane's bit.
+    fn bit_of_lane(&mut self, word: Word, lane: &Value) -> Value {
+        match word {
+            Word::Flag(first) => self.f.binary("add", lane, &Value::int(I32, u64::from(first % 32))),
+            Word::Scalar(..) => lane.clone(),
+        }
+    }
+
+    /// Combines the lane's bits of words.
+    fn combine(&mut self, operation: &Operation) {
+        let places = operation.sources.map(|bits| match bits {
+            Bits::Word(word, _) => self.lane.as_ref().and_then(|lane| lane.bits.get(&word)).cloned(),
+            Bits::All(_) => None,
+        });
+        let [a, b] = [0, 1].map(|n| match (operation.sources[n], &places[n]) {
+            (Bits::Word(_, inverted), Some(place)) => {
+                let bit = self.lane_bit(place);
+                self.f.binary("xor", &bit, &Value::int(BIT, u64::from(inverted)))
+            }
+            (Bits::All(bit), _) => Value::int(BIT, u64::from(bit)),
+            (Bits::Word(..), None) => Value::int(BIT, 0),
+        });
+        let result = match operation.function {
+            Some(function) => self.f.binary(function, &a, &b),
+            None => a,
+        };
+        let place = self.lane.as_ref().and_then(|lane| lane.bits.get(&operation.to)).cloned();
+        if let Some(place) = place {
+            self.store_bit(&result, &place);
+        }
+    }
+
+    fn store_bit(&mut self, bit: &Value, place: &Value) {
         let wide = self.f.convert("zext", bit, I32);
         self.f.store(&wide, place, FILE);
     }
 
-    fn lane_block(&mut self, shared: &Shared, block: usize, channel: u32) {
+    fn lane_block(&mut self, serial: &Serial, shared: &Shared, block: usize, channel: u32) {
         let (start, end) = (self.flow.blocks[block].start, self.flow.blocks[block].end);
         let Some(label) = self.lane.as_ref().map(|lane| lane.labels[block - lane.first]) else { return };
         self.f.begin(label);
@@ -439,9 +487,10 @@ impl<'a> Emitter<'a> {
                 if let Some(lane) = &mut self.lane {
                     lane.channel = u32::from(op.channel);
                 }
-                match self.message_of_lanes(index) {
-                    Some(message) => self.lane_read(index, message, shared.windows.get(&index)),
-                    None => {
+                match (self.message_of_lanes(index), serial.operations.get(&index)) {
+                    (Some(message), _) => self.lane_read(index, message, shared.windows.get(&index)),
+                    (None, Some(operation)) => self.combine(operation),
+                    (None, None) => {
                         self.keep_offset(index);
                         self.step(index);
                     }
@@ -487,7 +536,7 @@ impl<'a> Emitter<'a> {
     /// Where the lane's flag is, by the bit of the instruction's first channel; `None` where all lanes are at work.
     pub(super) fn lane_flag(&self, first: u32) -> Option<Value> {
         let lane = self.lane.as_ref()?;
-        lane.flags.get(&(first.checked_sub(lane.channel)? as u8)).cloned()
+        lane.bits.get(&Word::Flag(first.checked_sub(lane.channel)? as u8)).cloned()
     }
 
     /// The lane's flag.
@@ -505,7 +554,7 @@ impl<'a> Emitter<'a> {
             }
             None => bit.clone(),
         };
-        self.store_flag(&new, place);
+        self.store_bit(&new, place);
     }
 
     /// A message that reads or writes for each lane.

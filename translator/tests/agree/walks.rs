@@ -1,8 +1,8 @@
 //! Random loops in which lanes go their own ways: what they compute, what they read and how long they stay is random.
 
 use gencl_isa::{
-    Branch, Condition, Destination, Extra, Flag, Instruction, Opcode, Operand, Predicate, PredicateControl,
-    Region, Register, Source, Type,
+    Arf, Branch, Condition, Destination, Extra, Flag, Instruction, Opcode, Operand, Predicate,
+    PredicateControl, Region, Register, Source, Type,
 };
 
 use crate::harness::DATA;
@@ -16,6 +16,8 @@ const QWORDS: [u8; 2] = [56, 64];
 const FUEL: u8 = 24;
 const OFFSETS: u8 = 28;
 const ADDRESSES: u8 = 80;
+/// Here is the word of a second condition.
+const WORD: u8 = 36;
 /// Here the constants have two pointers.
 const POINTERS: u8 = 100;
 
@@ -93,8 +95,21 @@ const NORMAL: Predicate = Predicate { control: PredicateControl::Normal, inverse
 
 /// Without it, a loop may be endless.
 pub fn ends_loops(i: &Instruction) -> bool {
-    let fuel = (FUEL..OFFSETS).any(|register| i.destination.register == Register::Grf(register));
-    fuel || i.flag.register == 1 || matches!(i.extra, Extra::Branch(_))
+    let kept = |register: u8| i.destination.register == Register::Grf(register);
+    let flags = i.destination.register == Register::Arf(Arf::Flag(1));
+    (FUEL..OFFSETS).any(kept)
+        || flags
+        || kept(WORD)
+        || i.flag.register == 1
+        || matches!(i.extra, Extra::Branch(_))
+}
+
+/// An instruction of one channel, whatever is enabled.
+fn alone(opcode: Opcode, to: Destination, sources: [Operand; 2]) -> Instruction {
+    let mut i = Instruction::new(opcode, 1);
+    (i.no_mask, i.destination) = (true, to);
+    i.sources[..2].copy_from_slice(&sources);
+    i
 }
 
 /// Arithmetic on the variables.
@@ -221,10 +236,37 @@ pub fn walks(random: &mut Random, width: u8, constants: &mut [u8]) -> Vec<Instru
     body.extend(whole(width, Opcode::Cmp, Place::Null(Type::D), &[fuel, Place::Number(0, Type::W)], |i| {
         (i.condition, i.flag) = (Some(Condition::Greater), flag);
     }));
+    // Sometimes a second condition has to hold, too, as compilers have it: combined for all channels.
+    let word = if width == 32 { Type::UD } else { Type::UW };
+    let scalar = |register| Operand::Register(Source::new(register, 0, Region::SCALAR, word));
+    let both = random.chance(2);
+    if both {
+        let (register, subregister) = (0, u8::from(width < 32));
+        let second = Flag { register, subregister };
+        let [a, b] = [(); 2].map(|()| Place::Row(random.pick(&DWORDS), Type::UD));
+        let condition = random.pick(&[Condition::LessEqual, Condition::NotEqual]);
+        let compare = whole(width, Opcode::Cmp, Place::Null(Type::UD), &[a, b], |i| {
+            (i.condition, i.flag) = (Some(condition), second);
+        });
+        body.splice(0..0, compare);
+        let f0 = Register::Arf(Arf::Flag(0));
+        let from = Operand::Register(Source::new(f0, subregister * 2, Region::SCALAR, word));
+        body.push(alone(Opcode::Mov, Destination::new(Register::Grf(WORD), 0, word), [from, Operand::None]));
+        let f1 = Register::Arf(Arf::Flag(1));
+        let sources = [scalar(f1), scalar(Register::Grf(WORD))];
+        body.push(alone(Opcode::And, Destination::new(f1, 0, word), sources));
+    }
     let mut back = Instruction::new(Opcode::While, width);
     (back.predicate, back.flag) = (Some(NORMAL), flag);
     back.extra = Extra::Branch(Branch { jip: -16 * body.len() as i32, ..Branch::default() });
     body.push(back);
     all.extend(body);
+    if both {
+        // What lanes that have left the loop have of these is not the same on both engines.
+        let zero = [Operand::Immediate { bits: 0, ty: Type::UD }, Operand::None];
+        let f1 = Register::Arf(Arf::Flag(1));
+        all.push(alone(Opcode::Mov, Destination::new(Register::Grf(WORD), 0, Type::UD), zero));
+        all.push(alone(Opcode::Mov, Destination::new(f1, 0, Type::UD), zero));
+    }
     all
 }
