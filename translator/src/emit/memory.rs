@@ -201,8 +201,10 @@ impl Emitter<'_> {
             if uniform {
                 self.uniform(message, &reach, &addresses, lane_mask.as_ref(), &mut ways);
             }
+            // Lanes that write what others write too have to do so one after the other.
+            let overlapping = !message.write && stride == Stride::Known(message.size as i64);
             if let Stride::Known(known) = stride
-                && known > step as i64
+                && (known > step as i64 || overlapping)
             {
                 self.strided(
                     message,
@@ -586,6 +588,17 @@ impl Emitter<'_> {
                 self.f.store(&own, &place, &how);
             }
             ways.add(self, Vec::new());
+        } else if step == message.size {
+            // Each component of all lanes is one access.
+            self.prefetch(message, &at, lanes as usize * step);
+            let row = Ty { lanes, ..one };
+            let values = (0..count).map(|k| {
+                let place = self.f.at(&at, k * step);
+                let value = self.f.load(row, &place, &how);
+                self.f.resize(&value, message.slot as u32 * 8, false)
+            });
+            let values = values.collect();
+            ways.add(self, values);
         } else {
             self.prefetch(message, &at, lanes as usize * step);
             let parts = (0..lanes).map(|lane| {
