@@ -48,12 +48,14 @@ struct AddressSum {
     offset: usize,
     /// Where the offset is kept, a signed number of 32 bits.
     place: Value,
-    /// The scalar's offset in the window.
+    /// The scalar.
     base: Value,
     /// Where that is in the host's memory.
     host: Value,
-    /// The first offset in the window that is outside for the message.
-    limit: Value,
+    /// The first offset that is inside for this message and those after it with the same offset, and how many are: 64 bits.
+    inside: [Value; 2],
+    /// The message that has found out already that the offset is inside.
+    leader: Option<usize>,
 }
 
 /// Rounds after which a lane looks whether the launch is cancelled.
@@ -331,7 +333,7 @@ impl<'a> Emitter<'a> {
         channel: u32,
         slow: Label,
     ) -> BTreeMap<usize, AddressSum> {
-        let mut sums = BTreeMap::new();
+        let mut sums: BTreeMap<usize, AddressSum> = BTreeMap::new();
         for (index, known) in &shared.windows {
             let Some((definition, Sum { base: source, offset: Some(offset) })) =
                 self.only_sum(serial, *index, channel)
@@ -348,12 +350,61 @@ impl<'a> Emitter<'a> {
             }
             let [start, limit] = [&known.start, &known.limit].map(|place| self.f.load(I64, place, FILE));
             let host = self.f.load(POINTER, &known.host, FILE);
-            let base = self.f.binary("sub", &scalar, &start);
-            let host = self.f.offset(&host, &base);
+            let before = self.f.binary("sub", &scalar, &start);
+            let host = self.f.offset(&host, &before);
+            let first = self.f.binary("sub", &start, &scalar);
+            let leader = sums
+                .iter()
+                .filter(|(_, other)| other.leader.is_none())
+                .find(|(leader, other)| self.is_same_offset(**leader, other, *index, definition, offset))
+                .map(|(leader, _)| *leader);
+            let inside = match leader.and_then(|leader| sums.get_mut(&leader)) {
+                Some(leader) => {
+                    let [a, count] = leader.inside.clone();
+                    let ends = [self.f.binary("add", &a, &count), self.f.binary("add", &first, &limit)];
+                    let begin = self.f.intrinsic("smax", ".i64", I64, &[&a, &first]);
+                    let end = self.f.intrinsic("smin", ".i64", I64, &[&ends[0], &ends[1]]);
+                    let end = self.f.intrinsic("smax", ".i64", I64, &[&begin, &end]);
+                    leader.inside = [begin.clone(), self.f.binary("sub", &end, &begin)];
+                    leader.inside.clone()
+                }
+                None => [first, limit],
+            };
             let place = self.f.variable(4);
-            sums.insert(*index, AddressSum { definition, offset, place, base, host, limit });
+            let base = scalar;
+            sums.insert(*index, AddressSum { definition, offset, place, base, host, inside, leader });
         }
         sums
+    }
+
+    /// Has a message the offset of one before it in the same block, as aligned?
+    fn is_same_offset(
+        &self,
+        leader: usize,
+        other: &AddressSum,
+        index: usize,
+        definition: usize,
+        offset: usize,
+    ) -> bool {
+        let element = |definition: usize, source: usize| {
+            let access = self.plan.effects[definition].uses[source].as_ref()?;
+            Column::of(access, self.variables.as_ref()?.uses[definition][source]?)
+        };
+        let block = |index: usize| self.flow.blocks.iter().rposition(|block| block.start <= index);
+        let alignment = |index: usize| self.message_of_lanes(index).map(|message| message.alignment);
+        let (Some(a), Some(b)) = (element(other.definition, other.offset), element(definition, offset))
+        else {
+            return false;
+        };
+        let between = other.definition.min(definition)..other.definition.max(definition);
+        let changed = between
+            .clone()
+            .any(|index| self.variables.as_ref().is_none_or(|v| v.definitions[index].contains(&a.variable)));
+        a == b
+            && !changed
+            && block(leader) == block(index)
+            && definition < leader
+            && alignment(index) <= alignment(leader)
     }
 
     /// The instruction of the loop that makes a message's address for a channel, if there is one only, and it adds right before.
@@ -488,7 +539,7 @@ impl<'a> Emitter<'a> {
                     lane.channel = u32::from(op.channel);
                 }
                 match (self.message_of_lanes(index), serial.operations.get(&index)) {
-                    (Some(message), _) => self.lane_read(index, message, shared.windows.get(&index)),
+                    (Some(message), _) => self.lane_read(shared, index, message),
                     (None, Some(operation)) => self.combine(operation),
                     (None, None) => {
                         self.keep_offset(index);
@@ -580,14 +631,14 @@ impl<'a> Emitter<'a> {
     }
 
     /// A read of the lane alone.
-    fn lane_read(&mut self, index: usize, message: &Lanes, known: Option<&Known>) {
+    fn lane_read(&mut self, shared: &Shared, index: usize, message: &Lanes) {
         let Some(place) = self.lane_use(index, 0) else { return };
-        let values = match known {
+        let values = match shared.windows.get(&index) {
             Some(known) => {
                 let bits = message.memory.address_size() as u32 * 8;
                 let address = self.f.load(Ty::int(bits, 1), &place, FILE);
                 let address = self.f.resize(&address, 64, false);
-                self.known_read(index, message, &address, known)
+                self.known_read(shared, index, message, &address, known)
             }
             None => {
                 let offset = self.f.load(I32, &place, FILE);
@@ -615,35 +666,66 @@ impl<'a> Emitter<'a> {
     }
 
     /// A read inside of a window that does not change, or a new beginning.
-    fn known_read(&mut self, index: usize, message: &Lanes, address: &Value, known: &Known) -> Vec<Value> {
+    fn known_read(
+        &mut self,
+        shared: &Shared,
+        index: usize,
+        message: &Lanes,
+        address: &Value,
+        known: &Known,
+    ) -> Vec<Value> {
         let sum = self.lane.as_ref().and_then(|lane| lane.sums.get(&index));
-        let parts = sum.map(|sum| [&sum.place, &sum.base, &sum.host, &sum.limit].map(Value::clone));
-        let (offset, inner, host, limit, aligned) = match parts {
-            Some([place, base, host, limit]) => {
-                let own = self.f.load(I32, &place, FILE);
-                let aligned = self.aligned(&own, message.alignment);
-                let own = self.f.resize(&own, 64, true);
-                (self.f.binary("add", &base, &own), own, host, limit, aligned)
-            }
-            None => {
-                let [start, limit] = [&known.start, &known.limit].map(|place| self.f.load(I64, place, FILE));
-                let host = self.f.load(POINTER, &known.host, FILE);
-                let aligned = self.aligned(address, message.alignment);
-                let offset = self.f.binary("sub", address, &start);
-                (offset.clone(), offset, host, limit, aligned)
-            }
+        let parts = sum.map(|sum| (sum.place.clone(), sum.host.clone(), sum.inside.clone(), sum.leader));
+        let Some((place, host, [first, count], leader)) = parts else {
+            let [start, limit] = [&known.start, &known.limit].map(|place| self.f.load(I64, place, FILE));
+            let host = self.f.load(POINTER, &known.host, FILE);
+            let aligned = self.aligned(address, message.alignment);
+            let offset = self.f.binary("sub", address, &start);
+            let inside = self.f.compare("icmp ult", &offset, &limit);
+            self.begin_anew_outside(&inside, aligned, &[(index, known, address.clone())]);
+            let at = self.f.offset(&host, &offset);
+            return self.components_at(message, &at);
         };
-        let inside = self.f.compare("icmp ult", &offset, &limit);
-        let holds = self.both(&inside, aligned.as_ref());
+        let own = self.f.load(I32, &place, FILE);
+        let aligned = self.aligned(&own, message.alignment);
+        let own = self.f.resize(&own, 64, true);
+        if leader.is_none() {
+            let offset = self.f.binary("sub", &own, &first);
+            let inside = self.f.compare("icmp ult", &offset, &count);
+            let lane = self.lane.as_ref();
+            let group = lane
+                .into_iter()
+                .flat_map(|lane| &lane.sums)
+                .filter(|(other, sum)| **other == index || sum.leader == Some(index));
+            let bases: Vec<(usize, Value)> = group.map(|(other, sum)| (*other, sum.base.clone())).collect();
+            let mut others = Vec::new();
+            for (other, base) in bases {
+                let Some(known) = shared.windows.get(&other) else { continue };
+                others.push((other, known, self.f.binary("add", &base, &own)));
+            }
+            self.begin_anew_outside(&inside, aligned, &others);
+        }
+        let at = self.f.offset(&host, &own);
+        self.components_at(message, &at)
+    }
+
+    /// Has the lane begin anew with other windows, those of the addresses, where it is not inside of them.
+    fn begin_anew_outside(
+        &mut self,
+        inside: &Value,
+        aligned: Option<Value>,
+        addresses: &[(usize, &Known, Value)],
+    ) {
+        let holds = self.both(inside, aligned.as_ref());
         let [here, outside] = [self.f.label(), self.f.label()];
         self.f.branch_likely(&holds, here, outside);
         let retry = self.lane.as_ref().map_or(self.fault, |lane| lane.retry);
         self.f.begin(outside);
-        self.find(known.number, address);
-        self.look_at_window(index, known);
+        for (index, known, address) in addresses {
+            self.find(known.number, address);
+            self.look_at_window(*index, known);
+        }
         self.f.jump(retry);
         self.f.begin(here);
-        let at = self.f.offset(&host, &inner);
-        self.components_at(message, &at)
     }
 }
