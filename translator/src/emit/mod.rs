@@ -11,6 +11,7 @@ mod call;
 mod entry;
 mod exact;
 mod float;
+mod lane_reads;
 mod mask;
 mod math;
 mod memory;

@@ -8,14 +8,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use gencl_simulator::eu::op::Branch;
 
-use super::memory::LOCAL_OFFSET_BITS;
+use super::lane_reads::{AddressSum, Known};
 use super::{Emitter, FILE};
 use crate::affine::Affine;
-use crate::ir::{BIT, I32, I64, Label, POINTER, Ty, Value};
+use crate::ir::{BIT, I32, I64, Label, Ty, Value};
 use crate::message::{Lanes, Memory, Message};
 use crate::plan::Step;
 use crate::serial::{Column, Serial, is_scalar};
-use crate::split::{self, Sum};
 use crate::words::{Bits, Operation, Word};
 
 /// What instructions are written for, while it is one lane.
@@ -33,36 +32,18 @@ pub(super) struct Lane {
     /// Behind the loop.
     exit: Label,
     /// Where the lane goes after a read outside of its window.
-    retry: Label,
+    pub(super) retry: Label,
     /// Where it goes when looking for another window does not help.
-    slow: Label,
+    pub(super) slow: Label,
     /// Of messages whose addresses are sums.
-    sums: BTreeMap<usize, AddressSum>,
-}
-
-/// An address that is a scalar from before the loop and the lane's own offset.
-struct AddressSum {
-    /// The instruction that adds.
-    definition: usize,
-    /// Its source with the offset.
-    offset: usize,
-    /// Where the offset is kept, a signed number of 32 bits.
-    place: Value,
-    /// The scalar.
-    base: Value,
-    /// Where that is in the host's memory.
-    host: Value,
-    /// The first offset that is inside for this message and those after it with the same offset, and how many are: 64 bits.
-    inside: [Value; 2],
-    /// The message that has found out already that the offset is inside.
-    leader: Option<usize>,
+    pub(super) sums: BTreeMap<usize, AddressSum>,
 }
 
 /// Rounds after which a lane looks whether the launch is cancelled.
 const ROUNDS: u64 = 1024;
 
 /// What lanes share while the loop is executed.
-struct Shared {
+pub(super) struct Shared {
     /// Of each variable that lanes have elements of.
     arrays: BTreeMap<usize, Value>,
     /// Variables with elements from before the loop.
@@ -70,22 +51,9 @@ struct Shared {
     /// Variables with elements that are read behind it.
     live_out: BTreeSet<usize>,
     /// Of messages to buffers.
-    windows: BTreeMap<usize, Known>,
+    pub(super) windows: BTreeMap<usize, Known>,
     /// Where the number of rounds is until somebody looks whether the launch is cancelled.
     rounds: Value,
-}
-
-/// What is known of a window while it does not change.
-#[derive(Clone)]
-struct Known {
-    /// Its number.
-    number: u32,
-    /// Where the first address is.
-    start: Value,
-    /// Where the first offset is that is outside for this message.
-    limit: Value,
-    /// Where the place in the host's memory is.
-    host: Value,
 }
 
 impl<'a> Emitter<'a> {
@@ -212,18 +180,6 @@ impl<'a> Emitter<'a> {
         self.copy(ty, &place, array, save);
     }
 
-    /// Reads what is known of a window.
-    fn look_at_window(&mut self, index: usize, known: &Known) {
-        let span = self.message_of_lanes(index).map_or(1, Lanes::span);
-        let reach = self.reach_of(known.number);
-        let less = Value::int(I64, span as u64 - 1);
-        let limit = self.f.intrinsic("usub.sat", ".i64", I64, &[&reach.size, &less]);
-        for (value, place) in [(reach.start, &known.start), (limit, &known.limit), (reach.host, &known.host)]
-        {
-            self.f.store(&value, place, FILE);
-        }
-    }
-
     /// Where the element of a lane is in an array, or in the register file.
     fn element_place(&mut self, base: &Value, first: i64, stride: usize, lane: &Value) -> Value {
         let lane = self.f.resize(lane, 64, false);
@@ -322,117 +278,6 @@ impl<'a> Emitter<'a> {
             let kept = self.f.binary("and", &flags, &others);
             let new = self.f.binary("or", &kept, &bit);
             self.f.store(&new, &place, FILE);
-        }
-    }
-
-    /// The addresses that are sums. Goes to `slow` if one of the scalars is not as aligned as its message wants.
-    fn address_sums(
-        &mut self,
-        serial: &Serial,
-        shared: &Shared,
-        channel: u32,
-        slow: Label,
-    ) -> BTreeMap<usize, AddressSum> {
-        let mut sums: BTreeMap<usize, AddressSum> = BTreeMap::new();
-        for (index, known) in &shared.windows {
-            let Some((definition, Sum { base: source, offset: Some(offset) })) =
-                self.only_sum(serial, *index, channel)
-            else {
-                continue;
-            };
-            let place = self.use_place(definition, source);
-            let scalar = self.f.load(I64, &place, FILE);
-            let alignment = self.message_of_lanes(*index).map_or(1, |message| message.alignment);
-            if let Some(aligned) = self.aligned(&scalar, alignment) {
-                let on = self.f.label();
-                self.f.branch_likely(&aligned, on, slow);
-                self.f.begin(on);
-            }
-            let [start, limit] = [&known.start, &known.limit].map(|place| self.f.load(I64, place, FILE));
-            let host = self.f.load(POINTER, &known.host, FILE);
-            let before = self.f.binary("sub", &scalar, &start);
-            let host = self.f.offset(&host, &before);
-            let first = self.f.binary("sub", &start, &scalar);
-            let leader = sums
-                .iter()
-                .filter(|(_, other)| other.leader.is_none())
-                .find(|(leader, other)| self.is_same_offset(**leader, other, *index, definition, offset))
-                .map(|(leader, _)| *leader);
-            let inside = match leader.and_then(|leader| sums.get_mut(&leader)) {
-                Some(leader) => {
-                    let [a, count] = leader.inside.clone();
-                    let ends = [self.f.binary("add", &a, &count), self.f.binary("add", &first, &limit)];
-                    let begin = self.f.intrinsic("smax", ".i64", I64, &[&a, &first]);
-                    let end = self.f.intrinsic("smin", ".i64", I64, &[&ends[0], &ends[1]]);
-                    let end = self.f.intrinsic("smax", ".i64", I64, &[&begin, &end]);
-                    leader.inside = [begin.clone(), self.f.binary("sub", &end, &begin)];
-                    leader.inside.clone()
-                }
-                None => [first, limit],
-            };
-            let place = self.f.variable(4);
-            let base = scalar;
-            sums.insert(*index, AddressSum { definition, offset, place, base, host, inside, leader });
-        }
-        sums
-    }
-
-    /// Has a message the offset of one before it in the same block, as aligned?
-    fn is_same_offset(
-        &self,
-        leader: usize,
-        other: &AddressSum,
-        index: usize,
-        definition: usize,
-        offset: usize,
-    ) -> bool {
-        let element = |definition: usize, source: usize| {
-            let access = self.plan.effects[definition].uses[source].as_ref()?;
-            Column::of(access, self.variables.as_ref()?.uses[definition][source]?)
-        };
-        let block = |index: usize| self.flow.blocks.iter().rposition(|block| block.start <= index);
-        let alignment = |index: usize| self.message_of_lanes(index).map(|message| message.alignment);
-        let (Some(a), Some(b)) = (element(other.definition, other.offset), element(definition, offset))
-        else {
-            return false;
-        };
-        let between = other.definition.min(definition)..other.definition.max(definition);
-        let changed = between
-            .clone()
-            .any(|index| self.variables.as_ref().is_none_or(|v| v.definitions[index].contains(&a.variable)));
-        a == b
-            && !changed
-            && block(leader) == block(index)
-            && definition < leader
-            && alignment(index) <= alignment(leader)
-    }
-
-    /// The instruction of the loop that makes a message's address for a channel, if there is one only, and it adds right before.
-    fn only_sum(&self, serial: &Serial, index: usize, channel: u32) -> Option<(usize, Sum)> {
-        let variables = self.variables.as_ref()?;
-        let variable = variables.uses[index][0]?;
-        let own = |other: &usize| {
-            let op = &self.plan.ops[*other];
-            let channels = u32::from(op.channel)..u32::from(op.channel) + u32::from(op.lanes);
-            channels.contains(&channel) && variables.definitions[*other].contains(&variable)
-        };
-        let mut all = (self.flow.blocks[serial.blocks.start].start..serial.exit).filter(own);
-        let (definition, None) = (all.next()?, all.next()) else { return None };
-        let begin = self.flow.blocks.iter().map(|block| block.start).filter(|start| *start <= index).max()?;
-        if !(begin..index).contains(&definition) {
-            return None;
-        }
-        Some((definition, split::sum(&self.plan.steps[definition], &self.plan.ops[definition])?))
-    }
-
-    /// Keeps the offset of an address that an instruction makes.
-    fn keep_offset(&mut self, index: usize) {
-        let Some(lane) = &self.lane else { return };
-        let own = lane.sums.values().filter(|sum| sum.definition == index);
-        let places: Vec<(usize, Value)> = own.map(|sum| (sum.offset, sum.place.clone())).collect();
-        for (source, place) in places {
-            let offset = self.bits(index, source);
-            self.f.store(&offset, &place, FILE);
         }
     }
 
@@ -609,7 +454,7 @@ impl<'a> Emitter<'a> {
     }
 
     /// A message that reads or writes for each lane.
-    fn message_of_lanes(&self, index: usize) -> Option<&'a Lanes> {
+    pub(super) fn message_of_lanes(&self, index: usize) -> Option<&'a Lanes> {
         match &self.plan.steps[index] {
             Step::Message(Message::Lanes(message)) => Some(message),
             _ => None,
@@ -628,104 +473,5 @@ impl<'a> Emitter<'a> {
         let access = &self.plan.effects[index].definitions[number].access;
         let variable = self.variables.as_ref()?.definitions[index][number];
         self.lane.as_ref()?.columns.get(&Column::of(access, variable)?).cloned()
-    }
-
-    /// A read of the lane alone.
-    fn lane_read(&mut self, shared: &Shared, index: usize, message: &Lanes) {
-        let Some(place) = self.lane_use(index, 0) else { return };
-        let values = match shared.windows.get(&index) {
-            Some(known) => {
-                let bits = message.memory.address_size() as u32 * 8;
-                let address = self.f.load(Ty::int(bits, 1), &place, FILE);
-                let address = self.f.resize(&address, 64, false);
-                self.known_read(shared, index, message, &address, known)
-            }
-            None => {
-                let offset = self.f.load(I32, &place, FILE);
-                self.local_read(message, &offset)
-            }
-        };
-        for (k, value) in values.iter().enumerate() {
-            self.write(index, k, value, None);
-        }
-    }
-
-    /// A read of shared local memory.
-    fn local_read(&mut self, message: &Lanes, offset: &Value) -> Vec<Value> {
-        let reach = self.local_reach();
-        let offset = self.f.binary("and", offset, &Value::int(I32, LOCAL_OFFSET_BITS));
-        let inside = self.inside(&reach, &offset, message.span());
-        let aligned = self.aligned(&offset, message.alignment);
-        let holds = self.both(&inside, aligned.as_ref());
-        let here = self.f.label();
-        let slow = self.lane.as_ref().map_or(self.fault, |lane| lane.slow);
-        self.f.branch_likely(&holds, here, slow);
-        self.f.begin(here);
-        let at = self.f.offset(&reach.host, &offset);
-        self.components_at(message, &at)
-    }
-
-    /// A read inside of a window that does not change, or a new beginning.
-    fn known_read(
-        &mut self,
-        shared: &Shared,
-        index: usize,
-        message: &Lanes,
-        address: &Value,
-        known: &Known,
-    ) -> Vec<Value> {
-        let sum = self.lane.as_ref().and_then(|lane| lane.sums.get(&index));
-        let parts = sum.map(|sum| (sum.place.clone(), sum.host.clone(), sum.inside.clone(), sum.leader));
-        let Some((place, host, [first, count], leader)) = parts else {
-            let [start, limit] = [&known.start, &known.limit].map(|place| self.f.load(I64, place, FILE));
-            let host = self.f.load(POINTER, &known.host, FILE);
-            let aligned = self.aligned(address, message.alignment);
-            let offset = self.f.binary("sub", address, &start);
-            let inside = self.f.compare("icmp ult", &offset, &limit);
-            self.begin_anew_outside(&inside, aligned, &[(index, known, address.clone())]);
-            let at = self.f.offset(&host, &offset);
-            return self.components_at(message, &at);
-        };
-        let own = self.f.load(I32, &place, FILE);
-        let aligned = self.aligned(&own, message.alignment);
-        let own = self.f.resize(&own, 64, true);
-        if leader.is_none() {
-            let offset = self.f.binary("sub", &own, &first);
-            let inside = self.f.compare("icmp ult", &offset, &count);
-            let lane = self.lane.as_ref();
-            let group = lane
-                .into_iter()
-                .flat_map(|lane| &lane.sums)
-                .filter(|(other, sum)| **other == index || sum.leader == Some(index));
-            let bases: Vec<(usize, Value)> = group.map(|(other, sum)| (*other, sum.base.clone())).collect();
-            let mut others = Vec::new();
-            for (other, base) in bases {
-                let Some(known) = shared.windows.get(&other) else { continue };
-                others.push((other, known, self.f.binary("add", &base, &own)));
-            }
-            self.begin_anew_outside(&inside, aligned, &others);
-        }
-        let at = self.f.offset(&host, &own);
-        self.components_at(message, &at)
-    }
-
-    /// Has the lane begin anew with other windows, those of the addresses, where it is not inside of them.
-    fn begin_anew_outside(
-        &mut self,
-        inside: &Value,
-        aligned: Option<Value>,
-        addresses: &[(usize, &Known, Value)],
-    ) {
-        let holds = self.both(inside, aligned.as_ref());
-        let [here, outside] = [self.f.label(), self.f.label()];
-        self.f.branch_likely(&holds, here, outside);
-        let retry = self.lane.as_ref().map_or(self.fault, |lane| lane.retry);
-        self.f.begin(outside);
-        for (index, known, address) in addresses {
-            self.find(known.number, address);
-            self.look_at_window(*index, known);
-        }
-        self.f.jump(retry);
-        self.f.begin(here);
     }
 }
