@@ -16,10 +16,12 @@ const ALIGN16: &str = "Instruction Fields, Vertical Stride";
 pub(super) const RULES: &[Rule] = &[
     all("region.width", GENERAL, "the execution size is at least the region's width", width),
     all("region.row", GENERAL, "one row that fills the execution size has a vertical stride of width times horizontal stride", row),
-    all("region.column", GENERAL, "a width of 1 has a horizontal stride of 0", column),
+    some(Generations::UNTIL_75, "region.column", GENERAL, "a width of 1 has a horizontal stride of 0", column),
+    some(Generations::FROM_8, "region.column-qword", GENERAL, "a width of 1 has a horizontal stride of 0 (64 bits: or that of the rows)", column_qword),
     all("region.scalar", GENERAL, "one element for one channel has no strides", scalar),
     all("region.repeated", GENERAL, "without strides the width is 1", repeated),
     all("region.indirect-rows", GENERAL, "rows with addresses of their own (VxH) are indirect", indirect_rows),
+    some(Generations::ONLY_7, "region.double-rows", "Mesa, generate_mov_indirect: Ivy Bridge reads two addresses for each channel", "rows with addresses of their own (VxH) are not of doubles", double_rows),
     some(Generations::ONLY_7, "region.align16-pairs", ALIGN16, "an align16 source has no vertical stride of 2", align16_pairs),
     all("region.align16-stride", ALIGN16, "an align16 source has a vertical stride of 0, 2 or 4", align16_stride),
     some(Generations::FROM_8, "region.align16-qword", "Broadwell, Register Region Restrictions, Special Requirements for Handling Double Precision Data Types", "an align16 operation from narrower types to 64 bits has at most 2 channels", align16_qword),
@@ -61,6 +63,10 @@ fn row(s: &Subject<'_>) -> Vec<Place> {
 }
 
 fn column(s: &Subject<'_>) -> Vec<Place> {
+    s.broken_parameters(|source| source.region.width == 1 && source.region.hstride != 0)
+}
+
+fn column_qword(s: &Subject<'_>) -> Vec<Place> {
     // The rules of the Atom line for 64 bits ask for a vertical stride of width times horizontal stride, and so does Intel's code.
     let wide = s.i.destination.ty.size() == 8;
     s.broken_parameters(|source| {
@@ -88,6 +94,10 @@ fn indirect_rows(s: &Subject<'_>) -> Vec<Place> {
         return Vec::new();
     }
     s.broken_sources(|source| source.region.vstride == Region::VXH && direct(source))
+}
+
+fn double_rows(s: &Subject<'_>) -> Vec<Place> {
+    s.broken_sources(|source| source.region.vstride == Region::VXH && source.ty.size() == 8)
 }
 
 /// The sources of an align16 operation with a vertical stride that breaks something.
@@ -308,9 +318,12 @@ fn converts(s: &Subject<'_>, one: fn(Type) -> bool, other: fn(Type) -> bool) -> 
 }
 
 fn byte_qword(s: &Subject<'_>) -> Vec<Place> {
-    // A shift's count is a byte in Intel's code.
-    let mov = s.i.opcode == Opcode::Mov;
-    whole(mov && converts(s, |ty| ty.size() == 1, |ty| ty.size() == 8))
+    if s.i.opcode == Opcode::Mov {
+        return whole(converts(s, |ty| ty.size() == 1, |ty| ty.size() == 8));
+    }
+    // The count of a shift of 64-bit integers is a byte in Intel's code.
+    let types = || s.source_types().chain(s.destination().map(|d| d.ty));
+    whole(s.computes() && types().any(|ty| ty == Type::DF) && types().any(|ty| ty.size() == 1))
 }
 
 fn half_qword(s: &Subject<'_>) -> Vec<Place> {
