@@ -4,6 +4,7 @@
 //! requests, and each has its server.
 
 use std::collections::VecDeque;
+use std::time::Duration;
 
 use gencl_program::protocol::{BuildResult, Status};
 use gencl_simulator::sync::{Condvar, Mutex};
@@ -19,6 +20,10 @@ pub struct Translations;
 
 /// Most threads, and so servers: the program that waits for translations needs the processors too.
 const MAX_THREADS: usize = 2;
+
+/// A translation that takes longer is given up, and the kernel stays interpreted: the largest known take seconds, and LLVM has been seen
+/// to rewrite a pair of instructions for ever.
+const LONGEST: Duration = Duration::from_secs(60);
 
 /// What has been asked for and not begun, and who answers.
 struct Queue {
@@ -108,7 +113,7 @@ impl<S: Fn() -> Result<Server, Unavailable>> Translator<S> {
 
     /// Has a server answer, a new one if the one that was there has left.
     fn ask(&mut self, request: &[u8]) -> Result<Vec<u8>, String> {
-        let timeout = builds::timeout();
+        let timeout = builds::timeout().min(LONGEST);
         if let Some(mut server) = self.server.take_if(Server::alive) {
             match server.translate(request.to_vec(), timeout) {
                 Ok(answer) => {
