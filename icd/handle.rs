@@ -10,7 +10,7 @@
 //! stay valid, and may be retained again, until nobody needs the object.
 
 use std::any::Any;
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::ffi::c_void;
 use std::ops::Deref;
 use std::sync::{Arc, LazyLock, Weak};
@@ -18,6 +18,7 @@ use std::sync::{Arc, LazyLock, Weak};
 use gencl_runtime::{Code, Error};
 use opencl_sys::cl_icd::cl_icd_dispatch;
 use parking_lot::Mutex;
+use rustc_hash::FxHashMap;
 
 use crate::CLResult;
 use crate::dispatch::TABLE;
@@ -72,10 +73,10 @@ struct Entry {
 
 const SHARDS: usize = 16;
 
-static REGISTRY: LazyLock<[Mutex<HashMap<usize, Entry>>; SHARDS]> = LazyLock::new(Default::default);
+static REGISTRY: LazyLock<[Mutex<FxHashMap<usize, Entry>>; SHARDS]> = LazyLock::new(Default::default);
 
 /// The shard that holds the handle with this address.
-fn shard(address: usize) -> &'static Mutex<HashMap<usize, Entry>> {
+fn shard(address: usize) -> &'static Mutex<FxHashMap<usize, Entry>> {
     // Headers have 16 bytes and come from an allocator that adds 16.
     &REGISTRY[(address >> 5) % SHARDS]
 }

@@ -399,6 +399,7 @@ mod tests {
             objects: &mut [],
             batch_start: 0,
             batch_length: 0,
+            awaited: false,
         };
         assert_eq!(node.exec_buffer(&mut exec), Err(enotty));
     }

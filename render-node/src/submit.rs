@@ -116,6 +116,7 @@ fn run(file: &OpenFile, args: &ExecBuffer2, raw: &[ExecObject2], fences: &ExecFe
         objects: &mut objects,
         batch_start: args.batch_start_offset,
         batch_length: args.batch_len,
+        awaited: false,
     };
     let mut relocations = CallersRelocations(raw);
     let submission = Submission {

@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::time::Duration;
 
 use crate::sync::Mutex;
 
@@ -48,8 +47,6 @@ pub struct LaunchStatistics {
     pub groups: [u64; 3],
     /// Sums over all work-groups.
     pub sum: GroupStatistics,
-    /// Time on the host.
-    pub host_time: Duration,
 }
 
 /// Launches that are remembered.

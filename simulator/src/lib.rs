@@ -7,6 +7,7 @@ pub mod engine;
 pub mod eu;
 pub mod fault;
 pub mod gpu;
+mod host_thread;
 pub mod memory;
 mod node;
 pub mod pool;

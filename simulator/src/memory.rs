@@ -470,11 +470,11 @@ impl HostRange<'_> {
     /// Does it begin with these bytes?
     pub fn starts_with(&self, bytes: &[u8]) -> bool {
         // Copied in pieces: a reference to memory that others write to would be unsound.
-        let mut piece = [0; 4096];
+        let mut piece = [0; 256];
         bytes.len() <= self.length
             && bytes.chunks(piece.len()).enumerate().all(|(index, expected)| {
                 let piece = &mut piece[..expected.len()];
-                self.read(index * 4096, piece);
+                self.read(index * 256, piece);
                 piece == expected
             })
     }

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use crate::sync::{Condvar, Mutex};
 
 use crate::fault::{Fault, Reason};
+use crate::host_thread::IeeeFloats;
 use crate::running::Running;
 
 /// For so long the batch's own thread works alone. Waking others takes longer than many small launches do.
@@ -163,9 +164,11 @@ where
             }
             helpers.active += 1;
         }
+        let floats = IeeeFloats::new();
         let mut state = (self.state)(participant);
         self.take(&mut state, participant, None);
         drop(state);
+        drop(floats);
         self.helpers.lock().active -= 1;
         self.left.notify_one();
     }

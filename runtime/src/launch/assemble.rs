@@ -9,7 +9,7 @@ use gencl_i915::{Engine, Errno, ExecBuffer, ExecFlags, GemHandle, ObjectFlags, R
 use gencl_program::{Image, PushSource};
 use smallvec::SmallVec;
 
-use super::batch::{BatchState, WalkState, Writer};
+use super::batch::{BatchState, FrontEnd, WalkState, Writer};
 use super::clock::Correlation;
 use super::hardware::{Hardware, HardwareContext};
 use super::slot::Slot;
@@ -49,6 +49,8 @@ pub(crate) struct Batch<'a> {
     context: &'a Arc<Context>,
     /// There until it is submitted.
     slot: Option<Slot>,
+    /// What the last launch has set.
+    front_end: Option<FrontEnd>,
 }
 
 /// What became of a batch that was handed to the kernel driver.
@@ -65,8 +67,8 @@ impl<'a> Batch<'a> {
     pub(crate) fn new(context: &'a Arc<Context>, first: &Launch) -> Result<Self> {
         let size = COMMANDS + SURFACES + state_size(context, first, &first.space.walks());
         let slot = context.slots().take(context.space(), size as u64)?;
-        let mut batch = Self { context, slot: Some(slot) };
-        let (set, slot) = batch.parts();
+        let mut batch = Self { context, slot: Some(slot), front_end: None };
+        let (set, slot, _) = batch.parts();
         let surfaces = match &set.surface_state {
             Some(layout) => {
                 let at = grow(slot, SURFACES);
@@ -82,16 +84,16 @@ impl<'a> Batch<'a> {
         Ok(batch)
     }
 
-    fn parts(&mut self) -> (&'static super::CommandSet, &mut Slot) {
+    fn parts(&mut self) -> (&'static super::CommandSet, &mut Slot, &mut Option<FrontEnd>) {
         let slot = self.slot.as_mut().expect("the slot is there until the batch is submitted");
-        (self.context.device().commands(), slot)
+        (self.context.device().commands(), slot, &mut self.front_end)
     }
 
     /// Adds a launch that is to run behind the others. `false` when there is no room for it. Errors when memory for it is missing;
     /// the batch is then as it was.
     pub(crate) fn add(&mut self, launch: &Launch, hardware: &Hardware) -> Result<bool> {
         let context = self.context;
-        let (set, slot) = self.parts();
+        let (set, slot, front_end) = self.parts();
         let walks = launch.space.walks();
         let commands = 4 * (slot.dwords.len() + Writer::launch_length(set, walks.len()) + Writer::END);
         let state = COMMANDS + slot.state.len() + state_size(context, launch, &walks);
@@ -145,7 +147,7 @@ impl<'a> Batch<'a> {
             walks: &states,
             stamps: [at, at + 8],
         };
-        Writer::new(set, &mut slot.dwords, &mut slot.relocations).launch(&state);
+        Writer::new(set, &mut slot.dwords, &mut slot.relocations).launch(&state, front_end);
         add_objects(slot, launch, printf.as_ref());
         for storage in scratch.into_iter().map(|(_, storage)| storage).chain(stack) {
             add(slot, &storage, ObjectFlags::WRITE);
@@ -155,16 +157,17 @@ impl<'a> Batch<'a> {
         Ok(true)
     }
 
-    /// Hands the batch to the kernel driver. `behind_others` says that there are batches of the same hardware that nobody has waited for.
-    /// `OUT_OF_RESOURCES` when it is refused.
+    /// Hands the batch to the kernel driver. `behind_others` says that there are batches of the same hardware that nobody has waited for,
+    /// `awaited` that the caller waits for this one next. `OUT_OF_RESOURCES` when it is refused.
     pub(crate) fn submit(
         mut self,
         hardware: &Hardware,
         profiled: bool,
         behind_others: bool,
+        awaited: bool,
     ) -> Result<Submitted> {
         let context = self.context;
-        let (set, slot) = self.parts();
+        let (set, slot, _) = self.parts();
         Writer::new(set, &mut slot.dwords, &mut slot.relocations).end();
         assert!(4 * slot.dwords.len() <= COMMANDS, "the batch outgrows its part of the slot");
         if context.dumps_batches() {
@@ -198,6 +201,7 @@ impl<'a> Batch<'a> {
                 objects: &mut slot.objects,
                 batch_start: 0,
                 batch_length: length as u32,
+                awaited,
             };
             match context.device().node().exec_buffer(&mut exec) {
                 Ok(()) => {

@@ -1,7 +1,5 @@
 //! The batch of a launch.
 
-use smallvec::SmallVec;
-
 use super::commands::CommandSet;
 use super::field::{Field, Layout};
 use super::walk::Walk;
@@ -44,6 +42,19 @@ pub(crate) struct BatchState<'a> {
     pub(crate) stamps: [u64; 2],
 }
 
+/// What a PIPE_CONTROL does behind its flush, and where.
+fn post_sync(stamp: Option<u64>) -> (u64, u64) {
+    stamp.map_or((0, 0), |address| (WRITE_TIMESTAMP, address))
+}
+
+/// What MEDIA_VFE_STATE has set, for the launches of a batch that need the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FrontEnd {
+    scratch: Option<(u64, u64)>,
+    /// Bytes of the largest walker's constants.
+    constants: u32,
+}
+
 /// Writes commands.
 pub(crate) struct Writer<'a> {
     set: &'static CommandSet,
@@ -66,7 +77,7 @@ impl<'a> Writer<'a> {
         for (field, _) in values.iter().filter(|(field, value)| field.relocates && *value != 0) {
             self.relocations.push(4 * (begin as u32 + u32::from(field.start / 32)));
         }
-        self.dwords.extend_from_slice(&layout.pack(values)[..layout.length]);
+        layout.append(self.dwords, values);
     }
 
     /// Dwords that [`Writer::end`] takes at most.
@@ -92,10 +103,16 @@ impl<'a> Writer<'a> {
         self.base_addresses(surfaces);
     }
 
-    /// One launch, behind others that have ended and written their results. Caches may hold what was there before.
-    pub(crate) fn launch(&mut self, state: &BatchState<'_>) {
+    /// One launch, behind others that have ended and written their results. Caches may hold what was there before, and `front_end` is
+    /// what the launch before it has set.
+    pub(crate) fn launch(&mut self, state: &BatchState<'_>, front_end: &mut Option<FrontEnd>) {
         self.invalidate(Some(state.stamps[0]));
-        self.front_end(state);
+        let constants = state.walks.iter().map(|walk| walk.constants_size).max().unwrap_or(0);
+        let wanted = FrontEnd { scratch: state.scratch, constants };
+        if *front_end != Some(wanted) {
+            self.front_end(state.device_threads, wanted);
+            *front_end = Some(wanted);
+        }
         for walk in state.walks {
             self.walk(state.simd_width, walk);
         }
@@ -107,13 +124,18 @@ impl<'a> Writer<'a> {
     /// synchronisation: the write comes when the flush is done (so does Mesa's `iris_emit_end_of_pipe_sync`).
     fn stall(&mut self, stamp: Option<u64>) {
         let set = &self.set.pipe_control;
-        self.pipe_control(&[(set.dc_flush, 1), (set.cs_stall, 1)], stamp);
+        let (post_sync, address) = post_sync(stamp);
+        self.emit(
+            &set.layout,
+            &[(set.dc_flush, 1), (set.cs_stall, 1), (set.post_sync, post_sync), (set.address, address)],
+        );
     }
 
     /// Makes all caches read anew, then writes the time to `stamp`.
     /// Without it data are flushed once more, as the stall wants company.
     fn invalidate(&mut self, stamp: Option<u64>) {
         let set = &self.set.pipe_control;
+        let (post_sync, address) = post_sync(stamp);
         let caches = [
             (set.dc_flush, stamp.is_none().into()),
             (set.state_invalidate, 1),
@@ -121,15 +143,10 @@ impl<'a> Writer<'a> {
             (set.texture_invalidate, 1),
             (set.instruction_invalidate, 1),
             (set.cs_stall, 1),
+            (set.post_sync, post_sync),
+            (set.address, address),
         ];
-        self.pipe_control(&caches, stamp);
-    }
-
-    fn pipe_control(&mut self, values: &[(Field, u64)], stamp: Option<u64>) {
-        let set = &self.set.pipe_control;
-        let stamp = stamp.map(|address| [(set.post_sync, WRITE_TIMESTAMP), (set.address, address)]);
-        let all: SmallVec<[_; 8]> = values.iter().copied().chain(stamp.into_iter().flatten()).collect();
-        self.emit(&set.layout, &all);
+        self.emit(&set.layout, &caches);
     }
 
     /// Selects the GPGPU pipeline. Before that: read caches are invalidated and the colour calculation state is cleared
@@ -189,10 +206,9 @@ impl<'a> Writer<'a> {
 
     /// Threads, scratch and URB. Two URB entries of two registers are the least that works and not used by GPGPU threads; the rest of the URB
     /// is for constants (Mesa, `anv`'s compute pipeline, has the same).
-    fn front_end(&mut self, state: &BatchState<'_>) {
+    fn front_end(&mut self, device_threads: u32, FrontEnd { scratch, constants }: FrontEnd) {
         let set = &self.set.media_vfe_state;
-        let (base, size) = state.scratch.unwrap_or_default();
-        let constants = state.walks.iter().map(|walk| walk.constants_size).max().unwrap_or(0);
+        let (base, size) = scratch.unwrap_or_default();
         self.emit(
             &set.layout,
             &[
@@ -202,7 +218,7 @@ impl<'a> Writer<'a> {
                 (set.bypass_gateway, 1),
                 (set.reset_gateway_timer, 1),
                 (set.urb_entries, 2),
-                (set.max_threads, u64::from(state.device_threads) - 1),
+                (set.max_threads, u64::from(device_threads) - 1),
                 (set.curbe_size, u64::from(constants / 32)),
                 (set.urb_entry_size, 2),
             ],

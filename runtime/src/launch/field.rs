@@ -47,8 +47,9 @@ impl Field {
     }
 
     /// Puts a value in. The caller has checked it; one that does not fit is a bug of the runtime.
-    pub(crate) fn set(self, dwords: &mut [u32], value: u64) {
-        if !self.is_there() {
+    #[inline]
+    pub(crate) fn set(&self, dwords: &mut [u32], value: u64) {
+        if value == 0 || !self.is_there() {
             return;
         }
         let stored = value >> self.shift;
@@ -104,11 +105,22 @@ impl Layout {
     /// The dwords with `values` in their fields, in the front of an array that takes any layout.
     pub(crate) fn pack(&self, values: &[(Field, u64)]) -> [u32; MAX_LENGTH] {
         let mut dwords = [0; MAX_LENGTH];
-        dwords[0] = self.header;
-        for &(field, value) in values {
-            field.set(&mut dwords[..self.length], value);
-        }
+        self.fill(&mut dwords[..self.length], values);
         dwords
+    }
+
+    /// As [`Layout::pack`], behind what is in `dwords`.
+    pub(crate) fn append(&self, dwords: &mut Vec<u32>, values: &[(Field, u64)]) {
+        let begin = dwords.len();
+        dwords.resize(begin + self.length, 0);
+        self.fill(&mut dwords[begin..], values);
+    }
+
+    fn fill(&self, dwords: &mut [u32], values: &[(Field, u64)]) {
+        dwords[0] = self.header;
+        for (field, value) in values {
+            field.set(dwords, *value);
+        }
     }
 }
 

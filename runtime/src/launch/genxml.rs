@@ -134,7 +134,10 @@ fn check_batch(document: &Document<'_>, set: &'static CommandSet) {
     let (mut dwords, mut relocations) = (Vec::new(), Vec::new());
     let mut writer = Writer::new(set, &mut dwords, &mut relocations);
     writer.begin(if set.surface_state.is_some() { 0x1000_0000 } else { 0 });
-    writer.launch(&state);
+    // The same twice needs its front end once.
+    let mut front_end = None;
+    writer.launch(&state, &mut front_end);
+    writer.launch(&state, &mut front_end);
     writer.end();
     let mut names = Vec::new();
     let mut rest = &dwords[..];
@@ -166,7 +169,8 @@ fn check_batch(document: &Document<'_>, set: &'static CommandSet) {
     }
     let walkers = names.iter().filter(|&&name| name == "GPGPU_WALKER").count();
     let loads = names.iter().filter(|&&name| name == "MEDIA_CURBE_LOAD").count();
-    assert_eq!((walkers, loads), (2, 1), "{names:?}");
+    let front_ends = names.iter().filter(|&&name| name == "MEDIA_VFE_STATE").count();
+    assert_eq!((walkers, loads, front_ends), (4, 2, 1), "{names:?}");
     assert!(names.contains(&"MI_BATCH_BUFFER_END"), "{names:?}");
     assert_eq!(dwords.len() % 2, 0);
 }

@@ -44,13 +44,14 @@ fn pin(context: &Context, hardware: &Hardware, buffer: GemHandle, address: u64) 
         objects: &mut objects,
         batch_start: 0,
         batch_length: 8,
+        awaited: true,
     };
     node.exec_buffer(&mut exec).unwrap();
     node.gem_wait(batch.handle(), -1).unwrap();
 }
 
 fn submit(batch: Batch<'_>, hardware: &Hardware) -> InFlight {
-    match batch.submit(hardware, false, false) {
+    match batch.submit(hardware, false, false, true) {
         Ok(Submitted::Yes(flight)) => flight,
         Ok(Submitted::Later) => panic!("nothing is before it"),
         Err(error) => panic!("{error}"),

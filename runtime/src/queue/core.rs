@@ -288,7 +288,10 @@ impl Core {
             Step::Run(command) => MutexGuard::unlocked(state, || self.run(command, due)),
             Step::Submit(mut commands) => {
                 let behind_others = !state.flights.is_empty();
-                let flight = MutexGuard::unlocked(state, || self.submit(&mut commands, behind_others, due));
+                // Without anything else to do, who leads waits for it next.
+                let alone = !behind_others && state.pending.is_empty();
+                let flight =
+                    MutexGuard::unlocked(state, || self.submit(&mut commands, behind_others, alone, due));
                 state.retires_first = behind_others && flight.is_none();
                 state.flights.extend(flight);
                 self.put_back(state, commands);
@@ -343,6 +346,7 @@ impl Core {
         &self,
         commands: &mut VecDeque<Command>,
         behind_others: bool,
+        alone: bool,
         due: &mut Vec<Due>,
     ) -> Option<Flight> {
         let mut taken = self.state.lock().spare.lists.pop().unwrap_or_default();
@@ -375,7 +379,7 @@ impl Core {
         for command in &taken {
             command.completer.advance(EventStatus::Submitted, due);
         }
-        match batch.submit(&self.hardware, self.profiled, behind_others) {
+        match batch.submit(&self.hardware, self.profiled, behind_others, alone && commands.is_empty()) {
             Ok(Submitted::Yes(batch)) => {
                 for command in &taken {
                     command.completer.advance(EventStatus::Running, due);

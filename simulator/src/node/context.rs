@@ -1,4 +1,6 @@
-//! Hardware contexts: a queue of batches, the thread that executes them, and what happened.
+//! Hardware contexts: a queue of batches, who executes them, and what happened.
+//!
+//! A context has a thread for its batches. Who waits for one of them executes them in its place when it comes first ([`Context::help`]): nobody has to be woken then.
 
 use std::collections::VecDeque;
 use std::panic::AssertUnwindSafe;
@@ -7,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use crate::sync::{Condvar, Mutex};
+use crate::sync::{Condvar, Mutex, MutexGuard};
 use gencl_i915::uapi::context_param;
 use gencl_i915::{ContextId, Engine, Errno, ResetStats, Result};
 
@@ -15,6 +17,7 @@ use super::Core;
 use super::fence::{self, Fence};
 use super::vm::Vm;
 use crate::fault::Fault;
+use crate::host_thread::IeeeFloats;
 use crate::memory::AddressSpace;
 use crate::running::Running;
 use crate::streamer::{ContextState, Streamer};
@@ -58,7 +61,10 @@ pub struct Context {
     line: u64,
     vm: Mutex<Arc<Vm>>,
     queue: Mutex<Queue>,
+    /// There is something for the thread.
     wake: Condvar,
+    /// The streamer's, from batch to batch; whose turn it is has it.
+    state: Mutex<ContextState>,
     thread: Mutex<Option<JoinHandle<()>>>,
     params: Mutex<Params>,
     /// The batch that runs.
@@ -76,7 +82,32 @@ struct Queue {
     /// Number of the last batch.
     last: u64,
     last_fence: Option<Fence>,
+    /// Somebody executes a batch; others wait for their turn.
+    at_work: bool,
+    /// The thread waits to be woken.
+    asleep: bool,
     closed: bool,
+}
+
+impl Queue {
+    /// Takes the next batch out if it is somebody's turn.
+    fn take(&mut self) -> Option<Queued> {
+        let next = if self.at_work { None } else { self.jobs.pop_front() };
+        self.at_work |= next.is_some();
+        next
+    }
+
+    /// Is there something for the thread that it does not know of?
+    fn wants_thread(&self) -> bool {
+        self.asleep && !self.at_work && (self.closed || !self.jobs.is_empty())
+    }
+}
+
+impl Queued {
+    /// Has all ended or begun that comes first?
+    fn is_ready(&self) -> bool {
+        self.after.iter().all(Fence::signaled) && self.beside.iter().all(Fence::begun)
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -103,6 +134,7 @@ impl Context {
             vm: Mutex::new(vm),
             queue: Mutex::default(),
             wake: Condvar::new(),
+            state: Mutex::default(),
             thread: Mutex::new(None),
             params: Mutex::new(Params {
                 no_error_capture: false,
@@ -134,7 +166,8 @@ impl Context {
         *self.vm.lock() = vm;
     }
 
-    /// Queues a batch and gives its fence. `order` gets it too and gives the batches that come before.
+    /// Queues a batch and gives its fence. `order` gets it too and gives the batches that come before. If it is `awaited`, the thread is not woken for it:
+    /// the caller helps next.
     pub fn submit(
         self: &Arc<Self>,
         id: ContextId,
@@ -142,6 +175,7 @@ impl Context {
         job: Job,
         order: impl FnOnce(&Fence) -> Vec<Fence>,
         beside: Vec<Fence>,
+        awaited: bool,
     ) -> Result<Fence> {
         self.start(id, core)?;
         let mut queue = self.queue.lock();
@@ -149,12 +183,13 @@ impl Context {
             return Err(Errno(libc::ENOENT));
         }
         queue.last += 1;
-        let fence = Fence::batch(self.line, queue.last, job.engine);
+        let fence = Fence::batch(self.line, queue.last, job.engine, Arc::downgrade(self));
         queue.last_fence = Some(fence.clone());
         let after = order(&fence);
         queue.jobs.push_back(Queued { fence: fence.clone(), job, after, beside });
-        drop(queue);
-        self.wake.notify_one();
+        if !awaited {
+            self.wake_if_wanted(queue);
+        }
         Ok(fence)
     }
 
@@ -170,8 +205,23 @@ impl Context {
 
     /// No more batches; those that are queued still run.
     pub fn close(&self) {
-        self.queue.lock().closed = true;
-        self.wake.notify_one();
+        let mut queue = self.queue.lock();
+        queue.closed = true;
+        self.wake_if_wanted(queue);
+    }
+
+    /// Somebody waits for a batch and does not help: it may be one that was to be awaited.
+    pub fn demand(&self) {
+        self.wake_if_wanted(self.queue.lock());
+    }
+
+    fn wake_if_wanted(&self, mut queue: MutexGuard<'_, Queue>) {
+        let wanted = queue.wants_thread();
+        queue.asleep &= !wanted;
+        drop(queue);
+        if wanted {
+            self.wake.notify_one();
+        }
     }
 
     /// As [`Context::close`] when the program destroys it: of one that is not persistent, what runs is stopped.
@@ -206,40 +256,64 @@ impl Context {
         self.thread.lock().as_ref().is_none_or(JoinHandle::is_finished)
     }
 
-    /// The next batch; `None` when the context is closed and there is none left.
+    /// The thread's next batch; `None` when the context is closed and there is none left.
     fn next(&self) -> Option<Queued> {
         let mut queue = self.queue.lock();
         loop {
-            if let Some(job) = queue.jobs.pop_front() {
+            if let Some(job) = queue.take() {
                 return Some(job);
             }
-            if queue.closed {
+            if queue.closed && !queue.at_work {
                 return None;
             }
+            queue.asleep = true;
             self.wake.wait(&mut queue);
+            queue.asleep = false;
         }
     }
 
     fn work(&self, core: &Core) {
-        let mut state = ContextState::default();
-        while let Some(Queued { fence, job, after, beside }) = self.next() {
-            let ready = after.iter().all(|fence| self.await_fence(core, |until| fence.wait(until)))
-                && beside.iter().all(|fence| self.await_fence(core, |until| fence.wait_begun(until)));
-            let mut error = libc::EIO;
-            if ready && self.is_wanted(core) {
-                fence.begin();
-                match self.execute(core, &mut state, &job) {
-                    Ok(()) => error = 0,
-                    Err(fault) => {
-                        self.hung(core, &fault);
-                        state = ContextState::default();
-                    }
+        while let Some(job) = self.next() {
+            self.run(core, job);
+            self.queue.lock().at_work = false;
+        }
+    }
+
+    /// Executes batches up to that of a fence in place of the context's thread, as long as that is not at work and nothing
+    /// else has to end before. The fence may be pending afterwards.
+    pub fn help(&self, core: &Core, fence: &Fence) {
+        let mut queue = self.queue.lock();
+        loop {
+            let ready = !fence.signaled() && queue.jobs.front().is_some_and(Queued::is_ready);
+            let Some(job) = ready.then(|| queue.take()).flatten() else {
+                return self.wake_if_wanted(queue);
+            };
+            drop(queue);
+            self.run(core, job);
+            queue = self.queue.lock();
+            queue.at_work = false;
+        }
+    }
+
+    /// Executes a batch. It is the caller's turn.
+    fn run(&self, core: &Core, Queued { fence, job, after, beside }: Queued) {
+        let ready = after.iter().all(|fence| self.await_fence(core, |until| fence.wait(until)))
+            && beside.iter().all(|fence| self.await_fence(core, |until| fence.wait_begun(until)));
+        let mut error = libc::EIO;
+        if ready && self.is_wanted(core) {
+            fence.begin();
+            let mut state = self.state.lock();
+            match self.execute(core, &mut state, &job) {
+                Ok(()) => error = 0,
+                Err(fault) => {
+                    self.hung(core, &fault);
+                    *state = ContextState::default();
                 }
             }
-            // The memory first: who waited may expect it to be free.
-            drop(job);
-            fence.complete(error);
         }
+        // The memory first: who waited may expect it to be free.
+        drop(job);
+        fence.complete(error);
     }
 
     fn is_wanted(&self, core: &Core) -> bool {
@@ -266,6 +340,7 @@ impl Context {
             running.cancel.set();
         }
         let run = AssertUnwindSafe(|| {
+            let _floats = IeeeFloats::new();
             Streamer::new(&core.gpu, &job.memory, &running, state, job.engine).run(job.batch)
         });
         let result = std::panic::catch_unwind(run).unwrap_or_else(|panic| Err(Fault::internal(&*panic)));

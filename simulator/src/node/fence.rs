@@ -3,13 +3,15 @@
 //! As the kernel's `dma_fence`: made with the batch, signaled once, never reset. Who has a fence may wait for it, ask
 //! for a call when it is signaled, and keep it as long as it likes.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
 use std::time::Instant;
 
-use crate::sync::{Condvar, Mutex};
+use crate::sync::{Condvar, Mutex, MutexGuard};
 use gencl_i915::Engine;
 
+use super::Core;
+use super::context::Context;
 use crate::clock;
 
 /// What is done when a fence is signaled.
@@ -26,6 +28,8 @@ struct Inner {
     number: u64,
     /// Where the batch runs; `None` for what is no batch.
     engine: Option<Engine>,
+    /// The context that executes the batch.
+    executes: Weak<Context>,
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -33,6 +37,8 @@ struct Inner {
 struct State {
     progress: Progress,
     callbacks: Vec<Callback>,
+    /// Threads that wait for a change.
+    waiting: usize,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -55,24 +61,31 @@ impl std::fmt::Debug for Fence {
 }
 
 impl Fence {
-    /// A batch of a context.
-    pub(super) fn batch(context: u64, number: u64, engine: Engine) -> Fence {
-        Fence::with(context, number, Some(engine), Progress::Waiting)
+    /// A batch of the line `context`, which `executes` does.
+    pub(super) fn batch(context: u64, number: u64, engine: Engine, executes: Weak<Context>) -> Fence {
+        Fence::with(context, number, Some(engine), executes, Progress::Waiting)
     }
 
     /// Something else, of which the owner says when it is done.
     pub fn pending() -> Fence {
-        Fence::with(new_context(), 1, None, Progress::Waiting)
+        Fence::with(new_context(), 1, None, Weak::new(), Progress::Waiting)
     }
 
     /// One that is signaled from the beginning.
     pub fn stub() -> Fence {
-        Fence::with(new_context(), 1, None, Progress::Done { error: 0, time: clock::monotonic_ns() })
+        let done = Progress::Done { error: 0, time: clock::monotonic_ns() };
+        Fence::with(new_context(), 1, None, Weak::new(), done)
     }
 
-    fn with(context: u64, number: u64, engine: Option<Engine>, progress: Progress) -> Fence {
-        let state = Mutex::new(State { progress, callbacks: Vec::new() });
-        Fence(Arc::new(Inner { context, number, engine, state, changed: Condvar::new() }))
+    fn with(
+        context: u64,
+        number: u64,
+        engine: Option<Engine>,
+        executes: Weak<Context>,
+        progress: Progress,
+    ) -> Fence {
+        let state = Mutex::new(State { progress, callbacks: Vec::new(), waiting: 0 });
+        Fence(Arc::new(Inner { context, number, engine, executes, state, changed: Condvar::new() }))
     }
 
     /// The line that it belongs to: of two fences of one line the one with the larger number is signaled later.
@@ -100,6 +113,11 @@ impl Fence {
         matches!(self.0.state.lock().progress, Progress::Done { .. })
     }
 
+    /// Is it done, or a batch that runs?
+    pub(super) fn begun(&self) -> bool {
+        self.0.state.lock().progress != Progress::Waiting
+    }
+
     /// 0 before it is done, then 1, or a negative error number when it failed (`dma_fence_get_status`).
     pub fn status(&self) -> i32 {
         match self.0.state.lock().progress {
@@ -122,7 +140,15 @@ impl Fence {
         let mut state = self.0.state.lock();
         if state.progress == Progress::Waiting {
             state.progress = Progress::Running;
-            drop(state);
+            self.notify(state);
+        }
+    }
+
+    /// Wakes who waits.
+    fn notify(&self, state: MutexGuard<'_, State>) {
+        let waiting = state.waiting > 0;
+        drop(state);
+        if waiting {
             self.0.changed.notify_all();
         }
     }
@@ -135,8 +161,7 @@ impl Fence {
         }
         state.progress = Progress::Done { error, time: clock::monotonic_ns() };
         let callbacks = std::mem::take(&mut state.callbacks);
-        drop(state);
-        self.0.changed.notify_all();
+        self.notify(state);
         callbacks.into_iter().for_each(|callback| callback());
     }
 
@@ -148,6 +173,13 @@ impl Fence {
             callback();
         } else {
             state.callbacks.push(Box::new(callback));
+        }
+    }
+
+    /// Executes what a wait would be for on this thread, if the context's own thread is not at it ([`Context::help`]).
+    pub(super) fn help(&self, core: &Core) {
+        if let Some(context) = self.0.executes.upgrade() {
+            context.help(core, self);
         }
     }
 
@@ -163,17 +195,23 @@ impl Fence {
 
     fn wait_while(&self, deadline: Option<Instant>, not_yet: impl Fn(Progress) -> bool) -> bool {
         let mut state = self.0.state.lock();
-        while not_yet(state.progress) {
+        let mut in_time = true;
+        if not_yet(state.progress)
+            && let Some(context) = self.0.executes.upgrade()
+        {
+            drop(state);
+            context.demand();
+            state = self.0.state.lock();
+        }
+        state.waiting += 1;
+        while in_time && not_yet(state.progress) {
             match deadline {
                 None => self.0.changed.wait(&mut state),
-                Some(deadline) => {
-                    if self.0.changed.wait_until(&mut state, deadline).timed_out() {
-                        return !not_yet(state.progress);
-                    }
-                }
+                Some(deadline) => in_time = !self.0.changed.wait_until(&mut state, deadline).timed_out(),
             }
         }
-        true
+        state.waiting -= 1;
+        !not_yet(state.progress)
     }
 }
 
@@ -222,9 +260,13 @@ impl Users {
 mod tests {
     use super::{Fence, Users};
     use gencl_i915::Engine;
-    use std::sync::Arc;
     use std::sync::atomic::{AtomicU32, Ordering};
+    use std::sync::{Arc, Weak};
     use std::time::{Duration, Instant};
+
+    fn batch(context: u64, number: u64, engine: Engine) -> Fence {
+        Fence::batch(context, number, engine, Weak::new())
+    }
 
     #[test]
     fn a_fence_is_signaled_once() {
@@ -250,7 +292,7 @@ mod tests {
 
     #[test]
     fn a_batch_that_runs_has_begun() {
-        let fence = Fence::batch(1, 1, Engine::Render);
+        let fence = batch(1, 1, Engine::Render);
         assert!(!fence.wait_begun(Some(Instant::now())));
         fence.begin();
         assert!(fence.wait_begun(None) && !fence.signaled());
@@ -259,7 +301,7 @@ mod tests {
     #[test]
     fn the_last_batch_of_each_context_is_kept() {
         let mut users = Users::default();
-        let fences = [(1, 1), (2, 1), (1, 2)].map(|(c, n)| Fence::batch(c, n, Engine::Blit));
+        let fences = [(1, 1), (2, 1), (1, 2)].map(|(c, n)| batch(c, n, Engine::Blit));
         users.add(&fences[0], true);
         users.add(&fences[1], false);
         users.add(&fences[2], false);

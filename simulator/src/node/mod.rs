@@ -32,6 +32,7 @@ use crate::clock;
 use crate::device::Device;
 use crate::engine::Engine;
 use crate::gpu::{Executor, Gpu, LaunchLog, LaunchStatistics};
+use crate::host_thread::has_room;
 use crate::memory::{Object, PAGE_SIZE, enlarge_descriptor_table};
 use crate::settings::Settings;
 use crate::watchdog::Watchdog;
@@ -170,7 +171,8 @@ impl Simulator {
             after.extend(prepared.uses.order(fence));
             after
         };
-        context.submit(exec.context, &self.core, prepared.job, order, beside)
+        let awaited = exec.awaited && has_room();
+        context.submit(exec.context, &self.core, prepared.job, order, beside, awaited)
     }
 
     /// Waits until all batches have ended that run or wait now.
@@ -309,6 +311,9 @@ impl RenderNode for Simulator {
         let timeout = u64::try_from(timeout_ns).ok().map(Duration::from_nanos);
         // Beyond what the clock can hold is for ever.
         let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        if timeout.is_none() && has_room() {
+            pending.iter().for_each(|fence| fence.help(&self.core));
+        }
         match pending.iter().all(|fence| fence.wait(deadline)) {
             true => Ok(()),
             false => Err(Errno(libc::ETIME)),

@@ -130,14 +130,17 @@ impl Command {
 
     /// Refuses bits that are set in reserved places; `meanings` are this command's.
     pub fn check_reserved(&self, packet: Packet<'_>, meanings: &[u32]) -> Result<(), Fault> {
-        for (index, dword) in packet.dwords.iter().enumerate() {
-            let index_in_table = match self.length(packet.generation) {
-                Length::Repeated { first, each } if index >= first as usize => {
-                    (index - first as usize) % each as usize + (first - each) as usize
-                }
-                _ => index,
-            };
-            let set = dword & !meanings[index_in_table];
+        let once = packet.dwords.len() <= meanings.len();
+        if once && packet.dwords.iter().zip(meanings).all(|(dword, meaning)| dword & !meaning == 0) {
+            return Ok(());
+        }
+        let repeated = match self.length(packet.generation) {
+            Length::Repeated { each, .. } => &meanings[meanings.len() - each as usize..],
+            _ => &[],
+        };
+        let meanings = meanings.iter().chain(repeated.iter().cycle());
+        for (index, (dword, meaning)) in packet.dwords.iter().zip(meanings).enumerate() {
+            let set = dword & !meaning;
             if set != 0 {
                 let bit = set.trailing_zeros();
                 return Err(Fault::illegal(format!(

@@ -57,6 +57,7 @@ impl Places {
     }
 
     /// The place in a generation.
+    #[inline(always)]
     pub const fn of(self, generation: Generation) -> Option<(u32, u32)> {
         self.0[generation.column()]
     }
@@ -96,12 +97,14 @@ pub struct Packet<'a> {
 
 impl Packet<'_> {
     /// Does the generation have the field?
+    #[inline(always)]
     pub fn has(&self, field: Field) -> bool {
         field.places.of(self.generation).is_some()
     }
 
     /// The field's value, 0 where the generation does not have it. At most 64 bits wide and 3 dwords long; dwords
     /// that are missing at the end count as 0.
+    #[inline(always)]
     pub fn get(&self, field: Field) -> u64 {
         let Some((first, last)) = field.places.of(self.generation) else { return 0 };
         let dword = (first / 32) as usize;
@@ -116,16 +119,19 @@ impl Packet<'_> {
     }
 
     /// As [`Packet::get`] for fields of up to 32 bits.
+    #[inline(always)]
     pub fn get32(&self, field: Field) -> u32 {
         self.get(field) as u32
     }
 
     /// Is a field of one bit set?
+    #[inline(always)]
     pub fn is_set(&self, field: Field) -> bool {
         self.get(field) != 0
     }
 
     /// The value of an address or offset, whose low bits are those below the field in its dword and 0.
+    #[inline(always)]
     pub fn address(&self, field: Field) -> u64 {
         let Some((first, _)) = field.places.of(self.generation) else { return 0 };
         self.get(field) << (first % 32)

@@ -1,9 +1,11 @@
 //! The media pipeline's state and GPGPU_WALKER: from commands to a launch.
 
-use std::time::Instant;
+use std::sync::LazyLock;
+
+use gencl_isa::Generation;
 
 use super::command::Flow;
-use super::field::{Field, Packet};
+use super::field::{COLUMNS, Packet};
 use super::layouts::{
     gpgpu_walker as walk, interface_descriptor_data as descriptor, media_curbe_load,
     media_interface_descriptor_load, media_vfe_state as vfe,
@@ -21,6 +23,14 @@ const DESCRIPTOR_SIZE: u64 = 32;
 const MAX_DESCRIPTORS: u64 = 64;
 /// General registers of a thread.
 const REGISTERS: usize = 128;
+
+/// The bits with a meaning of an interface descriptor's dwords, in each generation.
+static DESCRIPTOR_MEANINGS: LazyLock<[[u32; DESCRIPTOR_SIZE as usize / 4]; COLUMNS]> = LazyLock::new(|| {
+    Generation::ALL.map(|generation| {
+        let meaning = |index| descriptor::FIELDS.iter().fold(0, |bits, f| bits | f.mask(generation, index));
+        std::array::from_fn(|index| meaning(index as u32))
+    })
+});
 
 pub fn vfe_state(streamer: &mut Streamer<'_>, packet: Packet<'_>) -> Result<Flow, Fault> {
     streamer.rule_stalled("MEDIA_VFE_STATE")?;
@@ -89,8 +99,9 @@ pub fn curbe_load(streamer: &mut Streamer<'_>, packet: Packet<'_>) -> Result<Flo
             state.curbe_size
         )
     })?;
-    let data = streamer.read_dynamic("MEDIA_CURBE_LOAD", offset, length)?;
-    streamer.state.curbe = data;
+    let mut curbe = std::mem::take(&mut streamer.state.curbe);
+    streamer.read_dynamic("MEDIA_CURBE_LOAD", offset, length, &mut curbe)?;
+    streamer.state.curbe = curbe;
     Ok(Flow::Next)
 }
 
@@ -111,12 +122,13 @@ pub fn descriptor_load(streamer: &mut Streamer<'_>, packet: Packet<'_>) -> Resul
              multiple of 64"
         )
     })?;
-    let data = streamer.read_dynamic("MEDIA_INTERFACE_DESCRIPTOR_LOAD", offset, length)?;
+    let mut data = std::mem::take(&mut streamer.read);
+    streamer.read_dynamic("MEDIA_INTERFACE_DESCRIPTOR_LOAD", offset, length, &mut data)?;
     let dword = |bytes: &[u8]| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
-    streamer.state.descriptors = data
-        .chunks_exact(DESCRIPTOR_SIZE as usize)
-        .map(|bytes| std::array::from_fn(|i| dword(&bytes[4 * i..])))
-        .collect();
+    let descriptor = |bytes: &[u8]| std::array::from_fn(|i| dword(&bytes[4 * i..]));
+    streamer.state.descriptors.clear();
+    streamer.state.descriptors.extend(data.chunks_exact(DESCRIPTOR_SIZE as usize).map(descriptor));
+    streamer.read = data;
     Ok(Flow::Next)
 }
 
@@ -138,10 +150,9 @@ pub fn walker(streamer: &mut Streamer<'_>, packet: Packet<'_>) -> Result<Flow, F
     }
     let lanes =
         (0..launch.threads_per_group()).map(|t| u64::from(launch.dispatch_mask(t).count_ones())).sum();
-    let (kernel, simd_width, begin) = (launch.kernel, launch.simd_width, Instant::now());
+    let (kernel, simd_width) = (launch.kernel, launch.simd_width);
     let sum = streamer.gpu.executor.launch(launch, streamer.memory, streamer.running)?;
-    let host_time = begin.elapsed();
-    streamer.gpu.launches.push(LaunchStatistics { kernel, simd_width, groups, sum, host_time });
+    streamer.gpu.launches.push(LaunchStatistics { kernel, simd_width, groups, sum });
     let invocations = groups.iter().fold(lanes, |product: u64, n| product.saturating_mul(*n));
     streamer.state.registers.add_invocations(invocations);
     Ok(Flow::Next)
@@ -149,20 +160,28 @@ pub fn walker(streamer: &mut Streamer<'_>, packet: Packet<'_>) -> Result<Flow, F
 
 impl Streamer<'_> {
     /// Reads state relative to the Dynamic State Base Address.
-    fn read_dynamic(&mut self, command: &str, offset: u64, length: u64) -> Result<Vec<u8>, Fault> {
+    fn read_dynamic(
+        &mut self,
+        command: &str,
+        offset: u64,
+        length: u64,
+        data: &mut Vec<u8>,
+    ) -> Result<(), Fault> {
         let (generation, end) = (self.gpu.device.generation, offset + length);
         self.rule(self.state.is_dynamic(generation, end), || {
             format!("{command}: 0x{end:x} is beyond the limit of dynamic state")
         })?;
-        self.read_state(self.state.bases.dynamic.wrapping_add(offset), length)
+        self.read_state(self.state.bases.dynamic.wrapping_add(offset), length, data)
     }
 
-    fn read_state(&mut self, address: u64, length: u64) -> Result<Vec<u8>, Fault> {
+    /// Reads state in place of what is in `data`.
+    fn read_state(&mut self, address: u64, length: u64, data: &mut Vec<u8>) -> Result<(), Fault> {
         let address = canonical(address);
         self.memory.check(address, length, Access::Read)?;
-        let mut data = vec![0; length as usize];
-        self.memory.read(&mut self.cursor, address, &mut data)?;
-        Ok(data)
+        data.clear();
+        data.resize(length as usize, 0);
+        self.memory.read(&mut self.cursor, address, data)?;
+        Ok(())
     }
 
     /// The launch that a GPGPU_WALKER command and the state before it describe.
@@ -270,9 +289,8 @@ impl Streamer<'_> {
         if !self.gpu.settings.strict {
             return Ok(());
         }
-        for (index, dword) in (0..).zip(desc.dwords) {
-            let known = |bits, field: &Field| bits | field.mask(desc.generation, index);
-            let meaning = descriptor::FIELDS.iter().fold(0, known);
+        let meanings = &DESCRIPTOR_MEANINGS[desc.generation.column()];
+        for (index, (dword, meaning)) in desc.dwords.iter().zip(meanings).enumerate() {
             self.rule(dword & !meaning == 0, || {
                 format!("interface descriptor: reserved bits of dword {index} are set (0x{dword:08x})")
             })?;
@@ -314,11 +332,13 @@ impl Streamer<'_> {
             format!("INTERFACE_DESCRIPTOR_DATA: Constant URB Entry Read Length is {}", each / GRF_SIZE)
         })?;
         let length = packet.get(walk::DATA_LENGTH);
+        let mut indirect = Vec::new();
         let data = if length > 0 {
             let address = self.state.bases.indirect.wrapping_add(packet.address(walk::DATA_ADDRESS));
-            self.read_state(address, length)?
+            self.read_state(address, length, &mut indirect)?;
+            &indirect
         } else {
-            self.state.curbe.clone()
+            &self.state.curbe
         };
         let end = first + cross + each * threads;
         if data.len() < end {

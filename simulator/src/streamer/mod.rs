@@ -45,6 +45,8 @@ pub struct Streamer<'a> {
     state: &'a mut ContextState,
     engine: Engine,
     cursor: Cursor,
+    /// Memory for state that is read.
+    read: Vec<u8>,
     /// Where a second-level batch returns to: the address, and where that batch began.
     caller: Option<(u64, u64)>,
     /// PIPE_CONTROLs since the last that stalled, which the kernel sends between batches.
@@ -63,8 +65,8 @@ impl<'a> Streamer<'a> {
         state: &'a mut ContextState,
         engine: Engine,
     ) -> Streamer<'a> {
-        let (cursor, caller) = (Cursor::default(), None);
-        Streamer { gpu, memory, running, state, engine, cursor, caller, unstalled: 0 }
+        let (cursor, read, caller) = (Cursor::default(), Vec::new(), None);
+        Streamer { gpu, memory, running, state, engine, cursor, read, caller, unstalled: 0 }
     }
 
     /// Executes the batch at a GPU address up to its end.

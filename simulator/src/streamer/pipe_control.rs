@@ -3,10 +3,12 @@
 //! Launches are done when GPGPU_WALKER has been executed and there are no caches, so flushes and invalidations
 //! change nothing here; what the manual demands of them is checked all the same.
 
-use gencl_isa::Generations;
+use std::sync::LazyLock;
+
+use gencl_isa::{Generation, Generations};
 
 use super::command::Flow;
-use super::field::{Field, Packet};
+use super::field::{COLUMNS, Field, Packet};
 use super::layouts::pipe_control as pc;
 use super::state::Pipeline;
 use super::{Streamer, not_global};
@@ -118,6 +120,14 @@ const RULES: &[Rule] = &[
     gpgpu(pc::POST_SYNC, FROM_9, Need::StallBefore),
 ];
 
+/// The rules of each generation with the bits of their fields, all of which are in dword 1.
+static RULES_OF: LazyLock<[Vec<(u32, &Rule)>; COLUMNS]> = LazyLock::new(|| {
+    Generation::ALL.map(|generation| {
+        let rules = RULES.iter().filter(|rule| rule.generations.has(generation));
+        rules.map(|rule| (rule.field.mask(generation, 1), rule)).collect()
+    })
+});
+
 /// Invalidations of read-only caches: commands with nothing else do not count for [`STALL_EVERY_FOURTH`].
 const INVALIDATIONS: &[Field] = &[
     pc::STATE_INVALIDATE,
@@ -132,12 +142,12 @@ const STALL_EVERY_FOURTH: Generations = ONLY_7;
 
 /// Counts commands without a stall.
 fn count(streamer: &mut Streamer<'_>, packet: Packet<'_>) -> Result<(), Fault> {
-    let flags = INVALIDATIONS.iter().fold(packet.dwords[1], |flags, f| flags & !f.mask(packet.generation, 1));
     if packet.is_set(pc::CS_STALL) {
         streamer.unstalled = 0;
-    } else if flags != 0 {
-        streamer.unstalled += 1;
+        return Ok(());
     }
+    let flags = INVALIDATIONS.iter().fold(packet.dwords[1], |flags, f| flags & !f.mask(packet.generation, 1));
+    streamer.unstalled += u32::from(flags != 0);
     let kept = streamer.unstalled < 4 || !STALL_EVERY_FOURTH.has(packet.generation);
     streamer.rule(kept, || "PIPE_CONTROL: the fourth in a row without Command Streamer Stall Enable".into())
 }
@@ -145,11 +155,10 @@ fn count(streamer: &mut Streamer<'_>, packet: Packet<'_>) -> Result<(), Fault> {
 pub fn pipe_control(streamer: &mut Streamer<'_>, packet: Packet<'_>) -> Result<Flow, Fault> {
     count(streamer, packet)?;
     let gpgpu = streamer.state.pipeline == Pipeline::Gpgpu;
-    let rules = if streamer.gpu.settings.strict { RULES } else { &[] };
-    for rule in rules {
-        let applies = rule.generations.has(packet.generation) && (gpgpu || !rule.gpgpu);
-        let broken =
-            applies && packet.is_set(rule.field) && !rule.needs.is_met(packet, streamer.state.threads_active);
+    let rules = if streamer.gpu.settings.strict { &RULES_OF[packet.generation.column()][..] } else { &[] };
+    for (_, rule) in rules.iter().filter(|(mask, _)| packet.dwords[1] & mask != 0) {
+        let applies = gpgpu || !rule.gpgpu;
+        let broken = applies && !rule.needs.is_met(packet, streamer.state.threads_active);
         streamer.rule(!broken, || {
             let pipeline = if rule.gpgpu { " in GPGPU mode" } else { "" };
             format!("PIPE_CONTROL: {} {}{pipeline}", rule.field.name, rule.needs.text())

@@ -99,6 +99,7 @@ fn exec_with(node: &Simulator, change: impl FnOnce(&mut ExecBuffer<'_>)) -> Resu
         objects: &mut objects,
         batch_start: 0,
         batch_length: 0,
+        awaited: false,
     };
     change(&mut exec);
     let result = node.exec_buffer(&mut exec);

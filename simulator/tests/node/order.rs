@@ -29,6 +29,7 @@ fn relocated_batches_find_their_data() {
             objects: &mut objects,
             batch_start: 0,
             batch_length: 0,
+            awaited: false,
         };
         node.exec_buffer(&mut exec).unwrap();
         node.gem_wait(data.handle, -1).unwrap();

@@ -46,6 +46,7 @@ proptest! {
         batch_start in prop_oneof![4 => Just(0u32), 1 => 0..8200u32, 1 => any::<u32>()],
         batch_length in prop_oneof![4 => Just(0u32), 1 => 0..8200u32, 1 => any::<u32>()],
         blit: bool,
+        awaited: bool,
     ) {
         let node = impatient();
         for _ in 0..3 {
@@ -55,7 +56,9 @@ proptest! {
         let engine = if blit { Engine::Blit } else { Engine::Render };
         let flags = ExecFlags::from_bits_retain(flags);
         let context = ContextId(context);
-        let mut exec = ExecBuffer { context, engine, flags, objects: &mut objects, batch_start, batch_length };
+        let objects = &mut objects;
+        let mut exec =
+            ExecBuffer { context, engine, flags, objects, batch_start, batch_length, awaited };
         if node.exec_buffer(&mut exec).is_ok() {
             for handle in 1..4 {
                 node.gem_wait(GemHandle(handle), -1).unwrap();

@@ -82,6 +82,7 @@ pub fn exec(node: &Simulator, context: ContextId, objects: &mut [ExecObject]) ->
         objects,
         batch_start: 0,
         batch_length: 0,
+        awaited: false,
     })
 }
 
