@@ -15,13 +15,23 @@ pub enum Kind {
     Program,
     Kernel,
     Event,
+    Sampler,
+    Image,
 }
 
-pub const KINDS: [Kind; 6] =
-    [Kind::Context, Kind::Queue, Kind::Memory, Kind::Program, Kind::Kernel, Kind::Event];
+pub const KINDS: [Kind; 8] = [
+    Kind::Context,
+    Kind::Queue,
+    Kind::Memory,
+    Kind::Program,
+    Kind::Kernel,
+    Kind::Event,
+    Kind::Sampler,
+    Kind::Image,
+];
 
 /// Most references that are held to objects of each kind.
-const MOST: [usize; 6] = [4, 8, 48, 6, 16, 128];
+const MOST: [usize; KINDS.len()] = [4, 8, 48, 6, 16, 128, 8, 24];
 
 /// Released handles that are remembered.
 const GONE: usize = 16;
@@ -35,7 +45,7 @@ struct Pool {
 
 /// All handles of a process.
 #[derive(Default)]
-pub struct Handles([Mutex<Pool>; 6]);
+pub struct Handles([Mutex<Pool>; KINDS.len()]);
 
 impl Handles {
     fn with<T>(&self, kind: Kind, work: impl FnOnce(&mut Pool) -> T) -> T {
@@ -51,13 +61,13 @@ impl Handles {
         }
         self.with(kind, |pool| {
             pool.alive.push(handle as usize);
-            (pool.alive.len() > MOST[kind as usize]).then(|| take(pool, random))
+            (pool.alive.len() > MOST[kind as usize]).then(|| take(pool, kind, random))
         })
     }
 
     /// A reference to give back, if there is one.
     pub fn take(&self, kind: Kind, random: &mut Random) -> Option<*mut c_void> {
-        self.with(kind, |pool| (!pool.alive.is_empty()).then(|| take(pool, random)))
+        self.with(kind, |pool| (!pool.alive.is_empty()).then(|| take(pool, kind, random)))
     }
 
     /// A handle for a call: most often one that is alive, now and then one that was released, of another kind or null.
@@ -68,15 +78,24 @@ impl Handles {
             2 => (kind, true),
             _ => (kind, false),
         };
+        // Most objects are of one context, as those of several have little to do with each other.
+        let first = kind == Kind::Context && !random.one_in(10);
         self.with(kind, |pool| {
             let list = if released { &pool.gone } else { &pool.alive };
-            if list.is_empty() { null_mut() } else { random.of(list) as *mut c_void }
+            match list.first() {
+                None => null_mut(),
+                Some(handle) if first => *handle as *mut c_void,
+                Some(_) => random.of(list) as *mut c_void,
+            }
         })
     }
 }
 
-fn take(pool: &mut Pool, random: &mut Random) -> *mut c_void {
-    let index = random.below(pool.alive.len());
+fn take(pool: &mut Pool, kind: Kind, random: &mut Random) -> *mut c_void {
+    let count = pool.alive.len();
+    // The context that most objects are of stays for a while.
+    let stays = kind == Kind::Context && count > 1 && !random.one_in(40);
+    let index = if stays { 1 + random.below(count - 1) } else { random.below(count) };
     let handle = pool.alive.swap_remove(index);
     if pool.gone.len() == GONE {
         pool.gone.remove(0);

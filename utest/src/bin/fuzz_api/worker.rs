@@ -1,13 +1,17 @@
 //! A process that makes calls.
 
+use std::ffi::c_void;
 use std::process::ExitCode;
 use std::ptr::{null, null_mut};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
-use gencl_utest::raw::{Api, api};
-use opencl_sys::{cl_command_queue, cl_context, cl_device_id, cl_kernel, cl_mem, cl_program};
+use gencl_utest::raw::{Api, api, unified};
+use opencl_sys::{
+    cl_command_queue, cl_context, cl_device_id, cl_kernel, cl_mem, cl_platform_id, cl_program,
+    clGetKernelSuggestedLocalWorkSizeKHR_t,
+};
 
 use crate::Arguments;
 use crate::calls::{ARENA, Caller, SOURCES, Shared, release};
@@ -42,12 +46,32 @@ fn work(arguments: &Arguments, seed: u64, descriptor: i32) -> Result<(), String>
     let threads = arguments.threads as usize;
     let api = api()?;
     let journal = Journal::open(descriptor, threads).map_err(|error| error.to_string())?;
-    let device = device(api)?;
-    // Leaked, like what the callbacks look at: commands may use it until the process ends.
-    let arena = Box::leak(vec![0u8; ARENA].into_boxed_slice()).as_mut_ptr() as usize;
-    let (handles, user_events) = (Handles::default(), Mutex::default());
-    let shared: &Shared =
-        Box::leak(Box::new(Shared { api, device: device as usize, handles, user_events, arena, journal }));
+    let (platform, device) = device(api)?;
+    let binary = Own::new(api, device)?.binary()?;
+    let unified = unified()?;
+    // Both stay until the process ends, as commands and callbacks may use them until then.
+    static SHARED: OnceLock<Shared> = OnceLock::new();
+    static MEMORY: OnceLock<Vec<AtomicU8>> = OnceLock::new();
+    let arena = MEMORY.get_or_init(|| (0..ARENA).map(|_| AtomicU8::new(0)).collect()).as_ptr() as usize;
+    // SAFETY: the platform is alive, and the text has its end.
+    let suggested_local_size = unsafe {
+        let find = api.clGetExtensionFunctionAddressForPlatform;
+        let address = find(platform, c"clGetKernelSuggestedLocalWorkSizeKHR".as_ptr());
+        // SAFETY: null is no function, and everything else is the function of this name.
+        std::mem::transmute::<*mut c_void, clGetKernelSuggestedLocalWorkSizeKHR_t>(address)
+    };
+    let shared: &'static Shared = SHARED.get_or_init(|| Shared {
+        api,
+        unified,
+        suggested_local_size,
+        platform: platform as usize,
+        device: device as usize,
+        handles: Handles::default(),
+        user_events: Mutex::default(),
+        arena,
+        binary,
+        journal,
+    });
     let (left, failed) = (AtomicUsize::new(threads), AtomicBool::new(false));
     std::thread::scope(|scope| {
         for thread in 0..threads {
@@ -110,7 +134,7 @@ fn resident() -> u64 {
     text.split(' ').nth(1).and_then(|pages| pages.parse::<u64>().ok()).unwrap_or(0) * PAGE
 }
 
-fn device(api: &Api) -> Result<cl_device_id, String> {
+fn device(api: &Api) -> Result<(cl_platform_id, cl_device_id), String> {
     let (mut platform, mut device) = (null_mut(), null_mut());
     // SAFETY: room for one each.
     let codes = unsafe {
@@ -119,11 +143,15 @@ fn device(api: &Api) -> Result<cl_device_id, String> {
             (api.clGetDeviceIDs)(platform, u64::from(u32::MAX), 1, &mut device, null_mut()),
         ]
     };
-    if codes == [0, 0] { Ok(device) } else { Err("no device; OCL_ICD_VENDORS has to name a driver".into()) }
+    if codes == [0, 0] {
+        Ok((platform, device))
+    } else {
+        Err("no device; OCL_ICD_VENDORS has to name a driver".into())
+    }
 }
 
-fn calls(mut caller: Caller<'_>, count: u64) -> Result<(), String> {
-    let own = Own::new(caller.shared)?;
+fn calls(mut caller: Caller, count: u64) -> Result<(), String> {
+    let own = Own::new(caller.shared.api, caller.shared.device as cl_device_id)?;
     let mut sum = 0;
     for number in 0..count {
         caller.call();
@@ -150,8 +178,8 @@ struct Own {
 const ITEMS: usize = 32;
 
 impl Own {
-    fn new(shared: &Shared) -> Result<Self, String> {
-        let (api, device, mut errors) = (shared.api, shared.device as cl_device_id, [0; 6]);
+    fn new(api: &'static Api, device: cl_device_id) -> Result<Self, String> {
+        let mut errors = [0; 6];
         // SAFETY: lists have the lengths given.
         let own = unsafe {
             let context = (api.clCreateContext)(null(), 1, &device, None, null_mut(), &mut errors[0]);
@@ -168,6 +196,20 @@ impl Own {
             Self { api, context, queue, buffer, program, kernel }
         };
         if errors == [0; 6] { Ok(own) } else { Err(format!("objects of its own: {errors:?}")) }
+    }
+
+    /// What the program was built to.
+    fn binary(&self) -> Result<Vec<u8>, String> {
+        let (info, mut size) = (self.api.clGetProgramInfo, 0usize);
+        // SAFETY: the sizes and the pointers of one device's binary, and a binary of that size.
+        unsafe {
+            let word = size_of::<usize>();
+            let first = info(self.program, 0x1165, word, (&raw mut size).cast(), null_mut());
+            let mut bytes = vec![0u8; size];
+            let mut place = bytes.as_mut_ptr();
+            let second = info(self.program, 0x1166, word, (&raw mut place).cast(), null_mut());
+            if [first, second] == [0, 0] && size > 0 { Ok(bytes) } else { Err("there is no binary".into()) }
+        }
     }
 
     /// Adds `number`, after which the buffer has `sum`.

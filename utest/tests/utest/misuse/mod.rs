@@ -3,6 +3,7 @@
 mod callbacks;
 mod handles;
 mod processes;
+mod random;
 mod threads;
 mod values;
 mod world;
@@ -56,6 +57,11 @@ pub fn cases() -> Vec<Case> {
         undefined("misuse_fork_while_in_use", || processes::child("fork_while_in_use")),
         undefined("misuse_dlclose", || processes::child("dlclose")),
         undefined("misuse_thread_that_ends", || processes::child("thread_that_ends")),
-        undefined("misuse_random_calls", processes::random_calls),
+        undefined("misuse_random_calls", random::calls),
+        Case::of_gencl(
+            "it is about our functions",
+            "misuse_random_calls_of_every_function",
+            random::every_function,
+        ),
     ]
 }

@@ -65,15 +65,6 @@ pub fn child(name: &str) -> Outcome {
     Err("it hangs".into())
 }
 
-/// The fuzzer, for a moment. `make fuzz-api MINUTES=30` is the real thing.
-pub fn random_calls() -> Outcome {
-    let output = Command::new(env!("CARGO_BIN_EXE_gencl-fuzz-api"))
-        .args(["--seed", "1", "--seconds", "1", "--calls", "1000"])
-        .output()
-        .map_err(|error| error.to_string())?;
-    if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stdout).into_owned()) }
-}
-
 /// Commands run, wait and are forgotten when the process ends.
 fn exit_without_release() -> Outcome {
     for _ in 0..10 {
