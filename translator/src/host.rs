@@ -12,6 +12,8 @@ use inkwell::targets::{
     TargetTriple,
 };
 
+use crate::masks;
+
 /// LLVM's passes: first the function of a thread alone, so that its variables are values when it is put into the loop over
 /// threads; then loops. Nothing makes vectors: lanes are vectors already.
 const PASSES: &str = "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg),always-inline,globaldce,\
@@ -125,7 +127,8 @@ fn optimise(
     effort: Effort,
 ) -> Result<(), String> {
     let passes = if effort == Effort::Full { PASSES } else { FEW_PASSES };
-    module.run_passes(passes, machine, PassBuilderOptions::create()).map_err(|e| e.to_string())
+    module.run_passes(passes, machine, PassBuilderOptions::create()).map_err(|e| e.to_string())?;
+    masks::hide(module).map_err(|e| e.to_string())
 }
 
 fn run(ir: &str, effort: Effort, kind: FileType) -> Result<Vec<u8>, String> {

@@ -11,6 +11,7 @@ pub mod hints;
 pub mod host;
 pub mod ir;
 pub mod liveness;
+mod masks;
 pub mod message;
 pub mod modes;
 pub mod native;
