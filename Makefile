@@ -7,6 +7,7 @@
 # make fuzz-ioctl MINUTES=30   random requests to the simulated render node; SEED=N to see a fault again
 # make fuzz-kernels COUNT=1000   random kernels, compared with pocl; SEED=N for the first
 # make fuzz-api MINUTES=30   random calls of the API from several threads; SEED=N to see a fault again
+# make sanitize S=thread   the test-suite and fuzz-api under AddressSanitizer (S=address) or ThreadSanitizer; MINUTES=30 for the fuzzer
 # make install  PREFIX=/usr/local DESTDIR=
 
 PREFIX ?= /usr/local
@@ -18,9 +19,10 @@ T ?=
 MINUTES ?= 5
 COUNT ?= 1000
 SEED ?=
+S ?= address
 DEVICE ?= skl
 
-.PHONY: all demo test test-all lint bench compare compare-code fuzz-api fuzz-ioctl fuzz-kernels install clean dependencies test-dependencies build
+.PHONY: all demo test test-all lint bench compare compare-code fuzz-api fuzz-ioctl fuzz-kernels sanitize install clean dependencies test-dependencies build
 
 all: build
 
@@ -70,6 +72,9 @@ fuzz-kernels: build
 fuzz-api: build
 	$(CARGO) build --release -p gencl-utest
 	$(DRIVER) $(RELEASE)/gencl-fuzz-api --seconds $$(($(MINUTES) * 60)) $(if $(SEED),--seed $(SEED))
+
+sanitize: build
+	CARGO='$(CARGO)' RELEASE='$(RELEASE)' MINUTES='$(MINUTES)' scripts/sanitize '$(S)' '$(T)'
 
 install: build
 	install -d '$(DESTDIR)$(PREFIX)/lib/gencl' '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)/etc/OpenCL/vendors'
