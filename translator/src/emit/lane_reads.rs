@@ -34,9 +34,9 @@ pub(super) struct AddressSum {
     pub(super) place: Value,
     /// The scalar.
     pub(super) base: Value,
-    /// Where that is in the host's memory.
+    /// Where the place of the first offset inside is in the host's memory.
     pub(super) host: Value,
-    /// The first offset that is inside for this message and those after it with the same offset, and how many are: 64 bits.
+    /// The first offset that is inside for this message and those with the same offset, and how many are ([`Emitter::as_offsets`]).
     pub(super) inside: [Value; 2],
     /// The message that has found out already that the offset is inside.
     pub(super) leader: Option<usize>,
@@ -104,7 +104,30 @@ impl Emitter<'_> {
             let base = scalar;
             sums.insert(*index, AddressSum { definition, offset, place, base, host, inside, leader });
         }
+        // From here on, offsets are counted from the first inside, with 32 bits: a round then costs one comparison, and what it compares is the place, too.
+        let leaders: Vec<usize> =
+            sums.iter().filter(|(_, sum)| sum.leader.is_none()).map(|(index, _)| *index).collect();
+        for leader in leaders {
+            let inside = self.as_offsets(&sums[&leader].inside);
+            let first = self.f.resize(&inside[0], 64, true);
+            let own = sums.iter_mut().filter(|(index, sum)| **index == leader || sum.leader == Some(leader));
+            for (_, sum) in own {
+                sum.host = self.f.offset(&sum.host, &first);
+                sum.inside = inside.clone();
+            }
+        }
         sums
+    }
+
+    /// What of a range of 64-bit numbers are signed numbers of 32 bits: the first, in 32 bits, and how many, in 64.
+    fn as_offsets(&mut self, [first, count]: &[Value; 2]) -> [Value; 2] {
+        let (least, behind) = (Value::int(I64, i64::from(i32::MIN) as u64), Value::int(I64, 1 << 31));
+        let end = self.f.binary("add", first, count);
+        let first = self.f.intrinsic("smax", ".i64", I64, &[first, &least]);
+        let end = self.f.intrinsic("smin", ".i64", I64, &[&end, &behind]);
+        let end = self.f.intrinsic("smax", ".i64", I64, &[&end, &first]);
+        let count = self.f.binary("sub", &end, &first);
+        [self.f.resize(&first, 32, false), count]
     }
 
     /// Has a message the offset of one before it in the same block, as aligned?
@@ -224,10 +247,11 @@ impl Emitter<'_> {
         };
         let own = self.f.load(I32, &place, FILE);
         let aligned = self.aligned(&own, message.alignment);
-        let own = self.f.resize(&own, 64, true);
+        let offset = self.f.binary("sub", &own, &first);
+        let offset = self.f.resize(&offset, 64, false);
         if leader.is_none() {
-            let offset = self.f.binary("sub", &own, &first);
             let inside = self.f.compare("icmp ult", &offset, &count);
+            let own = self.f.resize(&own, 64, true);
             let lane = self.lane.as_ref();
             let group = lane
                 .into_iter()
@@ -241,7 +265,7 @@ impl Emitter<'_> {
             }
             self.begin_anew_outside(&inside, aligned, &others);
         }
-        let at = self.f.offset(&host, &own);
+        let at = self.f.offset(&host, &offset);
         self.components_at(message, &at)
     }
 

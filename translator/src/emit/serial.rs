@@ -70,26 +70,37 @@ impl<'a> Emitter<'a> {
         let place = self.active.clone();
         let active = self.dword(&place);
         self.f.store(&active, &lanes_left, FILE);
-        let [next, some, done, slow] = [(); 4].map(|()| self.f.label());
+        let tried = self.f.variable(4);
+        self.f.store(&Value::int(I32, 0), &tried, FILE);
+        let [look, next, some, retry, done, slow] = [(); 6].map(|()| self.f.label());
+        self.f.begin(look);
+        let parts = self.plan.variant.simd_width / serial.part;
+        let sums: Vec<_> =
+            (0..parts).map(|part| self.address_sums(serial, &shared, part * serial.part, slow)).collect();
         self.f.begin(next);
         let left = self.dword(&lanes_left);
         let any = self.f.compare("icmp ne", &left, &Value::int(I32, 0));
         self.f.branch(&any, some, done);
         self.f.begin(some);
         let lane = self.f.intrinsic("cttz", ".i32", I32, &[&left, &Value::int(BIT, 1)]);
-        let parts = self.plan.variant.simd_width / serial.part;
         let labels: Vec<Label> = (0..parts).map(|_| self.f.label()).collect();
         let part = self.f.binary("udiv", &lane, &Value::int(I32, u64::from(serial.part)));
         self.f.switch(&part, &labels);
-        for (part, label) in (0..parts).zip(labels) {
+        for ((part, label), sums) in (0..parts).zip(labels).zip(sums) {
             self.f.begin(label);
-            self.part_of_lanes(serial, &shared, &lane, part * serial.part, slow);
+            self.lane_loop(serial, &shared, &lane, part * serial.part, sums, [retry, slow]);
+            self.f.store(&Value::int(I32, 0), &tried, FILE);
             let left = self.dword(&lanes_left);
             let below = self.f.binary("sub", &left, &Value::int(I32, 1));
             let rest = self.f.binary("and", &left, &below);
             self.f.store(&rest, &lanes_left, FILE);
             self.f.jump(next);
         }
+        self.f.begin(retry);
+        let before = self.dword(&tried);
+        self.f.store(&Value::int(I32, 1), &tried, FILE);
+        let first = self.f.compare("icmp eq", &before, &Value::int(I32, 0));
+        self.f.branch(&first, look, slow);
         self.f.begin(done);
         self.take_back(&shared);
         let exit = self.flow.block_at(serial.exit).map_or(self.fault, |block| self.labels[block]);
@@ -189,31 +200,15 @@ impl<'a> Emitter<'a> {
     }
 
     /// Writes the loop for a lane of those from `channel` on.
-    fn part_of_lanes(&mut self, serial: &Serial, shared: &Shared, lane: &Value, channel: u32, slow: Label) {
-        let tried = self.f.variable(4);
-        self.f.store(&Value::int(I32, 0), &tried, FILE);
-        let [begin, retry, done] = [(); 3].map(|()| self.f.label());
-        self.f.begin(begin);
-        self.lane_loop(serial, shared, lane, channel, [retry, slow]);
-        self.f.jump(done);
-        self.f.begin(retry);
-        let before = self.dword(&tried);
-        self.f.store(&Value::int(I32, 1), &tried, FILE);
-        let first = self.f.compare("icmp eq", &before, &Value::int(I32, 0));
-        self.f.branch(&first, begin, slow);
-        self.f.begin(done);
-    }
-
-    /// Writes the loop for a lane.
     fn lane_loop(
         &mut self,
         serial: &Serial,
         shared: &Shared,
         lane: &Value,
         channel: u32,
+        sums: BTreeMap<usize, AddressSum>,
         [retry, slow]: [Label; 2],
     ) {
-        let sums = self.address_sums(serial, shared, channel, slow);
         let mut own = Lane {
             channel,
             columns: BTreeMap::new(),
