@@ -6,8 +6,7 @@ use thiserror::Error;
 /// Options that stand alone, and what clang is told for each.
 const FLAGS: &[(&str, &[&str])] = &[
     ("-cl-single-precision-constant", &["-cl-single-precision-constant"]),
-    // An allowance, of which no use is made.
-    ("-cl-denorms-are-zero", &[]),
+    ("-cl-denorms-are-zero", &[FLUSH_FLOATS]),
     (EXACT_DIVISION, &[EXACT_DIVISION]),
     // Calls are inlined whatever the optimisation, and then there is little left to disable.
     ("-cl-opt-disable", &[]),
@@ -24,6 +23,12 @@ const FLAGS: &[(&str, &[&str])] = &[
     ("-cl-kernel-arg-info", &["-cl-kernel-arg-info"]),
     ("-g", LINE_TABLES),
 ];
+
+/// Gives each function [`FLOAT_DENORMALS`].
+const FLUSH_FLOATS: &str = "-fdenormal-fp-math-f32=preserve-sign";
+
+/// The attribute that tells what becomes of denormal floats in a function, and its value where they become zeros.
+pub const FLOAT_DENORMALS: (&str, &str) = ("denormal-fp-math-f32", "preserve-sign,preserve-sign");
 
 /// Divisions and square roots of floats are rounded correctly.
 pub const EXACT_DIVISION: &str = "-cl-fp32-correctly-rounded-divide-sqrt";

@@ -23,7 +23,7 @@ use thiserror::Error;
 use crate::{Data, Image, Program, Relocation};
 
 /// Version of the format. A binary of another version is refused; the program is built anew from source.
-pub const FORMAT_VERSION: u32 = 4;
+pub const FORMAT_VERSION: u32 = 5;
 
 /// `EM_INTELGT`: Intel graphics.
 const MACHINE: u16 = 205;

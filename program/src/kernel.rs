@@ -87,6 +87,8 @@ pub struct Kernel {
     pub private_size: u32,
     /// Does the kernel use work-group barriers?
     pub barrier: bool,
+    /// Are denormal floats zeros (`-cl-denorms-are-zero`)?
+    pub flushes_denormals: bool,
     /// Bytes of the argument block (arguments laid out one after the other, each aligned as its type asks)
     /// that [`PushSource::ArgumentBlock`] points to; 0 when the kernel does not need it in memory.
     pub argument_block_size: u32,

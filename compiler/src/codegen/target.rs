@@ -68,11 +68,14 @@ pub struct Target {
     pub int64: bool,
     /// `mul` of two dwords that lie as others do. Without it products are put together of those with words.
     pub dword_multiply: bool,
-    /// Bits of `cr0.0` set at the start: denormals of half, single and double floats are kept.
+    /// Bits of `cr0.0` set at the start: denormals of half, single ([`SINGLE_DENORMALS`]) and double floats are kept.
     pub denormal_bits: u32,
     /// Bits of `g0.2` that a barrier message carries.
     pub barrier_mask: u32,
 }
+
+/// The bit of `cr0.0` that keeps denormals of single floats (manual, Volume 7, "Control Register").
+pub const SINGLE_DENORMALS: u32 = 1 << 7;
 
 /// What the targets of Gen9 have.
 const GEN9: Target = Target {

@@ -18,11 +18,12 @@ use inkwell::llvm_sys::core::{
     LLVMGetMDNodeOperands, LLVMGetMDString, LLVMGetMaskValue, LLVMGetMetadata, LLVMGetModuleContext,
     LLVMGetNextBasicBlock, LLVMGetNextFunction, LLVMGetNextGlobal, LLVMGetNextInstruction, LLVMGetNextUse,
     LLVMGetNumArgOperands, LLVMGetNumIndices, LLVMGetNumMaskElements, LLVMGetNumOperands,
-    LLVMGetNumSuccessors, LLVMGetOperand, LLVMGetParam, LLVMGetPointerAddressSpace, LLVMGetSuccessor,
-    LLVMGetTypeAttributeValue, LLVMGetTypeKind, LLVMGetUser, LLVMGetValueKind, LLVMGetValueName2,
-    LLVMGetVectorSize, LLVMGlobalCopyAllMetadata, LLVMGlobalGetValueType, LLVMIsConditional,
-    LLVMIsDeclaration, LLVMIsGlobalConstant, LLVMMetadataAsValue, LLVMPrintTypeToString,
-    LLVMPrintValueToString, LLVMStructGetTypeAtIndex, LLVMTypeOf, LLVMValueMetadataEntriesGetKind,
+    LLVMGetNumSuccessors, LLVMGetOperand, LLVMGetParam, LLVMGetPointerAddressSpace,
+    LLVMGetStringAttributeAtIndex, LLVMGetStringAttributeValue, LLVMGetSuccessor, LLVMGetTypeAttributeValue,
+    LLVMGetTypeKind, LLVMGetUser, LLVMGetValueKind, LLVMGetValueName2, LLVMGetVectorSize,
+    LLVMGlobalCopyAllMetadata, LLVMGlobalGetValueType, LLVMIsConditional, LLVMIsDeclaration,
+    LLVMIsGlobalConstant, LLVMMetadataAsValue, LLVMPrintTypeToString, LLVMPrintValueToString,
+    LLVMStructGetTypeAtIndex, LLVMTypeOf, LLVMValueMetadataEntriesGetKind,
     LLVMValueMetadataEntriesGetMetadata,
 };
 use inkwell::llvm_sys::prelude::*;
@@ -34,7 +35,7 @@ pub use inkwell::llvm_sys::{
     LLVMAtomicRMWBinOp as RmwOp, LLVMIntPredicate as IntPredicate, LLVMOpcode as Opcode,
     LLVMRealPredicate as RealPredicate,
 };
-use inkwell::llvm_sys::{LLVMTypeKind, LLVMValueKind};
+use inkwell::llvm_sys::{LLVMAttributeFunctionIndex, LLVMTypeKind, LLVMValueKind};
 
 use super::ask;
 
@@ -372,6 +373,19 @@ impl<'m> Value<'m> {
         let kind = ask!(LLVMGetEnumAttributeKindForName(name.as_ptr(), name.count_bytes()));
         let attribute = ask!(LLVMGetEnumAttributeAtIndex(self.raw, parameter + 1, kind));
         if attribute.is_null() { 0 } else { ask!(LLVMGetEnumAttributeValue(attribute)) as u32 }
+    }
+
+    /// The value of a function's attribute that is a text.
+    #[must_use]
+    pub fn string_attribute(self, name: &str) -> Option<String> {
+        let (start, length) = (name.as_ptr().cast(), name.len() as u32);
+        let attribute =
+            ask!(LLVMGetStringAttributeAtIndex(self.raw, LLVMAttributeFunctionIndex, start, length));
+        let mut length = 0;
+        let value =
+            (!attribute.is_null()).then(|| ask!(LLVMGetStringAttributeValue(attribute, &mut length)))?;
+        let bytes = ask!(std::slice::from_raw_parts(value.cast::<u8>(), length as usize));
+        Some(String::from_utf8_lossy(bytes).into_owned())
     }
 
     /// Blocks of a function, the entry first.

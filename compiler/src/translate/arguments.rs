@@ -7,6 +7,7 @@ use super::types::{Scalar, layout};
 use super::{Failure, types};
 use crate::ir::{Input, Space};
 use crate::llvm::view::{Metadata, TypeKind, Value};
+use crate::options;
 
 /// Bits of `CL_KERNEL_ARG_TYPE_QUALIFIER`, by the words of the metadata.
 const QUALIFIERS: &[(&str, u32)] = &[("const", 1), ("restrict", 2), ("volatile", 4), ("pipe", 8)];
@@ -112,6 +113,8 @@ fn attributes(translator: &mut Translator) -> Result<(), Failure> {
         description.required_sub_group_size = Some(size as u32);
         words.push(format!("intel_reqd_sub_group_size({size})"));
     }
+    let (denormals, flushed) = options::FLOAT_DENORMALS;
+    description.flushes_denormals = kernel.string_attribute(denormals).as_deref() == Some(flushed);
     if let Some(hint) = kernel.metadata("vec_type_hint") {
         words.extend(vector_hint(hint));
     }

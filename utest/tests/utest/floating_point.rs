@@ -15,6 +15,7 @@ pub fn cases() -> Vec<Case> {
         all_needing(HALF, all_widths("halves", halves)),
         all_needing(HALF, all_widths("half_memory", half_memory)),
         vec![Case::new("exact_roots", exact_roots)],
+        all_widths("denormals", denormals),
         TYPES.iter().map(conversion).collect(),
     ]
     .into_iter()
@@ -23,6 +24,38 @@ pub fn cases() -> Vec<Case> {
 }
 
 const N: usize = 256;
+
+/// Denormal floats are kept, but for arithmetic with `-cl-denorms-are-zero`, where they count as zeros and become zeros; bits never change.
+fn denormals(width: u32) -> Outcome {
+    let gpu = Gpu::get()?;
+    let least = f32::from_bits(1);
+    let edges =
+        [0.0, -0.0, 1.0, -1.5, least, -least, f32::MIN_POSITIVE, -f32::MIN_POSITIVE / 2.0, 2e-38, 0.25];
+    let a: Vec<f32> = (0..N).map(|i| edges[i % edges.len()]).collect();
+    let b: Vec<f32> = (0..N).map(|i| edges[i / edges.len() % edges.len()]).collect();
+    for (options, flushed) in [("", false), ("-cl-denorms-are-zero", true)] {
+        let (da, db) = (gpu.buffer(&a)?, gpu.buffer(&b)?);
+        let [sum, product, copy] =
+            [gpu.buffer(&[1f32; N])?, gpu.buffer(&[1f32; N])?, gpu.buffer(&[1f32; N])?];
+        let bits = gpu.buffer(&[0i32; N])?;
+        gpu.build_with("denormals", Some(width), options)?.run(
+            "denormals",
+            &[da.arg(), db.arg(), sum.arg(), product.arg(), copy.arg(), bits.arg()],
+            &Launch::linear(N, 64),
+        )?;
+        let (sum, product, copy, bits) = (sum.read()?, product.read()?, copy.read()?, bits.read()?);
+        let flush = |x: f32| if flushed && x.is_subnormal() { 0f32.copysign(x) } else { x };
+        for i in 0..N {
+            let (x, y) = (flush(a[i]), flush(b[i]));
+            let expected = [flush(x + y), flush(x * y), a[i]].map(f32::to_bits);
+            let got = [sum[i], product[i], copy[i]].map(f32::to_bits);
+            if got != expected || bits[i] != a[i].to_bits() as i32 + 1 {
+                return Err(format!("{:e}, {:e} {options}: {got:x?}, expected {expected:x?}", a[i], b[i]));
+            }
+        }
+    }
+    Ok(())
+}
 
 /// Doubles of all sizes, subnormals too.
 fn double_inputs(seed: u64) -> Vec<f64> {

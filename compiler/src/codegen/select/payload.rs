@@ -3,7 +3,7 @@
 use super::{Failure, Selector, family_size};
 use crate::codegen::build::{Dest, Operation, Place, Val};
 use crate::codegen::lir::{Fixup, GRF, VRef, VregInfo};
-use crate::codegen::target::Memory;
+use crate::codegen::target::{Memory, SINGLE_DENORMALS};
 use crate::ir::{Family, Form, Function, Input, Op, Reg, Type as IrType, UnaryOp, Vote};
 use gencl_isa::{Arf, Condition, Flag, Opcode, Type};
 use gencl_program::{Push, PushSource};
@@ -135,7 +135,8 @@ impl Selector<'_> {
             }
         }
         let control = Arf::Control(0);
-        let denormals = Val::imm(u64::from(self.target.denormal_bits), Type::UD);
+        let flushed = if self.function.kernel.flushes_denormals { SINGLE_DENORMALS } else { 0 };
+        let denormals = Val::imm(u64::from(self.target.denormal_bits & !flushed), Type::UD);
         self.b.scalar_arf(Opcode::Or, control, 0, Type::UD, &[Val::arf(control, 0, Type::UD), denormals]);
         if self.payload.wants_flags {
             for flag in 0..2 {
