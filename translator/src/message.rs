@@ -81,6 +81,11 @@ impl Lanes {
     pub fn span(&self) -> usize {
         self.components.iter().map(|(offset, _)| offset + self.size).max().unwrap_or(0)
     }
+
+    /// Are the components one behind the other, without bytes between them?
+    pub fn is_whole(&self) -> bool {
+        self.components.len() * self.size == self.span() - self.components[0].0
+    }
 }
 
 /// A read or write of bytes that follow each other, for all channels.

@@ -3,6 +3,7 @@
 //! One function executes a thread. Registers are variables on the stack, which LLVM makes values of; flags and execution masks are integers
 //! with a bit for each channel. Channels that wait for the thread at a target are bits in a variable of that target.
 
+mod addresses;
 mod arithmetic;
 mod atomic;
 mod block;
@@ -17,6 +18,8 @@ mod math;
 mod memory;
 mod operand;
 mod rounding;
+mod rows;
+mod scatter;
 mod serial;
 
 use std::mem::offset_of;

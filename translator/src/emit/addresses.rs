@@ -1,0 +1,183 @@
+//! The addresses of messages with one for each lane.
+
+use gencl_simulator::translated::abi::Window;
+
+use super::memory::{LOCAL_OFFSET_BITS, Reach};
+use super::{Emitter, FILE};
+use crate::hints::Stride;
+use crate::ir::{BIT, I32, I64, Label, Ty, Value};
+use crate::message::{Lanes, Memory};
+use crate::split::LANES;
+
+/// A part of addresses that are sums.
+pub(super) struct Part {
+    /// Where base and offsets are; of known steps, the first offset.
+    places: [Value; 2],
+    /// Of the offsets, from lane to lane.
+    step: Option<i64>,
+}
+
+/// The addresses of all lanes.
+pub(super) struct Addresses {
+    /// That of the first lane.
+    pub(super) first: Value,
+    /// How they change from lane to lane, where that is certain.
+    pub(super) step: Option<i64>,
+    /// All, where it is not.
+    pub(super) all: Value,
+}
+
+impl Addresses {
+    pub(super) fn lanes(&self) -> u32 {
+        self.all.ty.lanes
+    }
+}
+
+impl Emitter<'_> {
+    /// How the addresses of a message change from lane to lane.
+    pub(super) fn stride(&self, index: usize) -> Stride {
+        let variable = self.variables.as_ref().and_then(|v| v.uses[index][0]);
+        variable.map_or(Stride::Any, |variable| self.strides[variable])
+    }
+
+    /// The parts of which a message's addresses are the sums, if all are.
+    pub(super) fn parts_of(&self, index: usize) -> Option<Vec<Part>> {
+        let access = self.plan.effects[index].uses[0].as_ref()?;
+        let variable = self.variables.as_ref()?.uses[index][0]?;
+        if access.size != 8 || access.at.len() % LANES != 0 || access.at.len() > 2 * LANES {
+            return None;
+        }
+        let starts = access.at.chunks(LANES).map(|lanes| usize::from(lanes[0]));
+        starts
+            .map(|start| {
+                let part = *self.sums.parts.get(&(variable, start))?;
+                Some(Part { places: self.parts[part].clone(), step: self.sums.steps[part] })
+            })
+            .collect()
+    }
+
+    /// The offsets of addresses that are kept in parts, from the beginning of the window; 32 bits are enough for those inside. Goes
+    /// outside when the bases differ or are not there.
+    pub(super) fn in_parts(&mut self, whole: &Reach, parts: &[Part], outside: Label) -> (Reach, Addresses) {
+        let (bases, offsets) = self.loaded_parts(parts);
+        // Steps are certain when all parts have the same, and each begins where the one before ends.
+        let step = parts[0].step.filter(|step| parts.iter().all(|part| part.step == Some(*step)));
+        let delta = self.f.binary("sub", &bases[0], &whole.start);
+        let limit = Value::int(I64, Window::MAX_SIZE);
+        let mut holds = self.f.compare("icmp ult", &delta, &limit);
+        for base in &bases[1..] {
+            let same = self.f.compare("icmp eq", base, &bases[0]);
+            holds = self.f.binary("and", &holds, &same);
+        }
+        if let Some(step) = step {
+            let part = (LANES as i64).wrapping_mul(step) as u64;
+            for pair in offsets.windows(2) {
+                let next = self.f.binary("add", &pair[0], &Value::int(I32, part));
+                let follows = self.f.compare("icmp eq", &pair[1], &next);
+                holds = self.f.binary("and", &holds, &follows);
+            }
+        }
+        let on = self.f.label();
+        self.f.branch_likely(&holds, on, outside);
+        self.f.begin(on);
+        // A sum below 0 is at least 2^31 here, and so beyond every window.
+        let delta = self.f.resize(&delta, 32, false);
+        let lanes = (parts.len() * LANES) as u32;
+        let addresses = match step {
+            Some(known) => {
+                let first = self.f.binary("add", &offsets[0], &delta);
+                let all = self.steps_from(&first, known, lanes);
+                Addresses { first, step, all }
+            }
+            None => {
+                let all = self.joined_parts(parts, &offsets);
+                let delta = self.f.splat(&delta, lanes);
+                let all = self.f.binary("add", &all, &delta);
+                Addresses { first: self.f.element(&all, 0), step, all }
+            }
+        };
+        let size = self.f.resize(&whole.size, 32, false);
+        let reach = Reach { start: Value::int(I32, 0), size, host: whole.host.clone(), window: None };
+        (reach, addresses)
+    }
+
+    /// The offsets of all parts, of which there are one or two.
+    fn joined_parts(&mut self, parts: &[Part], offsets: &[Value]) -> Value {
+        let mut own = parts.iter().zip(offsets).map(|(part, offsets)| match part.step {
+            Some(step) => self.steps_from(offsets, step, LANES as u32),
+            None => offsets.clone(),
+        });
+        let (first, second) = (own.next(), own.next());
+        drop(own);
+        match (first, second) {
+            (Some(a), Some(b)) => {
+                let order: Vec<u32> = (0..2 * LANES as u32).collect();
+                self.f.shuffle(&a, Some(&b), &order)
+            }
+            (Some(a), None) => a,
+            (None, _) => Value::int(Ty::int(32, LANES as u32), 0),
+        }
+    }
+
+    /// The addresses, or offsets in shared local memory.
+    pub(super) fn addresses(&mut self, index: usize, message: &Lanes) -> Addresses {
+        let lanes = u32::from(self.plan.ops[index].lanes);
+        let bits = message.memory.address_size() as u32 * 8;
+        let step = self.affine_use(index, 0).map(|(_, step)| step);
+        let mut all = self.elements(index, 0, Ty::int(bits, lanes));
+        if message.memory == Memory::Local {
+            all = self.f.binary("and", &all, &Value::int(all.ty, LOCAL_OFFSET_BITS));
+        }
+        // Of certain steps only the first lane's offset is cut: what is inside does not come to the bits that do not count.
+        let first = match self.affine_use(index, 0) {
+            Some((first, _)) if message.memory == Memory::Local => {
+                self.f.binary("and", &first, &Value::int(first.ty, LOCAL_OFFSET_BITS))
+            }
+            Some((first, _)) => first,
+            None => self.f.element(&all, 0),
+        };
+        Addresses { first, step, all }
+    }
+
+    /// The addresses as the message has them. Of those that are kept in parts the sum is made here, so that it need not be anywhere else.
+    pub(super) fn whole_addresses(&mut self, index: usize, message: &Lanes) -> Value {
+        let Some(parts) = self.parts_of(index) else { return self.addresses(index, message).all };
+        let (bases, offsets) = self.loaded_parts(&parts);
+        let offsets = self.joined_parts(&parts, &offsets);
+        let offsets = self.f.resize(&offsets, 64, true);
+        let all: Vec<Value> = bases.iter().map(|base| self.f.splat(base, LANES as u32)).collect();
+        let bases = match all.as_slice() {
+            [a, b] => {
+                let order: Vec<u32> = (0..2 * LANES as u32).collect();
+                self.f.shuffle(a, Some(b), &order)
+            }
+            _ => all[0].clone(),
+        };
+        self.f.binary("add", &bases, &offsets)
+    }
+
+    /// Bases and offsets of parts.
+    fn loaded_parts(&mut self, parts: &[Part]) -> (Vec<Value>, Vec<Value>) {
+        let bases = parts.iter().map(|part| self.f.load(I64, &part.places[0], FILE)).collect();
+        let offset = |part: &Part| {
+            let lanes = if part.step.is_some() { 1 } else { LANES as u32 };
+            self.f.load(Ty::int(32, lanes), &part.places[1], FILE)
+        };
+        (bases, parts.iter().map(offset).collect())
+    }
+
+    /// The address of the first channel for which the message is executed; any if there is none.
+    pub(super) fn first_enabled(&mut self, index: usize, addresses: &Value) -> Value {
+        let lanes = addresses.ty.lanes;
+        let mask = self.mask(index);
+        let (Some(mask), true) = (mask, lanes > 1) else { return self.f.element(addresses, 0) };
+        let defined = Value::int(BIT, 0);
+        let suffix = format!(".{}", mask.ty.mangled());
+        let first = self.f.intrinsic("cttz", &suffix, mask.ty, &[&mask, &defined]);
+        let first = self.f.convert("zext", &first, I64);
+        let last = Value::int(I64, u64::from(lanes - 1));
+        let first = self.f.intrinsic("umin", ".i64", I64, &[&first, &last]);
+        let text = format!("extractelement {}, {}", addresses.typed(), first.typed());
+        self.f.value(Ty { lanes: 1, ..addresses.ty }, &text)
+    }
+}

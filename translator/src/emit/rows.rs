@@ -1,0 +1,273 @@
+//! Lanes whose addresses are as far apart as is known: accesses without an address for each lane.
+
+use super::Emitter;
+use super::memory::{LaneAccess, how};
+use crate::ir::{I32, Label, Ty, Value};
+use crate::message::{Lanes, Memory};
+
+/// So many bytes ahead of a read of lanes that follow each other is what will be read soon: the next threads' part. Hosts find that out by
+/// themselves only when the accesses are many and close together.
+const PREFETCHED: usize = 1024;
+
+/// Bytes of a line of the host's caches.
+const LINE: usize = 64;
+
+/// What channels that are not enabled mean for an access of all lanes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Disabled {
+    /// They are left out: where their addresses are does not count.
+    LeftOut,
+    /// There must be none.
+    None,
+}
+
+impl Emitter<'_> {
+    /// Goes on where all lanes are `step` bytes apart, aligned, and all `bytes` from the first on inside. Gives the place of the first lane's address in the
+    /// host's memory, and where it goes otherwise.
+    fn begin_row(
+        &mut self,
+        access: &LaneAccess<'_>,
+        step: usize,
+        bytes: usize,
+        disabled: Disabled,
+    ) -> (Value, Label) {
+        let LaneAccess { message, reach, addresses, mask, .. } = access;
+        let lanes = addresses.lanes();
+        let first = &addresses.first;
+        let offset = self.f.binary("sub", first, &reach.start);
+        let inside = self.inside(reach, &offset, bytes);
+        let aligned = self.aligned(first, message.alignment);
+        let mut holds = self.both(&inside, aligned.as_ref());
+        let mut of_lanes = mask.clone().filter(|_| disabled == Disabled::None);
+        let certain = addresses.step.is_some() || lanes == 1;
+        if !certain {
+            let expected = self.steps_from(first, step as i64, lanes);
+            let same = self.f.compare("icmp eq", &addresses.all, &expected);
+            of_lanes = Some(match (mask, of_lanes) {
+                (_, Some(enabled)) => self.f.binary("and", &same, &enabled),
+                (Some(mask), None) => self.or_not(&same, mask),
+                (None, None) => same,
+            });
+        }
+        if let Some(of_lanes) = of_lanes {
+            let all = self.f.all(&of_lanes);
+            holds = self.f.binary("and", &holds, &all);
+        }
+        let (here, elsewhere) = (self.f.label(), self.f.label());
+        // That all lanes have one address is only a guess.
+        if certain || step > 0 {
+            self.f.branch_likely(&holds, here, elsewhere);
+        } else {
+            self.f.branch(&holds, here, elsewhere);
+        }
+        self.f.begin(here);
+        (self.f.offset(&reach.host, &offset), elsewhere)
+    }
+
+    /// All lanes as one access, if their addresses follow each other.
+    pub(super) fn consecutive(&mut self, access: &mut LaneAccess<'_>) {
+        let LaneAccess { message, ref mask, .. } = *access;
+        let (lanes, count) = (access.addresses.lanes(), message.components.len());
+        // Components that are left out would lie between the lanes'.
+        if !message.is_whole() {
+            return;
+        }
+        let step = count * message.size;
+        let row = step * lanes as usize;
+        // Several components of a channel are not enabled or disabled by one bit.
+        let (mask, disabled) = match count {
+            1 => (mask.clone(), Disabled::LeftOut),
+            _ => (None, Disabled::None),
+        };
+        let lead = message.components[0].0;
+        let (at, elsewhere) = self.begin_row(access, step, lead + row, disabled);
+        let at = self.f.at(&at, lead);
+        self.prefetch(message, &at, row);
+        if let Some(mask) = &mask {
+            // Most often all lanes are enabled, and accesses without mask are a lot faster.
+            let all = self.f.all(mask);
+            let (whole, masked) = (self.f.label(), self.f.label());
+            self.f.branch_likely(&all, whole, masked);
+            self.f.begin(whole);
+            let values = self.access_all(message, &at, lanes, None, &access.data);
+            access.ways.add(self, values);
+            self.f.begin(masked);
+        }
+        let values = self.access_all(message, &at, lanes, mask.as_ref(), &access.data);
+        access.ways.add(self, values);
+        self.f.begin(elsewhere);
+    }
+
+    /// Asks for what threads that come later read: as many bytes as all lanes do, behind theirs.
+    fn prefetch(&mut self, message: &Lanes, at: &Value, bytes: usize) {
+        if message.memory == Memory::Local || message.write {
+            return;
+        }
+        let [read, keep, data] = [0, 3, 1].map(|value| Value::int(I32, value));
+        for line in (0..bytes).step_by(LINE) {
+            let ahead = self.f.at(at, PREFETCHED + line);
+            self.f.intrinsic_line("prefetch", ".p0", &[&ahead, &read, &keep, &data]);
+        }
+    }
+
+    /// Reads or writes all lanes, one behind the other. The values are as wide as in the registers.
+    fn access_all(
+        &mut self,
+        message: &Lanes,
+        at: &Value,
+        lanes: u32,
+        mask: Option<&Value>,
+        data: &[Value],
+    ) -> Vec<Value> {
+        let count = message.components.len() as u32;
+        let one = Ty::int(message.size as u32 * 8, lanes);
+        let all = Ty { lanes: lanes * count, ..one };
+        let alignment = message.alignment.min(message.size);
+        let how = how(message);
+        if message.write {
+            let value = self.interleaved(data);
+            match mask {
+                Some(mask) => {
+                    let suffix = format!(".{}.p0", all.mangled());
+                    let align = Value::int(I32, alignment as u64);
+                    self.f.intrinsic_line("masked.store", &suffix, &[&value, at, &align, mask]);
+                }
+                None => self.f.store(&value, at, &how),
+            }
+            return Vec::new();
+        }
+        let value = match mask {
+            Some(mask) => {
+                let suffix = format!(".{}.p0", all.mangled());
+                let (align, none) = (Value::int(I32, alignment as u64), Value::int(all, 0));
+                self.f.intrinsic("masked.load", &suffix, all, &[at, &align, mask, &none])
+            }
+            None => self.f.load(all, at, &how),
+        };
+        self.components_of(message, &value, lanes)
+    }
+
+    /// The components of what was read lane by lane, as wide as in the registers.
+    fn components_of(&mut self, message: &Lanes, value: &Value, lanes: u32) -> Vec<Value> {
+        let count = message.components.len() as u32;
+        (0..count)
+            .map(|k| {
+                let order: Vec<u32> = (0..lanes).map(|lane| lane * count + k).collect();
+                let own = if count == 1 { value.clone() } else { self.f.shuffle(value, None, &order) };
+                self.f.resize(&own, message.slot as u32 * 8, false)
+            })
+            .collect()
+    }
+
+    /// Components of all lanes, lane by lane.
+    pub(super) fn interleaved(&mut self, data: &[Value]) -> Value {
+        if data.len() == 1 {
+            return data[0].clone();
+        }
+        let lanes = data[0].ty.lanes;
+        let all = self.concatenated(data.to_vec());
+        let count = data.len() as u32;
+        let order: Vec<u32> = (0..lanes * count).map(|n| n % count * lanes + n / count).collect();
+        self.f.shuffle(&all, None, &order)
+    }
+
+    /// Vectors of one type, one behind the other; what is missing to a power of two is anything.
+    fn concatenated(&mut self, mut parts: Vec<Value>) -> Value {
+        while parts.len() > 1 {
+            let pairs: Vec<Value> = parts
+                .chunks(2)
+                .map(|pair| {
+                    let other = pair.get(1).cloned().unwrap_or_else(|| Value::poison(pair[0].ty));
+                    let order: Vec<u32> = (0..pair[0].ty.lanes * 2).collect();
+                    self.f.shuffle(&pair[0], Some(&other), &order)
+                })
+                .collect();
+            parts = pairs;
+        }
+        parts.swap_remove(0)
+    }
+
+    /// Several components of each lane as one access, if lanes are `step` bytes apart.
+    pub(super) fn strided(&mut self, access: &mut LaneAccess<'_>, step: usize) {
+        let message = access.message;
+        let (lanes, count) = (access.addresses.lanes(), message.components.len());
+        if count == 1 || !message.is_whole() || !step.is_multiple_of(message.alignment) {
+            return;
+        }
+        let disabled = if message.write { Disabled::None } else { Disabled::LeftOut };
+        let bytes = (lanes as usize - 1) * step + message.span();
+        let (at, elsewhere) = self.begin_row(access, step, bytes, disabled);
+        let at = self.f.at(&at, message.components[0].0);
+        self.prefetch(message, &at, lanes as usize * step);
+        let one = Ty::int(message.size as u32 * 8, count as u32);
+        let how = how(message);
+        let values = if message.write {
+            let value = self.interleaved(&access.data);
+            for lane in 0..lanes {
+                let order: Vec<u32> = (lane * one.lanes..(lane + 1) * one.lanes).collect();
+                let own = self.f.shuffle(&value, None, &order);
+                let place = self.f.at(&at, lane as usize * step);
+                self.f.store(&own, &place, &how);
+            }
+            Vec::new()
+        } else if step == message.size {
+            // Each component of all lanes is one access.
+            let row = Ty { lanes, ..one };
+            let component = |k| {
+                let place = self.f.at(&at, k * step);
+                let value = self.f.load(row, &place, &how);
+                self.f.resize(&value, message.slot as u32 * 8, false)
+            };
+            (0..count).map(component).collect()
+        } else {
+            let lane = |lane| {
+                let place = self.f.at(&at, lane as usize * step);
+                self.f.load(one, &place, &how)
+            };
+            let parts = (0..lanes).map(lane).collect();
+            let value = self.concatenated(parts);
+            self.components_of(message, &value, lanes)
+        };
+        access.ways.add(self, values);
+        self.f.begin(elsewhere);
+    }
+
+    /// The only lane's access.
+    pub(super) fn alone(&mut self, access: &mut LaneAccess<'_>) {
+        let message = access.message;
+        let (at, elsewhere) = self.begin_row(access, 0, message.span(), Disabled::LeftOut);
+        let values = if message.write {
+            for ((inner, _), value) in message.components.iter().zip(&access.data) {
+                let at = self.f.at(&at, *inner);
+                self.f.store(value, &at, &how(message));
+            }
+            Vec::new()
+        } else {
+            self.components_at(message, &at)
+        };
+        access.ways.add(self, values);
+        self.f.begin(elsewhere);
+    }
+
+    /// One read for all lanes, if they have one address.
+    pub(super) fn uniform(&mut self, access: &mut LaneAccess<'_>) {
+        let message = access.message;
+        let (at, elsewhere) = self.begin_row(access, 0, message.span(), Disabled::LeftOut);
+        let values = self.components_at(message, &at);
+        let lanes = access.addresses.lanes();
+        let values = values.iter().map(|value| self.f.splat(value, lanes)).collect();
+        access.ways.add(self, values);
+        self.f.begin(elsewhere);
+    }
+
+    /// The components at one place.
+    pub(super) fn components_at(&mut self, message: &Lanes, at: &Value) -> Vec<Value> {
+        let how = how(message);
+        let read = |(inner, _): &(usize, usize)| {
+            let at = self.f.at(at, *inner);
+            let value = self.f.load(Ty::int(message.size as u32 * 8, 1), &at, &how);
+            self.f.resize(&value, message.slot as u32 * 8, false)
+        };
+        message.components.iter().map(read).collect()
+    }
+}

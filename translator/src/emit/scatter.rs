@@ -1,0 +1,81 @@
+//! Lanes whose addresses are anywhere.
+
+use super::Emitter;
+use super::memory::{LaneAccess, Reach};
+use crate::ir::{I32, Scalar, Ty, Value};
+use crate::message::Lanes;
+
+impl Emitter<'_> {
+    /// Each lane for itself, if all are inside.
+    pub(super) fn scattered(&mut self, access: &mut LaneAccess<'_>) {
+        let LaneAccess { message, reach, addresses, mask, .. } = access;
+        let (lanes, addresses) = (addresses.lanes(), &addresses.all);
+        let start = self.f.splat(&reach.start, lanes);
+        let offsets = self.f.binary("sub", addresses, &start);
+        let inside = self.inside(reach, &offsets, message.span());
+        let aligned = self.aligned(addresses, message.alignment);
+        let mut holds = self.both(&inside, aligned.as_ref());
+        if let Some(mask) = mask {
+            holds = self.or_not(&holds, mask);
+        }
+        let all = self.f.all(&holds);
+        let (here, elsewhere) = (self.f.label(), self.f.label());
+        self.f.branch_likely(&all, here, elsewhere);
+        self.f.begin(here);
+        // A window has no more bytes than 31 bits can count.
+        let offsets = self.f.resize(&offsets, 32, false);
+        let all_lanes = Value::int(Ty::int(1, lanes), 1);
+        let mask = mask.clone().unwrap_or(all_lanes);
+        let values = if message.write {
+            self.scatter(message, reach, &offsets, &mask, &access.data);
+            Vec::new()
+        } else {
+            let gather = |(inner, _): &(usize, usize)| self.gather(message, reach, &offsets, &mask, *inner);
+            message.components.iter().map(gather).collect()
+        };
+        access.ways.add(self, values);
+        self.f.begin(elsewhere);
+    }
+
+    /// One component of each lane.
+    fn gather(
+        &mut self,
+        message: &Lanes,
+        reach: &Reach,
+        offsets: &Value,
+        mask: &Value,
+        inner: usize,
+    ) -> Value {
+        let host = self.f.at(&reach.host, inner);
+        let places = self.places_at(&host, offsets);
+        let ty = Ty::int(message.size as u32 * 8, offsets.ty.lanes);
+        let suffix = format!(".{}.{}", ty.mangled(), places.ty.mangled());
+        let align = Value::int(I32, message.alignment.min(message.size) as u64);
+        let none = Value::int(ty, 0);
+        let value = self.f.intrinsic("masked.gather", &suffix, ty, &[&places, &align, mask, &none]);
+        self.f.resize(&value, message.slot as u32 * 8, false)
+    }
+
+    /// All components, lane by lane, so that where lanes overlap the last one's stay, as the interpreter has it.
+    fn scatter(&mut self, message: &Lanes, reach: &Reach, offsets: &Value, mask: &Value, data: &[Value]) {
+        let count = message.components.len() as u32;
+        let value = self.interleaved(data);
+        let (mut offsets, mut mask) = (offsets.clone(), mask.clone());
+        if count > 1 {
+            let order: Vec<u32> = (0..value.ty.lanes).map(|n| n / count).collect();
+            offsets = self.f.shuffle(&offsets, None, &order);
+            mask = self.f.shuffle(&mask, None, &order);
+        }
+        let inner = Value::ints(offsets.ty, |n| message.components[(n % count) as usize].0 as u64);
+        let offsets = self.f.binary("add", &offsets, &inner);
+        let places = self.places_at(&reach.host.clone(), &offsets);
+        let suffix = format!(".{}.{}", value.ty.mangled(), places.ty.mangled());
+        let align = Value::int(I32, message.alignment.min(message.size) as u64);
+        self.f.intrinsic_line("masked.scatter", &suffix, &[&value, &places, &align, &mask]);
+    }
+
+    pub(super) fn places_at(&mut self, host: &Value, offsets: &Value) -> Value {
+        let pointers = Ty { scalar: Scalar::Pointer, lanes: offsets.ty.lanes };
+        self.f.value(pointers, &format!("getelementptr i8, {}, {}", host.typed(), offsets.typed()))
+    }
+}
