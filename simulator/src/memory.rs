@@ -469,14 +469,20 @@ impl HostRange<'_> {
 
     /// Does it begin with these bytes?
     pub fn starts_with(&self, bytes: &[u8]) -> bool {
-        // Copied in pieces: a reference to memory that others write to would be unsound.
-        let mut piece = [0; 256];
-        bytes.len() <= self.length
-            && bytes.chunks(piece.len()).enumerate().all(|(index, expected)| {
-                let piece = &mut piece[..expected.len()];
-                self.read(index * 256, piece);
-                piece == expected
-            })
+        if bytes.len() > self.length {
+            return false;
+        }
+        // Word by word: a reference to memory that others write to would be unsound.
+        let (words, rest) = bytes.as_chunks::<8>();
+        words.iter().enumerate().all(|(index, word)| self.word(8 * index) == *word)
+            && rest.iter().enumerate().all(|(index, byte)| self.word(8 * words.len() + index) == [*byte])
+    }
+
+    /// Some bytes from `offset` on, which the caller has checked.
+    fn word<const N: usize>(&self, offset: usize) -> [u8; N] {
+        debug_assert!(offset + N <= self.length);
+        // SAFETY: within the range, which was checked against its object.
+        unsafe { self.host.add(offset).cast::<[u8; N]>().read_volatile() }
     }
 
     /// Copies from `offset` on into `out`. Panics beyond the end.
