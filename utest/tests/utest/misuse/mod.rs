@@ -4,6 +4,7 @@ mod callbacks;
 mod handles;
 mod processes;
 mod random;
+mod refusals;
 mod threads;
 mod values;
 mod world;
@@ -27,6 +28,7 @@ pub fn cases() -> Vec<Case> {
         undefined("misuse_argument_released_before_launch", handles::argument_released),
         undefined("misuse_handles_in_lists", handles::in_lists),
         undefined("misuse_other_context", handles::other_context),
+        Case::of_gencl("others accept some", "misuse_refused_calls", refusals::all),
         Case::of_gencl("others accept some", "misuse_overflowing_ranges", values::ranges),
         undefined("misuse_overflowing_rectangles", values::rectangles),
         undefined("misuse_overflowing_index_spaces", values::index_spaces),
