@@ -340,14 +340,22 @@ impl<P> HostPointer<P> {
         unsafe { HostMemory::new(self.address.cast(), length) }
     }
 
+    /// The first `length` bytes during a call, `None` for null.
+    ///
+    /// # Safety
+    /// `length` bytes are what the specification asks the application to have there, and nobody writes them until the result is dropped.
+    pub unsafe fn bytes(&self, length: usize) -> Option<&[u8]> {
+        // SAFETY: not null, and the caller vouches for the length and for the time.
+        (!self.is_null()).then(|| unsafe { std::slice::from_raw_parts(self.address.cast::<u8>(), length) })
+    }
+
     /// A copy of the first `length` bytes, `None` for null.
     ///
     /// # Safety
     /// `length` bytes are what the specification asks the application to have there.
     pub unsafe fn to_vec(&self, length: usize) -> Option<Vec<u8>> {
-        // SAFETY: not null, and the caller vouches for the length.
-        (!self.is_null())
-            .then(|| unsafe { std::slice::from_raw_parts(self.address.cast::<u8>(), length) }.to_vec())
+        // SAFETY: the caller vouches for the length, and the bytes are copied at once.
+        unsafe { self.bytes(length) }.map(<[u8]>::to_vec)
     }
 }
 

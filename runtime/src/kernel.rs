@@ -5,6 +5,7 @@ use std::sync::{Arc, Weak};
 
 use gencl_program::{Access, Argument, ArgumentKind};
 use parking_lot::Mutex;
+use smallvec::SmallVec;
 
 use crate::program::Executable;
 use crate::{
@@ -32,7 +33,8 @@ pub enum ArgumentValue<'a> {
 /// references to its arguments, as the application could not take them back (specification of `clSetKernelArg`).
 #[derive(Clone, Debug)]
 enum Setting {
-    Bytes(Box<[u8]>),
+    /// Most are scalars and short vectors, which are kept without an allocation.
+    Bytes(SmallVec<[u8; 16]>),
     Null,
     Buffer(Weak<Buffer>),
     Shared(usize, Weak<SharedMemory>),

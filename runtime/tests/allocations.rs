@@ -1,10 +1,11 @@
-//! A launch allocates nothing once everything is warm.
+//! A launch allocates nothing once everything is warm, nor does setting a number that it is given.
 
 mod setup;
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
+use gencl_runtime::ArgumentValue;
 use setup::{Setup, line};
 
 struct Counting;
@@ -57,6 +58,7 @@ fn count() {
     let buffer = setup.buffer(16);
     let kernel = setup.kernel("ids", Some(&buffer), 1);
     let launch = || {
+        kernel.set_argument(1, ArgumentValue::Bytes(&2u32.to_ne_bytes())).unwrap();
         setup.launch(&kernel, line(16, Some(16)));
     };
     let finish = || setup.queue.finish().unwrap();

@@ -32,9 +32,9 @@ fn set_kernel_arg(
             // memory object.
             check_size(argument, size, argument.size as usize)?;
             // CL_INVALID_ARG_VALUE if arg_value specified is not a valid value.
-            // SAFETY: the application has arg_size bytes there.
-            let bytes = unsafe { value.to_vec(size) }.ok_or_else(|| invalid(argument, "needs a value"))?;
-            kernel.runtime.set_argument(index, ArgumentValue::Bytes(&bytes))
+            // SAFETY: the application has arg_size bytes there, for as long as the call takes.
+            let bytes = unsafe { value.bytes(size) }.ok_or_else(|| invalid(argument, "needs a value"))?;
+            kernel.runtime.set_argument(index, ArgumentValue::Bytes(bytes))
         }
         ArgumentKind::GlobalPointer | ArgumentKind::ConstantPointer => {
             // CL_INVALID_ARG_SIZE if the argument is a memory object and arg_size != sizeof(cl_mem).
