@@ -108,7 +108,7 @@ fn is_row(access: &Access, variable: usize, variables: &Variables, affine: Optio
     let start = variables.all[variable].start;
     usize::from(access.size) == size
         && (usize::from(access.at[0]) - start).is_multiple_of(size)
-        && access.at.windows(2).all(|pair| usize::from(pair[1] - pair[0]) == size)
+        && access.at.windows(2).all(|pair| usize::from(pair[1]) == usize::from(pair[0]) + size)
 }
 
 /// Is the result affine because the sources are, without an exception?

@@ -106,6 +106,11 @@ impl Emitter<'_> {
         let active = self.dword(&place);
         let left = self.f.binary("and", &active, &others);
         self.f.store(&left, &place, FILE);
+        self.wait_at(at, channels);
+    }
+
+    /// Has channels that are not enabled wait at an instruction.
+    pub(super) fn wait_at(&mut self, at: usize, channels: &Value) {
         let target = self.flow.block_at(at).and_then(|block| self.flow.target(block));
         // A thread that never gets to a place never enables what waits there.
         if let Some(target) = target {

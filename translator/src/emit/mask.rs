@@ -157,11 +157,15 @@ impl Emitter<'_> {
             None => bits.clone(),
         };
         let bits = wide(self, &bits);
-        let old = self.dword(&place);
-        let ones = Value::int(I32, u64::MAX);
-        let others = self.f.binary("xor", &where_to, &ones);
+        self.merge_flags(&place, &where_to, &bits);
+    }
+
+    /// Makes flags `bits` where they are to change; the others of the register stay.
+    pub(super) fn merge_flags(&mut self, place: &Value, changed: &Value, bits: &Value) {
+        let old = self.dword(place);
+        let others = self.f.binary("xor", changed, &Value::int(I32, u64::MAX));
         let kept = self.f.binary("and", &old, &others);
-        let new = self.f.binary("or", &kept, &bits);
-        self.f.store(&new, &place, FILE);
+        let new = self.f.binary("or", &kept, bits);
+        self.f.store(&new, place, FILE);
     }
 }

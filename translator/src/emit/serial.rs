@@ -118,15 +118,6 @@ impl<'a> Emitter<'a> {
         self.labels[header] = begin;
     }
 
-    /// Has channels that have left the loop wait behind it.
-    fn wait_at(&mut self, exit: usize, channels: &Value) {
-        let Some(target) = self.flow.block_at(exit).and_then(|block| self.flow.target(block)) else { return };
-        let place = self.waiting[target].clone();
-        let waiting = self.dword(&place);
-        let more = self.f.binary("or", &waiting, channels);
-        self.f.store(&more, &place, FILE);
-    }
-
     /// Copies what lanes have computed back to the variables.
     fn take_back(&mut self, shared: &Shared) {
         for variable in &shared.live_out {
@@ -267,12 +258,8 @@ impl<'a> Emitter<'a> {
             let shift = self.bit_of_lane(*word, lane);
             let bit = self.dword(own_place);
             let bit = self.f.binary("shl", &bit, &shift);
-            let hole = self.f.binary("shl", &Value::int(I32, 1), &shift);
-            let others = self.f.binary("xor", &hole, &Value::int(I32, u64::MAX));
-            let flags = self.dword(&place);
-            let kept = self.f.binary("and", &flags, &others);
-            let new = self.f.binary("or", &kept, &bit);
-            self.f.store(&new, &place, FILE);
+            let own = self.f.binary("shl", &Value::int(I32, 1), &shift);
+            self.merge_flags(&place, &own, &bit);
         }
     }
 
