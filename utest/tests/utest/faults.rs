@@ -144,6 +144,9 @@ fn buffer_sizes() -> Outcome {
     Ok(())
 }
 
+/// A card has one error state: of two faults at the same time one is lost.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
 /// What context callbacks said.
 static REASONS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
@@ -158,6 +161,7 @@ unsafe extern "C" fn on_error(text: *const c_char, _info: *const c_void, _size: 
 /// Runs a kernel that can't end well in a context of its own; the reason given must contain `words`. Then
 /// another queue of the same context and another context still work.
 fn fails(source: &str, words: &str) -> Outcome {
+    let _turn = ONE_AT_A_TIME.lock();
     let gpu = Gpu::get()?;
     let context = Context::from_devices(&[gpu.device.id()], &[], Some(on_error), std::ptr::null_mut())
         .map_err(|error| error.to_string())?;
