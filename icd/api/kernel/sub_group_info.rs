@@ -42,8 +42,7 @@ fn get_kernel_sub_group_info(
             info.value(width)
         }
         CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE => {
-            let items: usize = local_size(input_size, &input)?.iter().product();
-            info.value(items.div_ceil(width))
+            info.value(items(&local_size(input_size, &input)?).div_ceil(width))
         }
         CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT => {
             // CL_INVALID_VALUE if the size in bytes specified by input_value_size is not valid.
@@ -75,6 +74,11 @@ fn local_size(size: usize, input: &HostPointer<*const c_void>) -> CLResult<Vec<u
     }
 }
 
+/// Work-items of a local size; the largest number when there are more.
+fn items(size: &[usize]) -> usize {
+    size.iter().fold(1, |items: usize, size| items.saturating_mul(*size))
+}
+
 fn words<const N: usize>(input: &HostPointer<*const c_void>) -> CLResult<[usize; N]> {
     // SAFETY: the caller has compared the size that the application says with `N` words.
     let words = unsafe { input.to_words() };
@@ -87,7 +91,7 @@ fn size_of_groups(kernel: &Kernel, count: usize, width: usize, largest: usize) -
         Some(required) => required.map(|size| size as usize),
         None => [count.saturating_mul(width), 1, 1],
     };
-    let items: usize = size.iter().product();
+    let items = items(&size);
     let fits = count > 0 && items <= largest && items.div_ceil(width) == count;
     if fits { size } else { [0; 3] }
 }

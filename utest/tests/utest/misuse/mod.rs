@@ -32,6 +32,7 @@ pub fn cases() -> Vec<Case> {
         Case::of_gencl("others accept some", "misuse_overflowing_ranges", values::ranges),
         undefined("misuse_overflowing_rectangles", values::rectangles),
         undefined("misuse_overflowing_index_spaces", values::index_spaces),
+        undefined("misuse_overflowing_sub_group_counts", values::sub_group_counts),
         undefined("misuse_unaligned_pointers", values::unaligned),
         undefined("misuse_null_pointers", values::null_pointers),
         undefined("misuse_unmap", values::unmap),

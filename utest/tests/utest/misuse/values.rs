@@ -1,12 +1,14 @@
 //! Sizes that overflow, pointers that are not aligned or null.
 
+use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 
 use gencl_utest::Outcome;
 use opencl_sys::{
     CL_INVALID_BUFFER_SIZE, CL_INVALID_GLOBAL_OFFSET, CL_INVALID_HOST_PTR, CL_INVALID_VALUE,
-    CL_INVALID_WORK_GROUP_SIZE, CL_INVALID_WORK_ITEM_SIZE, CL_MAP_READ, CL_MEM_READ_WRITE,
-    CL_MEM_USE_HOST_PTR, CL_TRUE, cl_buffer_region, cl_event, cl_int,
+    CL_INVALID_WORK_GROUP_SIZE, CL_INVALID_WORK_ITEM_SIZE, CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE,
+    CL_MAP_READ, CL_MEM_READ_WRITE, CL_MEM_USE_HOST_PTR, CL_SUCCESS, CL_TRUE, cl_buffer_region, cl_event,
+    cl_int,
 };
 
 use super::World;
@@ -132,6 +134,24 @@ pub fn rectangles() -> Outcome {
             if codes.iter().any(|found| *found >= 0) {
                 return Err(format!("{what}: {codes:?}"));
             }
+        }
+    }
+    world.works()
+}
+
+/// Local sizes with more work-items than numbers reach have very many sub-groups.
+pub fn sub_group_counts() -> Outcome {
+    let world = World::new()?;
+    for local in [[1 << 62, 4, 1], [1 << 32, 1 << 32, 1], [MAX; 3]] {
+        let (mut count, bytes) = (0usize, size_of_val(&local));
+        let (input, to, room): (_, *mut c_void, _) =
+            (local.as_ptr().cast(), (&raw mut count).cast(), size_of::<usize>());
+        let (ask, name) = (world.api.clGetKernelSubGroupInfo, CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE);
+        // SAFETY: three numbers, and room for one.
+        let found = unsafe { ask(world.kernel, world.device, name, bytes, input, room, to, null_mut()) };
+        code(found, CL_SUCCESS, &format!("{local:?}"))?;
+        if count < 1 << 56 {
+            return Err(format!("{local:?} has {count} sub-groups"));
         }
     }
     world.works()
