@@ -56,7 +56,7 @@ fn main() {
     let all = Settings::default().workers;
     for workers in if all > 1 { vec![1, all] } else { vec![1] } {
         for engine in [EngineChoice::Interpret, EngineChoice::Translate] {
-            let code = Translation { interpreted: 0, ..fake::group(nothing) };
+            let code = Translation { interpreted: Vec::new(), ..fake::group(nothing) };
             let translator = Translator::new(Ok(code), Duration::ZERO);
             let translations = Some(Source(translator));
             measure(Settings { workers, engine, translations, ..Settings::default() });

@@ -9,7 +9,7 @@ use gencl_simulator::translated::abi::Pattern;
 
 use crate::access::Access;
 use crate::hints::{self, Stride};
-use crate::native::{Integer, Native};
+use crate::native::{self, Integer, Native};
 use crate::plan::{Plan, Step};
 use crate::variables::{Variable, Variables};
 
@@ -120,6 +120,9 @@ fn is_exact(
     native: Native,
 ) -> bool {
     let op = &plan.ops[index];
+    if !native::is_by_channel(op) {
+        return false;
+    }
     if op.condition.is_some() && !matches!(native, Native::Extreme { .. }) || op.predicate.is_some() {
         return false;
     }

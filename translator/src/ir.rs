@@ -108,6 +108,11 @@ impl Value {
         Value::ints(ty, |_| value)
     }
 
+    /// All elements the same integer, of any number of bits.
+    pub fn signed(ty: Ty, value: i128) -> Value {
+        Value { ty, text: constant(ty, &[value.to_string()]).into() }
+    }
+
     /// Integers by lane.
     pub fn ints(ty: Ty, value: impl Fn(u32) -> u64) -> Value {
         let bits = ty.scalar.bits();

@@ -57,6 +57,14 @@ const STRAIGHT: usize = 4;
 /// # Errors
 /// Why it cannot be translated.
 pub fn translate(request: &Request) -> Answer {
+    translate_with(request, host::Effort::Full)
+}
+
+/// The same with no more of LLVM's effort than `most`.
+///
+/// # Errors
+/// Why it cannot be translated.
+pub fn translate_with(request: &Request, most: host::Effort) -> Answer {
     let written = to_ir(request).map_err(|refused| refused.0)?;
     let times = if written.blocks < FEW_BLOCKS { STRAIGHT } else { 1 };
     let effort = match written.ir.len() {
@@ -64,7 +72,7 @@ pub fn translate(request: &Request) -> Answer {
             return Err(format!("{bytes} bytes of IR are more than {}", MAX_IR * times));
         }
         bytes if bytes > MUCH_IR * times => host::Effort::Little,
-        _ => host::Effort::Full,
+        _ => most,
     };
     let object = host::compile(&written.ir, effort)?;
     Ok(Translation { object, ..written.translation })

@@ -8,7 +8,6 @@ use gencl_simulator::eu::op::Op;
 use gencl_simulator::translated::abi::Variant;
 
 use crate::access::{Access, Definition, Effects};
-use crate::native;
 
 /// Bytes of a register.
 const REGISTER: usize = 32;
@@ -195,9 +194,6 @@ fn per_lane(op: &Op, first: usize, size: usize) -> Access {
 /// The host code for a message, if there is any.
 pub fn select(op: &Op, message: &eu::Message, variant: &Variant) -> Option<Message> {
     let kind = message.kind.as_ref()?;
-    if !native::has_plain_predicate(op) {
-        return None;
-    }
     match kind {
         Kind::End if op.predicate.is_none() => Some(Message::End),
         _ if message.end_of_thread => None,

@@ -2,12 +2,13 @@
 //!
 //! The conditions are those under which host numbers give what `eu::compute` defines, bit for bit.
 
-use gencl_isa::{Condition, MathFunction, Opcode, PredicateControl, Type};
+use gencl_isa::{Condition, MathFunction, Opcode, Type};
 use gencl_simulator::dispatch::Rounding;
 use gencl_simulator::eu::compute::shifts_qwords;
+use gencl_simulator::eu::file::ACCUMULATOR;
 use gencl_simulator::eu::functions;
-use gencl_simulator::eu::op::Op;
-use gencl_simulator::eu::operand::{Place, Src, Target};
+use gencl_simulator::eu::op::{Action, Op};
+use gencl_simulator::eu::operand::{Place, Src, Target, is_accumulator};
 
 use crate::modes::{Mode, flushes};
 use crate::{host, plan};
@@ -103,6 +104,30 @@ pub enum Native {
         /// Bits with which it is computed.
         bits: u32,
     },
+    /// A function of integers whose result is exact in so many bits, and then limited or cut to the destination.
+    Whole {
+        /// Which.
+        function: Integer,
+        /// Bits with which it is computed.
+        bits: u32,
+    },
+    /// `cmp` of integers in so many bits.
+    WholeCompare {
+        /// Bits that hold both sources.
+        bits: u32,
+    },
+    /// `dp2`, `dp3`, `dp4`, `dph`
+    Dot,
+    /// `csel` of floats.
+    ChooseFloat {
+        /// In doubles.
+        double: bool,
+    },
+    /// `cmp` and `cmpn` of floats of any types, and of floats with integers, in doubles.
+    CompareFloats {
+        /// What is asked.
+        condition: Condition,
+    },
     /// A function of floats.
     Float {
         /// Which.
@@ -144,11 +169,23 @@ pub enum Integer {
     Bfrev,
     Fbl,
     MultiplyAdd,
+    Copy,
+    MultiplyAccumulate,
+    HighMultiply,
+    AddCarry,
+    SubtractBorrow,
+    Average,
+    Fbh,
+    Choose,
+    Extreme,
     Divide {
         signed: bool,
         remainder: bool,
     },
 }
+
+/// Dwords of both accumulators of integers.
+pub const ACCUMULATOR_DWORDS: usize = 16;
 
 /// Functions of floats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -184,10 +221,14 @@ fn is_small(ty: Type) -> bool {
     !ty.is_float() && ty.size() <= 4
 }
 
-/// The host code for an arithmetic instruction, if there is any.
-pub fn select(op: &Op, mode: Option<Mode>) -> Option<Native> {
+/// The host code for an arithmetic instruction; `accumulators`: see [`accumulators_fit`].
+///
+/// # Errors
+/// Why the interpreter is to execute it.
+pub fn select(op: &Op, mode: Option<Mode>, accumulators: bool) -> Result<Native, &'static str> {
     let direct = op.src.iter().filter(|s| s.is_some()).all(|s| match &s.place {
         Place::Indirect { .. } => true,
+        _ if s.is_accumulator() => true,
         Place::Packed(at) | Place::Scalar(at) if plan::is_address(*at) => true,
         _ => s.offset().is_none_or(plan::is_plain),
     });
@@ -196,25 +237,215 @@ pub fn select(op: &Op, mode: Option<Mode>) -> Option<Native> {
         Target::Direct { offset, stride } if plan::is_address(offset) => {
             stride == op.dst.ty.size() as usize && op.condition.is_none()
         }
-        Target::Direct { offset, .. } => plan::is_plain(offset),
-        Target::Indirect { .. } => false,
+        Target::Direct { offset, .. } => plan::is_plain(offset) || op.dst.is_accumulator(),
+        Target::Indirect { .. } => true,
     };
     let flags = flag_operands_fit(op);
     let flag_bits = op.flag_bit < 64 && u32::from(op.flag_bit % 32) + u32::from(op.lanes) <= 32;
-    if !direct
-        || !target
-        || !flags
-        || !flag_bits
-        || !has_plain_predicate(op)
-        || op.accumulator_write
-        || !halves_fit(op)
-    {
-        return None;
+    let obstacles = [
+        (is_macro(op), "a step of a macro"),
+        (uses_accumulator(op) && !accumulators, "the accumulator"),
+        (!direct || !target || !flags, "an architecture register"),
+        (!flag_bits, "flags of two registers"),
+        (!halves_fit(op), "half floats, which the host does not have"),
+    ];
+    if let Some((_, reason)) = obstacles.iter().find(|(is_there, _)| *is_there) {
+        return Err(reason);
+    }
+    if writes_accumulator(op) {
+        return select_whole(op, mode).ok_or("these types and modifiers");
     }
     select_move(op, mode)
         .or_else(|| select_comparison(op, mode))
         .or_else(|| select_integer(op))
         .or_else(|| select_float(op, mode))
+        .or_else(|| select_whole(op, mode))
+        .or_else(|| select_others(op, mode))
+        .ok_or(if mode.is_none() {
+            "a mode that only run time knows, or such types"
+        } else {
+            "these types and modifiers"
+        })
+}
+
+/// Is it an instruction of the macros for division and roots?
+fn is_macro(op: &Op) -> bool {
+    let function = matches!(op.function, Some(MathFunction::Invm | MathFunction::Rsqrtm));
+    op.opcode == Opcode::Madm || function
+}
+
+/// Does it use the accumulator of its channels without naming it?
+fn uses_implicit_accumulator(op: &Op) -> bool {
+    op.accumulator_write || matches!(op.opcode, Opcode::Mac | Opcode::Mach | Opcode::Addc | Opcode::Subb)
+}
+
+fn writes_accumulator(op: &Op) -> bool {
+    uses_implicit_accumulator(op) || op.dst.is_accumulator()
+}
+
+/// Does it read or write an accumulator, named or not?
+pub fn uses_accumulator(op: &Op) -> bool {
+    writes_accumulator(op) || op.src.iter().any(Src::is_accumulator)
+}
+
+/// Is the result of each channel made of that channel's sources alone, and all that it does?
+pub fn is_by_channel(op: &Op) -> bool {
+    !uses_accumulator(op) && !is_dot(op.opcode)
+}
+
+/// Does an opcode add products of four channels?
+pub fn is_dot(opcode: Opcode) -> bool {
+    matches!(opcode, Opcode::Dp2 | Opcode::Dp3 | Opcode::Dp4 | Opcode::Dph)
+}
+
+/// Can all uses of the accumulators in a kernel be host code? They are, or none is: the interpreter has whole values of its own. Those of
+/// host code are integers of dwords, of up to 16 channels; what is shown is always the low part of the whole value.
+pub fn accumulators_fit<'a>(ops: impl IntoIterator<Item = (&'a Op, Option<Mode>)>) -> bool {
+    ops.into_iter()
+        .filter(|(op, _)| matches!(op.action, Action::Execute(_)))
+        .all(|(op, mode)| !is_macro(op) && (!uses_accumulator(op) || accumulator_fits(op, mode)))
+}
+
+fn accumulator_fits(op: &Op, mode: Option<Mode>) -> bool {
+    use Opcode as O;
+    let lanes = usize::from(op.lanes);
+    // An operand of dwords, one after the other, in acc0 and acc1.
+    let dwords = |at: usize, ty: Type, count: usize| {
+        let first = at - ACCUMULATOR;
+        is_dword(ty) && first.is_multiple_of(4) && first / 4 + count <= ACCUMULATOR_DWORDS
+    };
+    let source = |src: &Src| match src.place {
+        Place::Packed(at) => dwords(at, src.ty, lanes),
+        Place::Scalar(at) => dwords(at, src.ty, 1),
+        _ => false,
+    };
+    let named = match op.dst.target {
+        Target::Direct { offset, stride } if op.dst.is_accumulator() => {
+            let shown = !op.saturate && !matches!(op.opcode, O::Cmp | O::Cmpn | O::Sel | O::Csel | O::Math);
+            stride == 4 && dwords(offset, op.dst.ty, lanes) && shown && !uses_implicit_accumulator(op)
+        }
+        _ => true,
+    };
+    let own = matches!(op.opcode, O::Mac | O::Mach | O::Addc | O::Subb);
+    // What it shows of results is what the destination gets.
+    let shown = !op.accumulator_write
+        || matches!(op.opcode, O::Mach | O::Addc | O::Subb)
+        || is_dword(op.dst.ty)
+            && !op.saturate
+            && !matches!(op.opcode, O::Cmp | O::Cmpn | O::Sel | O::Csel | O::Math);
+    let implicit = !uses_implicit_accumulator(op)
+        || lanes <= ACCUMULATOR_DWORDS
+            && is_dword(op.execution_type)
+            && shown
+            && (own || !op.dst.ty.is_float());
+    let float = op.src.iter().any(|src| src.is_some() && src.ty.is_float());
+    let sources = op.src.iter().filter(|src| src.is_accumulator()).all(source);
+    named && implicit && sources && !(float && writes_accumulator(op)) && select(op, mode, true).is_ok()
+}
+
+fn is_dword(ty: Type) -> bool {
+    matches!(ty, Type::D | Type::UD)
+}
+
+/// Integers in as many bits as exact results take.
+fn select_whole(op: &Op, mode: Option<Mode>) -> Option<Native> {
+    use Opcode as O;
+    let sources = || op.src.iter().filter(|s| s.is_some());
+    if sources().any(|s| s.ty.is_float()) {
+        return None;
+    }
+    let qwords = sources().any(|s| s.ty.size() == 8);
+    let signed = op.src[0].ty.is_signed();
+    let function = match op.opcode {
+        O::Mov => Integer::Copy,
+        O::Add => Integer::Add,
+        O::Mul if op.low_multiplier => Integer::MultiplyLow,
+        O::Mul => Integer::Multiply,
+        O::Mad => Integer::MultiplyAdd,
+        O::Mac => Integer::MultiplyAccumulate,
+        O::Mach => Integer::HighMultiply,
+        O::Addc => Integer::AddCarry,
+        O::Subb => Integer::SubtractBorrow,
+        O::Avg => Integer::Average,
+        O::And => Integer::And,
+        O::Or => Integer::Or,
+        O::Xor => Integer::Xor,
+        O::Not => Integer::Not,
+        O::Shl => Integer::ShiftLeft,
+        O::Shr => Integer::ShiftRight,
+        O::Asr => Integer::ShiftRightSigned,
+        O::Lzd => Integer::Lzd,
+        O::Cbit => Integer::Cbit,
+        O::Bfrev => Integer::Bfrev,
+        O::Fbl => Integer::Fbl,
+        O::Fbh => Integer::Fbh,
+        O::Bfe => Integer::Bfe,
+        O::Bfi1 => Integer::Bfi1,
+        O::Bfi2 => Integer::Bfi2,
+        O::Sel if op.condition.is_none() => Integer::Choose,
+        O::Sel | O::Csel => Integer::Extreme,
+        O::Cmp | O::Cmpn => return Some(Native::WholeCompare { bits: if qwords { 128 } else { 64 } }),
+        O::Math => match op.function? {
+            MathFunction::IntDivQuotient => Integer::Divide { signed, remainder: false },
+            MathFunction::IntDivRemainder => Integer::Divide { signed, remainder: true },
+            _ => return None,
+        },
+        _ => return None,
+    };
+    // All but these conditions look at the final bits, and those are the low ones whatever is above them.
+    let cut = matches!(op.condition, None | Some(Condition::Equal | Condition::NotEqual)) && !op.saturate;
+    let product = matches!(function, Integer::Multiply | Integer::MultiplyAdd | Integer::MultiplyAccumulate);
+    // These are numbers of the destination's type.
+    let logic = matches!(function, Integer::And | Integer::Or | Integer::Xor | Integer::Not);
+    let unsigned_qword = op.dst.ty == Type::UQ && (logic || function == Integer::Copy);
+    let modular = product
+        || logic
+        || matches!(
+            function,
+            Integer::Copy | Integer::Add | Integer::ShiftLeft | Integer::MultiplyLow | Integer::Choose
+        );
+    // Sums of which one is signed have no more bits than a qword.
+    let sum = function == Integer::Add && op.execution_type == Type::Q;
+    let unsigned = sources().filter(|s| s.ty == Type::UD).count() > 1;
+    let large = qwords
+        || unsigned_qword
+        || product && (unsigned || function != Integer::Multiply)
+        || function == Integer::ShiftLeft && shifts_qwords(op);
+    let exact = if large && !(cut && modular) && !sum { 128 } else { 64 };
+    let bits = if matches!(function, Integer::HighMultiply | Integer::AddCarry | Integer::SubtractBorrow) {
+        64
+    } else {
+        exact
+    };
+    // Doubles hold what is made of dwords but products and shifted ones.
+    let held = !qwords && !product && function != Integer::ShiftLeft && function != Integer::MultiplyLow;
+    if op.dst.ty.is_float() && (!held || mode.is_none()) {
+        return None;
+    }
+    Some(Native::Whole { function, bits })
+}
+
+/// What is in no other family.
+fn select_others(op: &Op, mode: Option<Mode>) -> Option<Native> {
+    mode?;
+    let sources = || op.src.iter().filter(|s| s.is_some());
+    // Doubles hold all of these.
+    let held = || sources().all(|s| s.ty.is_float() || s.ty.size() <= 4);
+    match (op.opcode, op.condition) {
+        (opcode, condition) if is_dot(opcode) => {
+            let floats = sources().all(|s| is_single(s.ty)) && condition != Some(Condition::Overflow);
+            (floats && op.lanes >= 4).then_some(Native::Dot)
+        }
+        (Opcode::Csel, Some(_)) => {
+            let all = |accepts: fn(Type) -> bool| sources().all(|s| accepts(s.ty)) && accepts(op.dst.ty);
+            let double = all(|ty| ty == Type::DF);
+            (double || all(is_single)).then_some(Native::ChooseFloat { double })
+        }
+        (Opcode::Cmp | Opcode::Cmpn, Some(condition)) => {
+            held().then_some(Native::CompareFloats { condition })
+        }
+        _ => None,
+    }
 }
 
 /// Has the host instructions that convert half floats, if there are any? Without, they stay with the interpreter.
@@ -229,27 +460,20 @@ fn rounds_as_host(mode: Option<Mode>) -> bool {
     mode.is_some_and(|mode| mode.rounding == Rounding::NearestEven)
 }
 
-/// Is the predicate one of align1, or is there none?
-pub fn has_plain_predicate(op: &Op) -> bool {
-    use PredicateControl as P;
-    !op.predicate.is_some_and(|p| {
-        matches!(
-            p.control,
-            P::ReplicateX | P::ReplicateY | P::ReplicateZ | P::ReplicateW | P::Align16Any4H | P::Align16All4H
-        )
-    })
-}
-
 /// Flags as operands: one word or dword of them.
 fn flag_operands_fit(op: &Op) -> bool {
     use gencl_simulator::eu::file::{FLAG, NULL};
     let fits = |at: usize, size: u32| {
-        at < NULL || plan::is_address(at) || op.lanes == 1 && !(size == 8 || at < FLAG && at != NULL)
+        at < NULL
+            || is_accumulator(at)
+            || plan::is_address(at)
+            || op.lanes == 1 && !(size == 8 || at < FLAG && at != NULL)
     };
     op.src.iter().all(|s| s.offset().is_none_or(|at| fits(at, s.ty.size()) || at == NULL))
         && match op.dst.target {
             Target::Direct { offset, .. } => {
-                fits(offset, op.dst.ty.size()) && (offset < NULL || op.condition.is_none())
+                let plain = offset < NULL || op.dst.is_accumulator() || op.condition.is_none();
+                fits(offset, op.dst.ty.size()) && plain
             }
             _ => true,
         }

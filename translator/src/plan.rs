@@ -25,8 +25,8 @@ pub enum Step {
     Message(Message),
     /// `cr0.0` becomes these bits.
     Control(u32),
-    /// The interpreter executes it.
-    Interpret,
+    /// The interpreter executes it, for this reason.
+    Interpret(String),
     /// A branch.
     Branch(Branch),
     /// The thread stops until the others have come to the barrier.
@@ -47,6 +47,8 @@ pub struct Plan<'a> {
     pub variant: &'a Variant,
     /// Registers stay in the thread's register file, because which of them is accessed is known at run time only.
     pub in_memory: bool,
+    /// Host code uses the accumulators, and the interpreter does not.
+    pub accumulators: bool,
 }
 
 impl<'a> Plan<'a> {
@@ -57,16 +59,19 @@ impl<'a> Plan<'a> {
     pub fn new(kernel: &'a Kernel, variant: &'a Variant) -> Result<Plan<'a>, Refused> {
         let ops = kernel.ops();
         let controls = modes::of_kernel(ops, variant.control);
+        let accumulators =
+            native::accumulators_fit(ops.iter().zip(controls.iter().map(|control| control.mode)));
         let mut steps = Vec::with_capacity(ops.len());
         for (index, op) in ops.iter().enumerate() {
-            let step = step(op, controls[index], variant)
+            let step = step(op, controls[index], variant, accumulators)
                 .map_err(|why| Refused(format!("{} at {:#x}: {why}", kernel.text(index), op.offset)))?;
             steps.push(step);
         }
         let effects = ops.iter().zip(&steps).map(|(op, step)| effects(op, step)).collect();
         let in_memory = ops.iter().any(is_indirect);
+        let accumulators = accumulators && ops.iter().any(native::uses_accumulator);
         let modes = controls.iter().map(|control| control.mode.unwrap_or(modes::HOST)).collect();
-        let plan = Plan { ops, steps, effects, modes, variant, in_memory };
+        let plan = Plan { ops, steps, effects, modes, variant, in_memory, accumulators };
         plan.check_barriers()?;
         Ok(plan)
     }
@@ -111,7 +116,7 @@ fn is_indirect(op: &Op) -> bool {
         || matches!(&op.action, Action::Message(m) if m.kind.is_none())
 }
 
-fn step(op: &Op, control: Control, variant: &Variant) -> Result<Step, String> {
+fn step(op: &Op, control: Control, variant: &Variant, accumulators: bool) -> Result<Step, String> {
     Ok(match &op.action {
         Action::Nop => Step::Nothing,
         Action::Refused(fault) => return Err(fault.to_string()),
@@ -120,25 +125,31 @@ fn step(op: &Op, control: Control, variant: &Variant) -> Result<Step, String> {
         Action::Branch(Branch::JumpIndirect | Branch::Call { .. } | Branch::Return) => {
             return Err("where it goes is known at run time only".into());
         }
-        Action::Branch(_) if !native::has_plain_predicate(op) => return Err("a branch of align16".into()),
         Action::Branch(branch) => Step::Branch(*branch),
         Action::Message(m) => match message::select(op, m, variant) {
             Some(message) => Step::Message(message),
             None if m.end_of_thread || matches!(m.kind, Some(Kind::Barrier)) => {
                 return Err("not a message that can end a thread or wait".into());
             }
-            None => Step::Interpret,
+            None => Step::Interpret(format!("{}: no such message in host code", mnemonic(op))),
         },
         Action::Execute(_) if clears_notifications(op) => Step::Nothing,
         Action::Execute(_) if touches(op, &[file::FLOW_CONTROL, file::IP, file::TIMESTAMP]) => {
             return Err("a register that only the interpreter has".into());
         }
-        Action::Execute(_) => match (control.set, native::select(op, control.mode)) {
+        Action::Execute(_) => match (control.set, native::select(op, control.mode, accumulators)) {
             (Some(bits), _) => Step::Control(bits),
-            (None, Some(native)) => Step::Native(native),
-            (None, None) => Step::Interpret,
+            (None, Ok(native)) => Step::Native(native),
+            (None, Err(reason)) => Step::Interpret(format!("{}: {reason}", mnemonic(op))),
         },
     })
+}
+
+/// What an instruction is called, with what makes another of it.
+fn mnemonic(op: &Op) -> String {
+    let function = op.function.map(|function| format!(" {function:?}").to_lowercase()).unwrap_or_default();
+    let saturate = if op.saturate { ".sat" } else { "" };
+    format!("{}{function}{saturate}", op.opcode.info().mnemonic)
 }
 
 /// Is it how compilers reset the notification counter before a barrier? It is 0 there.
@@ -168,14 +179,18 @@ pub fn is_plain(at: usize) -> bool {
 fn effects(op: &Op, step: &Step) -> Effects {
     match step {
         Step::Native(_) => {
-            let sources = op.src.iter().map(|src| Access::of_source(op, src)).collect();
+            let mut sources: Vec<_> = op.src.iter().map(|src| Access::of_source(op, src)).collect();
+            if native::is_dot(op.opcode) {
+                // Read across channels.
+                sources.iter_mut().flatten().for_each(|access| access.owner = None);
+            }
             let partial = op.predicate.is_some() && !op.predicate_is_operand || op.write_lanes != u32::MAX;
             let written = Access::of_destination(op, &op.dst);
             let definitions = written.into_iter().map(|access| Definition { access, partial }).collect();
             Effects { uses: sources, definitions }
         }
         Step::Message(message) => message.effects(op),
-        Step::Interpret => {
+        Step::Interpret(_) => {
             let written = op.writes | native::second_destination(op);
             let partial = |access| Definition { access, partial: true };
             Effects {

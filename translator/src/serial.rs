@@ -16,6 +16,7 @@ use crate::access::Access;
 use crate::flow::Flow;
 use crate::hints::Stride;
 use crate::message::Message;
+use crate::native;
 use crate::plan::{Plan, Step};
 use crate::variables::Variables;
 use crate::words::{self, Operation, Word};
@@ -190,6 +191,7 @@ impl Finder<'_> {
         for index in self.indices() {
             let op = &self.plan.ops[index];
             let fits = match &self.plan.steps[index] {
+                Step::Native(_) if !native::is_by_channel(op) => false,
                 Step::Native(_) if is_scalar(op) => op.predicate.is_none() && op.condition.is_none(),
                 Step::Native(_) => !op.no_mask && op.write_lanes == u32::MAX,
                 Step::Message(Message::Lanes(lanes)) => !lanes.write && !op.no_mask && op.predicate.is_none(),

@@ -143,7 +143,7 @@ pub fn flags_are_read(plan: &Plan<'_>, flow: &Flow, block: usize, first: u8, wid
             let op = &plan.ops[index];
             let own = u64::MAX >> (64 - u32::from(op.lanes)) << op.flag_bit;
             let mut foreign = 0u64;
-            if matches!(plan.steps[index], Step::Interpret) {
+            if matches!(plan.steps[index], Step::Interpret(_)) {
                 foreign = u64::MAX;
             }
             for src in &op.src {

@@ -4,7 +4,7 @@ use gencl_isa::{
     Arf, Branch, Condition, Descriptor, Destination, Extra, Generation, Instruction, Opcode, Operand,
     Predicate, PredicateControl, Region, Register, Send, SharedFunction, Source, Type, encode,
 };
-use gencl_simulator::translated::abi::{Pattern, Request, VERSION, Variant};
+use gencl_simulator::translated::abi::{Interpreted, Pattern, Request, VERSION, Variant};
 use gencl_translator::{Refused, Written, to_ir};
 
 const SCALAR: Region = Region::SCALAR;
@@ -103,7 +103,7 @@ fn lanes_that_follow_each_other_are_one_access() {
     let consecutive = written(&body, Pattern::Consecutive).unwrap();
     assert!(!consecutive.ir.contains("masked.gather"), "{}", consecutive.ir);
     assert_eq!(consecutive.translation.windows, 1);
-    assert_eq!(consecutive.translation.interpreted, 0);
+    assert_eq!(consecutive.translation.interpreted, []);
     let uniform = written(&body, Pattern::Uniform).unwrap();
     assert!(!uniform.ir.contains("masked.gather"));
     let any = written(&body, Pattern::Any).unwrap();
@@ -166,13 +166,33 @@ fn a_kernel_that_waits_has_a_function_of_one_thread() {
 fn what_the_host_computes_otherwise_is_interpreted() {
     let double = |to| instruction(Opcode::Add, 4, (to, Type::DF), &[grf(2, 0, FOUR, Type::DF); 2]);
     let mut rounded = request(&[double(3)], Pattern::Any);
-    assert_eq!(to_ir(&rounded).unwrap().translation.interpreted, 0);
+    assert_eq!(to_ir(&rounded).unwrap().translation.interpreted, []);
     rounded.variant.control = 1 << 4;
-    assert_eq!(to_ir(&rounded).unwrap().translation.interpreted, 1);
+    assert_eq!(to_ir(&rounded).unwrap().translation.interpreted.len(), 1);
     let mut overflow =
-        instruction(Opcode::Add, 8, (3, Type::D), &[grf(2, 0, ROW, Type::D), grf(2, 0, ROW, Type::D)]);
+        instruction(Opcode::Add, 8, (3, Type::F), &[grf(2, 0, ROW, Type::F), grf(2, 0, ROW, Type::F)]);
     overflow.condition = Some(Condition::Overflow);
-    assert_eq!(written(&[overflow], Pattern::Any).unwrap().translation.interpreted, 1);
+    let left = written(&[overflow], Pattern::Any).unwrap().translation.interpreted;
+    assert_eq!(left, [Interpreted { instruction: 0, reason: "add: these types and modifiers".into() }]);
+}
+
+/// The interpreter has accumulators of its own, so that host code has all of a kernel, or none.
+#[test]
+fn accumulators_of_dwords_are_host_code() {
+    let row = |ty| [grf(2, 0, ROW, ty), grf(1, 0, ROW, ty)];
+    let multiply = |ty| {
+        let mut low = instruction(Opcode::Mul, 8, (0, ty), &row(ty));
+        low.destination.register = Register::Arf(Arf::Accumulator(0));
+        let mut high = instruction(Opcode::Mach, 8, (4, ty), &row(ty));
+        high.accumulator_write = true;
+        [low, high]
+    };
+    let left = |body: &[Instruction]| written(body, Pattern::Any).unwrap().translation.interpreted;
+    assert_eq!(left(&multiply(Type::UD)), []);
+    let words = [multiply(Type::D), multiply(Type::W)].concat();
+    let left = left(&words);
+    assert_eq!(left.iter().map(|left| left.instruction).collect::<Vec<_>>(), [0, 1, 2, 3]);
+    assert!(left.iter().all(|left| left.reason.ends_with(": the accumulator")), "{left:?}");
 }
 
 #[test]
@@ -188,7 +208,7 @@ fn atomic_operations_are_the_hosts() {
     let ir = |i| {
         let body = [copy, shift, addresses(8), data(10), data(11), i];
         let found = written(&body, Pattern::Any).unwrap();
-        assert_eq!((found.translation.interpreted, found.translation.windows), (0, 1));
+        assert_eq!((found.translation.interpreted.len(), found.translation.windows), (0, 1));
         found.ir
     };
     let sum = ir(atomic(None, 3, 7));
@@ -202,7 +222,7 @@ fn half_floats_are_extended_and_rounded_once() {
     let half = |n| grf(n, 0, ROW, Type::HF);
     let ir = |i| {
         let found = written(&[i], Pattern::Any).unwrap();
-        assert_eq!(found.translation.interpreted, 0);
+        assert_eq!(found.translation.interpreted, []);
         found.ir
     };
     let sum = ir(instruction(Opcode::Add, 8, (3, Type::HF), &[half(2), half(2)]));

@@ -8,7 +8,7 @@ use gencl_isa::{Condition, MathFunction, Opcode, Type};
 use super::compute::{Inputs, compute};
 use super::file::{ACCUMULATOR, GRF_BYTES, GRF_COUNT, grf_mask};
 use super::op::{Op, Trap};
-use super::operand::{MAX_LANES, Place, Src, Target, address_word, is_accumulator, low_bits};
+use super::operand::{MAX_LANES, Place, Src, Target, address_word, full_mask, is_accumulator, low_bits};
 use super::thread::{Thread, holds};
 use super::value::Value;
 use crate::dispatch::GRF_SIZE;
@@ -20,9 +20,11 @@ pub type Bits = [u64; MAX_LANES];
 /// Executes an instruction for the channels of `mask`.
 pub fn execute(thread: &mut Thread, op: &Op, mask: u32) -> Result<(), Trap> {
     let mut raw = [[0; MAX_LANES]; 3];
+    // Dot products read other channels, enabled or not.
+    let read = if is_dot(op.opcode) { full_mask(usize::from(op.lanes)) } else { mask };
     for (bits, src) in raw.iter_mut().zip(&op.src) {
         if src.is_some() {
-            gather(thread, op, src, mask, bits)?;
+            gather(thread, op, src, read, bits)?;
         }
     }
     if op.opcode == Opcode::Math && matches!(op.function, Some(MathFunction::IntDivQuotientRemainder)) {
@@ -41,9 +43,15 @@ pub fn execute(thread: &mut Thread, op: &Op, mask: u32) -> Result<(), Trap> {
         }
         if let Some(copied) = copied_bits(op, &raw, lane, selected >> lane & 1 != 0) {
             results[lane] = copied;
-            wide[lane] = copied as i64;
             let value = Value::from_bits(copied, op.dst.ty, thread.float);
+            wide[lane] = match value {
+                Value::Integer(value) => value as i64,
+                Value::Float(_) => copied as i64,
+            };
             conditions |= u32::from(condition(op, value, copied)) << lane;
+            if op.accumulator_write {
+                set_accumulator(thread, op, lane, wide[lane], copied, false);
+            }
             continue;
         }
         let inputs = Inputs {
@@ -77,6 +85,11 @@ pub fn execute(thread: &mut Thread, op: &Op, mask: u32) -> Result<(), Trap> {
 /// The conditional modifier of these chooses what they do; they write no flags.
 pub fn condition_is_operation(opcode: Opcode) -> bool {
     matches!(opcode, Opcode::Sel | Opcode::Csel)
+}
+
+/// Does an opcode add products of four channels?
+fn is_dot(opcode: Opcode) -> bool {
+    matches!(opcode, Opcode::Dp4 | Opcode::Dph | Opcode::Dp3 | Opcode::Dp2)
 }
 
 /// A raw move: the bits as they are ("mov", "sel": same types, no modifier, no saturation).

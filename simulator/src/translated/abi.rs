@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 /// The version of everything in this file.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// `fn(*mut Frame) -> u32`: executes all threads of the work-group. Kernels that never wait have it. Returns 0, or
 /// [`FAULT`].
@@ -146,8 +146,17 @@ pub struct Translation {
     pub windows: u32,
     /// The kernel waits: the object has [`THREAD`], else [`GROUP`].
     pub waits: bool,
-    /// Instructions that [`Frame::execute`] executes.
-    pub interpreted: u32,
+    /// Instructions that [`Frame::execute`] executes whenever they come, ascending.
+    pub interpreted: Vec<Interpreted>,
+}
+
+/// An instruction that is left to the interpreter.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Interpreted {
+    /// Its index in the kernel.
+    pub instruction: u32,
+    /// Why, in a few words that are the same for all instructions of the kind.
+    pub reason: String,
 }
 
 /// What the object may call of the host's libraries.

@@ -133,7 +133,7 @@ impl Runner {
         for Header(header) in &mut self.headers {
             (header[1], header[6], header[7]) = (group[0], group[1], group[2]);
         }
-        if task.code.interpreted > 0 {
+        if !task.code.interpreted.is_empty() {
             for thread in &mut owner.threads {
                 thread.file[NULL..].fill(0);
                 set_dword(&mut thread.file, CONTROL, self.control);

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use super::abi::{Answer, Request, VERSION, Variant};
+use super::abi::{Answer, Interpreted, Request, VERSION, Variant};
 use super::loader::Code;
 use super::source::TranslationSource;
 use super::variant;
@@ -143,12 +143,17 @@ impl Entry {
 
     fn set(&self, result: Result<Code, String>) {
         match &result {
-            Ok(code) => tracing::debug!(
-                "a SIMD{} kernel was translated: {} windows, {} instructions interpreted",
-                self.variant.simd_width,
-                code.windows,
-                code.interpreted
-            ),
+            Ok(code) => {
+                tracing::debug!(
+                    "a SIMD{} kernel was translated: {} windows, {} instructions interpreted",
+                    self.variant.simd_width,
+                    code.windows,
+                    code.interpreted.len()
+                );
+                for Interpreted { instruction, reason } in &code.interpreted {
+                    tracing::debug!("instruction {instruction} is interpreted: {reason}");
+                }
+            }
             Err(reason) => {
                 tracing::info!("a SIMD{} kernel stays interpreted: {reason}", self.variant.simd_width);
             }

@@ -173,6 +173,25 @@ mul(8) acc0<1>UD g3<8,8,1>UD g5<16,8,2>UW { align1 WE_all 1Q };
 mach(8) g11<1>UD g3<8,8,1>UD g5<8,8,1>UD { align1 2Q AccWrEnable };
 ; is g11 UD: 0xfffffffe 1 0 0x0b00ea4e 2*4
 ---
+; # Copies write the accumulator too, and numbers below zero are that in all of its bits.
+; set g2 D: -5 7 -1 0*5
+; set g3 D: 1*8
+mov(8) g10<1>D g2<8,8,1>D { align1 1Q AccWrEnable };
+mac.l.f0.0(8) g11<1>D g3<8,8,1>D g3<8,8,1>D { align1 1Q };
+mov(8) acc0<1>D g2<8,8,1>D { align1 1Q };
+mac.l.f0.1(8) g12<1>D g3<8,8,1>D g3<8,8,1>D { align1 1Q };
+; is g11 D: -4 8 0 1*5
+; is g12 D: -4 8 0 1*5
+; is f0 UW: 1 1
+---
+; # A dot product reads channels that are not enabled, and writes none of them.
+; set g2 F: 1 2 3 4 5 6 7 8
+; set g3 F: 1 1 1 1 2 2 2 2
+; set g10 F: 0*8
+; set f0 UW: 0x00f1
+(+f0.0) dp4(8) g10<1>F g2<4>F g3<4>F { align16 1Q };
+; is g10 F: 10 0 0 0 52 52 52 52
+---
 ; # Shift counts have six bits when source 0 or the destination has 64, whatever the type of the count.
 ; set g2 UD: 1 0 0x80000001 0 3 0 5 0
 ; set g4 UQ: 33 40 63 64

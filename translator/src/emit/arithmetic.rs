@@ -1,6 +1,7 @@
 //! Arithmetic of integers, moves, comparisons.
 
 use gencl_isa::{Condition, Type};
+use gencl_simulator::eu::operand::Target;
 
 use super::rounding::{Direction, scalar};
 use super::{Emitter, FILE};
@@ -15,6 +16,7 @@ impl Emitter<'_> {
             self.keep_parts(index, sum);
         }
         self.scalar = self.is_affine_definition(index);
+        let done = self.check_destination(index);
         let mask = if self.scalar { None } else { self.mask(index) };
         let mask = mask.as_ref();
         match native {
@@ -45,6 +47,11 @@ impl Emitter<'_> {
             Native::Extreme { number, maximum } => self.extreme(index, number, maximum, mask),
             Native::Compare { number, condition } => self.comparison(index, number, condition, mask),
             Native::Integer { function, bits } => self.integer(index, function, bits, mask),
+            Native::Whole { function, bits } => self.whole(index, function, bits, mask),
+            Native::WholeCompare { bits } => self.whole_comparison(index, bits, mask),
+            Native::Dot => self.dot_product(index, mask),
+            Native::ChooseFloat { double } => self.float_choice(index, double, mask),
+            Native::CompareFloats { condition } => self.float_comparison(index, condition, mask),
             Native::Float { function, double } => self.float(index, function, double, mask),
             Native::Exact(function) => self.exact(index, function, mask),
             Native::Interpolate => self.interpolation(index, mask),
@@ -52,6 +59,10 @@ impl Emitter<'_> {
             Native::FromHalf => self.half_word(index, false, mask),
         }
         self.scalar = false;
+        if let Some(done) = done {
+            self.f.jump(done);
+            self.f.begin(done);
+        }
     }
 
     /// Is the result of an instruction kept as a scalar?
@@ -81,7 +92,7 @@ impl Emitter<'_> {
     }
 
     /// The channels for which `sel` takes source 0; `None` for all.
-    fn chosen(&mut self, index: usize) -> Option<Value> {
+    pub(super) fn chosen(&mut self, index: usize) -> Option<Value> {
         let predicate = self.plan.ops[index].predicate?;
         let bits = self.predicate(index, predicate);
         Some(self.f.mask(&bits))
@@ -172,7 +183,7 @@ impl Emitter<'_> {
     }
 
     /// Writes one of the sources of `sel`, which sets no flags.
-    fn selected(&mut self, index: usize, number: Number, value: &Value, mask: Option<&Value>) {
+    pub(super) fn selected(&mut self, index: usize, number: Number, value: &Value, mask: Option<&Value>) {
         let bits = if number.is_float() {
             self.float_bits(index, value)
         } else {
@@ -220,12 +231,17 @@ impl Emitter<'_> {
         };
         let family = if number.is_float() { "fcmp" } else { "icmp" };
         let holds = self.f.compare(&format!("{family} {asked}"), &a, &b);
+        self.compared_to(index, &holds, mask);
+    }
+
+    /// Writes what a comparison has found.
+    pub(super) fn compared_to(&mut self, index: usize, holds: &Value, mask: Option<&Value>) {
         let op = &self.plan.ops[index];
-        let bits = self.f.mask_bits(&holds);
+        let bits = self.f.mask_bits(holds);
         self.set_flags(u32::from(op.flag_bit), &bits, mask);
-        if !self.plan.effects[index].definitions.is_empty() {
+        if op.dst.target != Target::Null {
             let size = op.dst.ty.size() * 8;
-            let ones = self.f.convert("sext", &holds, Ty::int(size, holds.ty.lanes));
+            let ones = self.f.convert("sext", holds, Ty::int(size, holds.ty.lanes));
             self.result(index, &ones, mask);
         }
     }
@@ -263,6 +279,18 @@ impl Emitter<'_> {
                 self.f.binary("add", a, &product)
             }
             Integer::Divide { signed, remainder } => self.division(a, b, signed, remainder),
+            _ => self.dwords_function(index, function, &sources),
+        };
+        self.finish_integer(index, &value, mask);
+    }
+
+    /// Functions of the bits of dwords.
+    pub(super) fn dwords_function(&mut self, index: usize, function: Integer, sources: &[Value]) -> Value {
+        let a = &sources[0];
+        let b = sources.get(1).unwrap_or(a);
+        let ones = Value::int(a.ty, u64::MAX);
+        let count_bits = Value::int(a.ty, 31);
+        match function {
             Integer::Bfe => {
                 let signed = self.plan.ops[index].src[2].ty.is_signed();
                 self.bit_field(a, b, &sources[2], signed)
@@ -292,12 +320,13 @@ impl Emitter<'_> {
                 let none = self.f.compare("icmp eq", a, &Value::int(a.ty, 0));
                 self.f.select(&none, &ones, &zeros)
             }
-        };
-        self.finish_integer(index, &value, mask);
+            // No function of bits.
+            _ => a.clone(),
+        }
     }
 
     /// An intrinsic of one operand; `flagged` ones are asked to be defined for 0 too.
-    fn bit_function(&mut self, name: &str, a: &Value, flagged: bool) -> Value {
+    pub(super) fn bit_function(&mut self, name: &str, a: &Value, flagged: bool) -> Value {
         let suffix = format!(".{}", a.ty.mangled());
         let defined = Value::int(crate::ir::BIT, 0);
         let arguments: &[&Value] = if flagged { &[a, &defined] } else { &[a] };

@@ -3,7 +3,7 @@
 use std::mem::offset_of;
 
 use gencl_simulator::eu::file::FLAG;
-use gencl_simulator::translated::abi::Frame;
+use gencl_simulator::translated::abi::{Frame, Interpreted};
 
 use super::{CONSTANT, Emitter, FILE};
 use crate::access::Access;
@@ -11,15 +11,11 @@ use crate::ir::{I32, POINTER, Ty, Value};
 
 impl Emitter<'_> {
     /// Has the interpreter execute an instruction.
-    pub(super) fn interpret(&mut self, index: usize) {
-        self.interpreted += 1;
+    pub(super) fn interpret(&mut self, index: usize, reason: &str) {
+        self.interpreted.push(Interpreted { instruction: index as u32, reason: reason.to_owned() });
         self.store_operands(index, None);
         self.execute(index);
-        for (k, flags) in self.flags.clone().iter().enumerate() {
-            let at = self.f.at(&self.file.clone(), FLAG + 4 * k);
-            let value = self.f.load(I32, &at, FILE);
-            self.f.store(&value, flags, FILE);
-        }
+        self.load_flags();
         if self.plan.in_memory {
             return;
         }
@@ -27,6 +23,15 @@ impl Emitter<'_> {
         for (k, definition) in plan.effects[index].definitions.iter().enumerate() {
             let place = self.definition_place(index, k);
             self.copy_access(&definition.access, &place, false);
+        }
+    }
+
+    /// Takes the flags from the register file.
+    pub(super) fn load_flags(&mut self) {
+        for (k, flags) in self.flags.clone().iter().enumerate() {
+            let at = self.f.at(&self.file.clone(), FLAG + 4 * k);
+            let value = self.f.load(I32, &at, FILE);
+            self.f.store(&value, flags, FILE);
         }
     }
 

@@ -82,6 +82,9 @@ impl Emitter<'_> {
         for place in self.flags.clone().iter().chain(&self.waiting.clone()) {
             self.f.store(&zero, place, FILE);
         }
+        if self.plan.accumulators {
+            self.clear_accumulators();
+        }
         self.set_control(self.plan.variant.control);
         let mask = if self.plan.variant.full {
             self.all_lanes()
@@ -271,6 +274,12 @@ impl Emitter<'_> {
                 dwords.push((place.clone(), FLOW_CONTROL + 4 + n * 4));
             } else if !save {
                 self.f.store(&Value::int(I32, 0), place, FILE);
+            }
+        }
+        if self.plan.accumulators {
+            for (place, at) in self.accumulator_places() {
+                let file = self.f.at(&self.file.clone(), at);
+                self.copy(I64, &place, &file, save);
             }
         }
         for (place, at) in dwords {

@@ -57,7 +57,7 @@ impl Emitter<'_> {
     }
 
     /// A source as doubles, which hold it exactly.
-    fn widened(&mut self, index: usize, number: usize) -> Value {
+    pub(super) fn widened(&mut self, index: usize, number: usize) -> Value {
         if self.plan.ops[index].src[number].ty.is_float() {
             return self.number(index, number, Number::Double);
         }

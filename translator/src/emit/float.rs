@@ -1,6 +1,6 @@
 //! Arithmetic of floats that rounds as the host does, and how all results of floats are written.
 
-use gencl_isa::{Condition, Type};
+use gencl_isa::{Condition, Opcode, Type};
 
 use super::rounding::{Direction, scalar};
 use super::{Emitter, math};
@@ -46,6 +46,72 @@ impl Emitter<'_> {
             Float::Math(function) => math::evaluate(&mut self.f, function, a, b),
         };
         self.finish_float(index, &value, mask);
+    }
+
+    /// `dp2`, `dp3`, `dp4`, `dph`: the sum of products over the four channels that a channel belongs to, in doubles.
+    pub(super) fn dot_product(&mut self, index: usize, mask: Option<&Value>) {
+        let [a, b] = [0, 1].map(|n| self.widened(index, n));
+        let lanes = a.ty.lanes;
+        let of_four = |emitter: &mut Self, value: &Value, k: u32| {
+            let order: Vec<u32> = (0..lanes).map(|lane| lane / 4 * 4 + k).collect();
+            emitter.f.shuffle(value, None, &order)
+        };
+        let opcode = self.plan.ops[index].opcode;
+        let products = match opcode {
+            Opcode::Dp2 => 2,
+            Opcode::Dp4 => 4,
+            _ => 3,
+        };
+        let all = self.f.binary("fmul", &a, &b);
+        let mut sum = of_four(self, &all, 0);
+        for k in 1..products {
+            let product = of_four(self, &all, k);
+            sum = self.f.binary("fadd", &sum, &product);
+        }
+        if opcode == Opcode::Dph {
+            let last = of_four(self, &b, 3);
+            sum = self.f.binary("fadd", &sum, &last);
+        }
+        self.finish_float(index, &sum, mask);
+    }
+
+    /// `csel`: source 0 or 1, by source 2.
+    pub(super) fn float_choice(&mut self, index: usize, double: bool, mask: Option<&Value>) {
+        let kind = if double { Number::Double } else { Number::Float };
+        let [a, b, c] = [0, 1, 2].map(|n| self.number(index, n, kind));
+        let condition = self.plan.ops[index].condition.unwrap_or(Condition::NotEqual);
+        let first = self.floats_compared(condition, &c, &Value::float(c.ty, 0.0));
+        let value = self.f.select(&first, &a, &b);
+        self.selected(index, kind, &value, mask);
+    }
+
+    /// `cmp`, `cmpn`
+    pub(super) fn float_comparison(&mut self, index: usize, condition: Condition, mask: Option<&Value>) {
+        let [a, b] = [0, 1].map(|n| self.widened(index, n));
+        let mut holds = self.floats_compared(condition, &a, &b);
+        if self.plan.ops[index].opcode == Opcode::Cmpn {
+            let second = self.f.compare("fcmp uno", &b, &b);
+            let number = self.f.compare("fcmp ord", &a, &a);
+            let either = self.f.binary("or", &holds, &second);
+            holds = self.f.binary("and", &either, &number);
+        }
+        self.compared_to(index, &holds, mask);
+    }
+
+    /// Does a condition hold between two floats?
+    fn floats_compared(&mut self, condition: Condition, a: &Value, b: &Value) -> Value {
+        let operation = match condition {
+            Condition::Equal => "oeq",
+            Condition::NotEqual => "une",
+            Condition::Greater => "ogt",
+            Condition::GreaterEqual => "oge",
+            Condition::Less => "olt",
+            Condition::LessEqual => "ole",
+            Condition::Unordered => "uno",
+            // Nothing is computed that could overflow.
+            Condition::Overflow => "false",
+        };
+        self.f.compare(&format!("fcmp {operation}"), a, b)
     }
 
     /// Saturates, rounds and writes a result, and sets the flags.

@@ -71,21 +71,53 @@ impl Emitter<'_> {
         let op = &self.plan.ops[index];
         let (lanes, channel) = (u32::from(op.lanes), u32::from(op.channel));
         match control {
-            P::Any2H | P::Any4H | P::Any8H | P::Any16H | P::Any32H => self.grouped(index, control, false),
-            P::All2H | P::All4H | P::All8H | P::All16H | P::All32H => self.grouped(index, control, true),
-            P::AnyV | P::AllV => {
-                let places = self.flags.clone();
-                let [a, b] = [self.dword(&places[0]), self.dword(&places[1])];
-                let both = self.f.binary(if control == P::AnyV { "or" } else { "and" }, &a, &b);
-                let first = u32::from(op.flag_base & 31);
-                let moved = self.f.binary("lshr", &both, &Value::int(I32, u64::from(first)));
-                self.channels(&moved, channel, lanes)
+            P::Any2H | P::Any4H | P::Align16Any4H | P::Any8H | P::Any16H | P::Any32H => {
+                self.grouped(index, control, false)
             }
-            _ => {
+            P::All2H | P::All4H | P::Align16All4H | P::All8H | P::All16H | P::All32H => {
+                self.grouped(index, control, true)
+            }
+            P::AnyV | P::AllV => {
+                let both = self.vertical(control == P::AnyV, u32::from(op.flag_base & 31));
+                self.channels(&both, channel, lanes)
+            }
+            P::ReplicateX => self.replicated(index, 0),
+            P::ReplicateY => self.replicated(index, 1),
+            P::ReplicateZ => self.replicated(index, 2),
+            P::ReplicateW => self.replicated(index, 3),
+            P::Normal => {
                 let bits = self.flags_from(u32::from(op.flag_base));
                 self.channels(&bits, channel, lanes)
             }
         }
+    }
+
+    /// The flag of one channel of each four, for all of them.
+    fn replicated(&mut self, index: usize, component: u32) -> Value {
+        let op = &self.plan.ops[index];
+        let bits = self.flags_from(u32::from(op.flag_base));
+        let moved = Value::int(I32, u64::from(u32::from(op.channel) + component));
+        let bits = self.f.binary("lshr", &bits, &moved);
+        let bits = self.f.binary("and", &bits, &Value::int(I32, 0x1111_1111));
+        let bits = self.f.binary("mul", &bits, &Value::int(I32, 0xf));
+        self.channels(&bits, 0, u32::from(op.lanes))
+    }
+
+    /// Bits of both flag registers, combined, from a bit on; `f1` has nothing beside it, as it is behind `f0`.
+    fn vertical(&mut self, any: bool, first: u32) -> Value {
+        let operation = if any { "or" } else { "and" };
+        let places = self.flags.clone();
+        let [a, b] = [self.dword(&places[0]), self.dword(&places[1])];
+        let both = self.f.binary(operation, &a, &b);
+        if first == 0 {
+            return both;
+        }
+        let low = self.f.binary("lshr", &both, &Value::int(I32, u64::from(first)));
+        if !any {
+            return low;
+        }
+        let high = self.f.binary("shl", &b, &Value::int(I32, u64::from(32 - first)));
+        self.f.binary("or", &low, &high)
     }
 
     /// A predicate that is the same for all channels of a group.
@@ -94,7 +126,7 @@ impl Emitter<'_> {
         let op = &self.plan.ops[index];
         let size: u32 = match control {
             P::Any2H | P::All2H => 2,
-            P::Any4H | P::All4H => 4,
+            P::Any4H | P::All4H | P::Align16Any4H | P::Align16All4H => 4,
             P::Any8H | P::All8H => 8,
             P::Any16H | P::All16H => 16,
             _ => 32,

@@ -21,17 +21,19 @@ mod rounding;
 mod rows;
 mod scatter;
 mod serial;
+mod whole;
 
 use std::mem::offset_of;
 
 use gencl_simulator::eu::file::CONTROL;
-use gencl_simulator::translated::abi::{FAULT, Frame, GROUP, THREAD, Translation};
+use gencl_simulator::translated::abi::{FAULT, Frame, GROUP, Interpreted, THREAD, Translation};
 
 use crate::affine::{self, Affine};
 use crate::flow::Flow;
 use crate::hints::{self, Stride};
 use crate::ir::{Function, I8, I32, I64, Label, POINTER, Ty, Value};
 use crate::message::Message;
+use crate::native;
 use crate::plan::{Plan, Step};
 use crate::serial as serials;
 use crate::split::{self, Sums};
@@ -111,6 +113,8 @@ pub struct Emitter<'a> {
     parts: Vec<[Value; 2]>,
     /// `f0`, `f1`
     flags: [Value; 2],
+    /// `acc0`, `acc1`: the whole value of each dword.
+    accumulators: Value,
     /// Enabled channels.
     active: Value,
     /// Channels that wait, of each target.
@@ -122,7 +126,7 @@ pub struct Emitter<'a> {
     windows: u32,
     /// That of the scratch memory.
     scratch_window: Option<u32>,
-    interpreted: u32,
+    interpreted: Vec<Interpreted>,
 }
 
 /// Writes the module of a kernel.
@@ -137,6 +141,7 @@ pub fn emit(plan: &Plan<'_>, flow: &Flow) -> Result<Written, Refused> {
     let mut f = Function::default();
     let pointer = |f: &mut Function, bytes| f.variable(bytes);
     let flags = [pointer(&mut f, 4), pointer(&mut f, 4)];
+    let accumulators = pointer(&mut f, native::ACCUMULATOR_DWORDS * 8);
     let active = pointer(&mut f, 4);
     let waiting = flow.targets.iter().map(|_| pointer(&mut f, 4)).collect();
     let all = variables.as_ref().map_or(&[][..], |v| &v.all);
@@ -172,13 +177,14 @@ pub fn emit(plan: &Plan<'_>, flow: &Flow) -> Result<Written, Refused> {
         sums,
         parts,
         flags,
+        accumulators,
         active,
         waiting,
         labels,
         fault,
         windows: 0,
         scratch_window: None,
-        interpreted: 0,
+        interpreted: Vec::new(),
     };
     let entry = emitter.entry();
     let mut block = 0;
@@ -264,7 +270,7 @@ impl Emitter<'_> {
             Step::Message(Message::Barrier) => self.arrive(),
             Step::Message(Message::End) => self.f.ret(&Value::int(I32, 0)),
             Step::Control(bits) => self.set_control(*bits),
-            Step::Interpret => self.interpret(index),
+            Step::Interpret(reason) => self.interpret(index, reason),
             Step::Branch(branch) if self.lane.is_some() => self.lane_branch(index, *branch),
             Step::Branch(branch) => self.branch(index, *branch),
             Step::Wait => self.wait(index),

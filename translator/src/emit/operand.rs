@@ -6,7 +6,7 @@ use gencl_simulator::eu::operand::{Place, Target};
 use super::rounding::scalar;
 use super::{Emitter, FILE};
 use crate::affine::Affine;
-use crate::ir::{I32, Scalar, Ty, Value};
+use crate::ir::{I32, Label, Scalar, Ty, Value};
 use crate::modes;
 use crate::native::Number;
 use crate::plan::is_address;
@@ -69,6 +69,7 @@ impl Emitter<'_> {
                 let element = self.f.load(one, &place, FILE);
                 return self.f.splat(&element, lanes);
             }
+            place if src.is_accumulator() => return self.accumulator_bits(place, ty),
             Place::Packed(at) | Place::Scalar(at) if *at >= GRF_BYTES => {
                 return self.flag_operand(*at, ty);
             }
@@ -251,42 +252,89 @@ impl Emitter<'_> {
         let place = self.definition_place(index, number);
         let merging = self.variables.as_ref().is_none_or(|v| v.merging[index][number]);
         let mask = mask.filter(|_| merging).cloned();
-        let size = access.size;
-        let lanes = access.at.len() as u32;
-        let step = if lanes > 1 { (access.at[1] - access.at[0]) / size } else { 1 };
-        if step == 1 {
+        let step = if access.at.len() > 1 { (access.at[1] - access.at[0]) / access.size } else { 1 };
+        self.merge(&place, u32::from(step), bits, mask.as_ref());
+    }
+
+    /// Writes elements that are so many of their sizes apart, where the mask says so.
+    fn merge(&mut self, place: &Value, step: u32, bits: &Value, mask: Option<&Value>) {
+        let lanes = bits.ty.lanes;
+        if step == 1 || lanes == 1 {
             let new = match mask {
                 Some(mask) => {
-                    let old = self.f.load(bits.ty, &place, FILE);
-                    let mask = self.f.mask(&mask);
+                    let old = self.f.load(bits.ty, place, FILE);
+                    let mask = self.f.mask(mask);
                     self.f.select(&mask, bits, &old)
                 }
                 None => bits.clone(),
             };
-            self.f.store(&new, &place, FILE);
+            self.f.store(&new, place, FILE);
             return;
         }
-        let count = (lanes - 1) * u32::from(step) + 1;
-        let all = self.f.load(Ty { lanes: count, ..bits.ty }, &place, FILE);
+        let count = (lanes - 1) * step + 1;
+        let all = self.f.load(Ty { lanes: count, ..bits.ty }, place, FILE);
         let mut new = bits.clone();
         if let Some(mask) = mask {
-            let order: Vec<u32> = (0..lanes).map(|n| n * u32::from(step)).collect();
+            let order: Vec<u32> = (0..lanes).map(|n| n * step).collect();
             let old = self.f.shuffle(&all, None, &order);
-            let mask = self.f.mask(&mask);
+            let mask = self.f.mask(mask);
             new = self.f.select(&mask, bits, &old);
         }
         // As wide as what is there, and then each element from the one or the other.
         let wide: Vec<u32> = (0..count).map(|n| n.min(lanes - 1)).collect();
         let new = self.f.shuffle(&new, None, &wide);
-        let order: Vec<u32> = (0..count)
-            .map(|n| if n % u32::from(step) == 0 { count + n / u32::from(step) } else { n })
-            .collect();
+        let order: Vec<u32> = (0..count).map(|n| if n % step == 0 { count + n / step } else { n }).collect();
         let merged = self.f.shuffle(&all, Some(&new), &order);
-        self.f.store(&merged, &place, FILE);
+        self.f.store(&merged, place, FILE);
+    }
+
+    /// The first byte of a register-indirect destination, and the last that it may be; `None` for a direct one.
+    fn indirect_destination(&mut self, index: usize) -> Option<(Value, Value)> {
+        let op = &self.plan.ops[index];
+        let Target::Indirect { word, offset, stride } = op.dst.target else { return None };
+        let channels = op.write_lanes & (u32::MAX >> (32 - u32::from(op.lanes)));
+        let bytes = stride * channels.checked_ilog2().unwrap_or(0) as usize + op.dst.ty.size() as usize;
+        let word = usize::from(word) % ADDRESS_WORDS as usize;
+        let place = self.f.at(&self.file.clone(), ADDRESS + word * 2);
+        let base = self.f.load(Ty::int(16, 1), &place, FILE);
+        let base = self.f.resize(&base, 32, false);
+        let first = self.f.binary("add", &base, &Value::int(I32, i64::from(offset) as u64));
+        Some((first, Value::int(I32, (GRF_BYTES - bytes) as u64)))
+    }
+
+    /// Looks whether a register-indirect destination is within the registers. Where it is not, the interpreter has the text of the fault;
+    /// `None` for a direct one, else the place behind the instruction.
+    pub(super) fn check_destination(&mut self, index: usize) -> Option<Label> {
+        let (first, last) = self.indirect_destination(index)?;
+        let mut holds = self.f.compare("icmp ule", &first, &last);
+        if let Some(mask) = self.mask(index) {
+            let nothing = self.f.compare("icmp eq", &mask, &Value::int(mask.ty, 0));
+            holds = self.f.binary("or", &holds, &nothing);
+        }
+        let [inside, outside, done] = [self.f.label(), self.f.label(), self.f.label()];
+        self.f.branch_likely(&holds, inside, outside);
+        self.f.begin(outside);
+        self.store_operands(index, None);
+        self.execute(index);
+        self.load_flags();
+        self.f.jump(done);
+        self.f.begin(inside);
+        Some(done)
     }
 
     /// Writes an instruction's result, which may go to flags.
     pub(super) fn result(&mut self, index: usize, bits: &Value, mask: Option<&Value>) {
+        if let Target::Indirect { stride, .. } = self.plan.ops[index].dst.target
+            && let Some((first, last)) = self.indirect_destination(index)
+        {
+            // Without an enabled channel it may be anywhere.
+            let first = self.f.intrinsic("umin", ".i32", I32, &[&first, &last]);
+            let first = self.f.resize(&first, 64, false);
+            let place = self.f.offset(&self.file.clone(), &first);
+            let step = stride as u32 / self.plan.ops[index].dst.ty.size();
+            self.merge(&place, step, bits, mask);
+            return;
+        }
         if !self.plan.effects[index].definitions.is_empty() {
             self.write(index, 0, bits, mask);
             return;

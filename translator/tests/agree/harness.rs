@@ -1,10 +1,10 @@
 //! Runs machine code on both engines and compares the registers.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use gencl_isa::{
-    Descriptor, Destination, Extra, Generation, Instruction, Opcode, Operand, Region, Register, Send,
-    SharedFunction, Source, Type, encode,
+    Descriptor, Destination, Extra, Generation, Instruction, Opcode, Operand, Predicate, PredicateControl,
+    Region, Register, Send, SharedFunction, Source, Type, encode,
 };
 use gencl_simulator::device::Device;
 use gencl_simulator::dispatch::{Bases, Launch, Rounding, Scratch};
@@ -12,9 +12,15 @@ use gencl_simulator::engine::Engine;
 use gencl_simulator::fault::Fault;
 use gencl_simulator::memory::{AddressSpace, Cursor, Object};
 use gencl_simulator::running::Running;
-use gencl_simulator::translated::abi::Request;
+use gencl_simulator::translated::abi::{Interpreted, Request};
 use gencl_simulator::translated::source::{Done, EngineChoice, Source as Translations, TranslationSource};
 use gencl_simulator::{Executor, Settings};
+use gencl_translator::host::Effort;
+
+/// What kernels are for.
+pub const DEVICE: &str = "skl";
+/// Its instruction set.
+pub const GENERATION: Generation = Generation::Gen9;
 
 /// Where code, results and data are.
 pub const CODE: u64 = 0x10_0000;
@@ -37,11 +43,22 @@ const HEADER: u8 = 127;
 pub const REGISTERS: usize = 4096;
 
 /// Translates where it is asked.
-struct Here;
+#[derive(Default)]
+pub struct Translator {
+    /// LLVM is to do little.
+    pub little: bool,
+    /// What the interpreter was left with.
+    pub interpreted: Mutex<Vec<Interpreted>>,
+}
 
-impl TranslationSource for Here {
+impl TranslationSource for Translator {
     fn request(&self, request: Request, done: Done) {
-        done(gencl_translator::translate(&request));
+        let effort = if self.little { Effort::Little } else { Effort::Full };
+        let answer = gencl_translator::translate_with(&request, effort);
+        if let Ok(translation) = &answer {
+            self.interpreted.lock().unwrap().clone_from(&translation.interpreted);
+        }
+        done(answer);
     }
 }
 
@@ -85,6 +102,9 @@ fn alone(opcode: Opcode, lanes: u8, destination: Destination, sources: [Operand;
     i
 }
 
+/// Instructions before the body.
+pub const BEFORE: usize = 3;
+
 /// The instructions around the body: `cr0` before, and all registers and flags to memory after.
 fn kernel(case: &Case) -> Vec<Instruction> {
     let grf = |n, sub, ty| Destination::new(Register::Grf(n), sub, ty);
@@ -106,6 +126,13 @@ fn kernel(case: &Case) -> Vec<Instruction> {
         let to = grf(HEADER - 1, flag * 4, Type::UD);
         all.push(alone(Opcode::Mov, 1, to, [Operand::Register(source), Operand::None]));
     }
+    let f1 = Register::Arf(gencl_isa::Arf::Flag(1));
+    all.push(alone(
+        Opcode::Mov,
+        1,
+        Destination::new(f1, 0, Type::UD),
+        [bits(0xffff_ffff, Type::UD), Operand::None],
+    ));
     let place = register(PLACE, 0, Region::SCALAR, Type::UQ);
     all.push(alone(Opcode::Mov, 1, grf(HEADER, 0, Type::UQ), [place, Operand::None]));
     for first in (0..128).step_by(4) {
@@ -126,6 +153,9 @@ fn kernel(case: &Case) -> Vec<Instruction> {
             extended: Descriptor::Immediate(4 << 6),
             end_of_thread: false,
         });
+        // With a predicate, which is true, the interpreter sends it: to translate as many messages would take longer than what is to be compared.
+        send.predicate = Some(Predicate { control: PredicateControl::Normal, inverse: false });
+        send.flag.register = 1;
         all.push(send);
         let header = register(HEADER, 0, Region::SCALAR, Type::UQ);
         all.push(alone(Opcode::Add, 1, grf(HEADER, 0, Type::UQ), [header, bits(128, Type::UD)]));
@@ -148,19 +178,19 @@ fn kernel(case: &Case) -> Vec<Instruction> {
 
 /// The code of a case; `None` when an instruction cannot be encoded.
 pub fn code(case: &Case) -> Option<Vec<u8>> {
-    let encoded = kernel(case).iter().map(|i| encode(Generation::Gen9, i)).collect::<Result<Vec<_>, _>>();
+    let encoded = kernel(case).iter().map(|i| encode(GENERATION, i)).collect::<Result<Vec<_>, _>>();
     Some(encoded.ok()?.concat())
 }
 
-/// Executes a case.
+/// Executes a case: by translated code, or interpreted without a translator.
 ///
 /// # Errors
 /// The fault.
-pub fn run(case: &Case, code: &[u8], choice: EngineChoice) -> Result<Outcome, Fault> {
-    let device = Device::named("skl").unwrap();
-    let translations = (choice != EngineChoice::Interpret).then(|| Translations(Arc::new(Here)));
-    let settings =
-        Settings { strict: false, workers: 1, engine: choice, translations, ..Settings::default() };
+pub fn run(case: &Case, code: &[u8], translator: Option<&Arc<Translator>>) -> Result<Outcome, Fault> {
+    let device = Device::named(DEVICE).unwrap();
+    let translations = translator.map(|t| Translations(Arc::clone(t) as Arc<dyn TranslationSource>));
+    let engine = EngineChoice::Translate;
+    let settings = Settings { strict: false, workers: 1, engine, translations, ..Settings::default() };
     let object = |size: u64| Object::create(size.next_multiple_of(4096)).unwrap();
     let results = u64::from(case.threads) * REGISTERS as u64;
     let buffers = [

@@ -2,11 +2,15 @@
 
 mod harness;
 mod memory;
+mod points;
 mod random;
+mod sample;
+mod singles;
 mod walks;
 
+use std::sync::Arc;
+
 use gencl_isa::{Instruction, Opcode};
-use gencl_simulator::translated::source::EngineChoice;
 use harness::{CONSTANTS, Case, DATA_SIZE, code, difference, run};
 use memory::{addresses, message};
 use random::{Random, arithmetic, indirect, is_integer};
@@ -31,8 +35,8 @@ fn case(random: &mut Random, width: u8, body: Vec<Instruction>) -> Case {
 /// What differs, with the instructions.
 fn check(case: &Case) -> Option<String> {
     let code = code(case)?;
-    let interpreted = run(case, &code, EngineChoice::Interpret);
-    let translated = run(case, &code, EngineChoice::Translate);
+    let interpreted = run(case, &code, None);
+    let translated = run(case, &code, Some(&Arc::default()));
     match (interpreted, translated) {
         (Ok(a), Ok(b)) => difference(&a, &b),
         (Err(a), Err(b)) if a.to_string() == b.to_string() => None,
@@ -136,4 +140,27 @@ fn random_walks() {
         case.body = walks(random, width, &mut case.constants);
         case
     });
+}
+
+/// Every operation with every type, modifier, region form and width; `GENCL_AGREE_SINGLES` instructions. `GENCL_AGREE_LITTLE=1`: LLVM does
+/// little for all of them.
+#[test]
+fn single_instructions() {
+    let [count, seed, little] = [("SINGLES", 2000), ("SEED", 1), ("LITTLE", 0)]
+        .map(|(name, otherwise)| setting(&format!("GENCL_AGREE_{name}"), otherwise));
+    let tally = singles::compare(count as usize, seed, little != 0);
+    println!("{} instructions in {} kernels", tally.samples, tally.kernels);
+    for (operation, counts) in &tally.operations {
+        let singles::Counts { points, samples, interpreted } = counts;
+        println!("{operation}: {points} points, {samples} instructions, {interpreted} interpreted");
+    }
+    for (reason, count) in &tally.reasons {
+        println!("{count} {reason}");
+    }
+    let texts: Vec<_> = tally
+        .differing
+        .iter()
+        .map(|(operation, (count, texts))| format!("{operation}: {count} differ\n{}", texts.join("\n")))
+        .collect();
+    assert!(texts.is_empty(), "{}", texts.join("\n"));
 }

@@ -46,6 +46,41 @@ impl Random {
         }
     }
 
+    /// The bits of a number of a type, likely a special one.
+    pub fn element(&mut self, ty: Type) -> u64 {
+        let (bits, fraction) = match ty {
+            Type::HF => (16, 10),
+            Type::F => (32, 23),
+            Type::DF => (64, 52),
+            _ => (ty.size() * 8, 0),
+        };
+        let all = u64::MAX >> (64 - bits);
+        let any = self.next() & all;
+        if fraction == 0 {
+            let special =
+                [0, 1, 2, all, all - 1, all >> 1, (all >> 1) + 1, u64::from(self.dword()), any >> (bits / 2)];
+            return if self.chance(2) { self.pick(&special) & all } else { any };
+        }
+        let sign = any & 1 << (bits - 1);
+        let exponents = (1 << (bits - 1 - fraction)) - 1;
+        let low = any & ((1 << fraction) - 1);
+        let number = |exponent: u64, low: u64| sign | exponent << fraction | low;
+        match self.below(8) {
+            0 => number(self.pick(&[0, 0, exponents, exponents / 2]), 0),
+            // Denormal.
+            1 => number(0, low >> self.below(fraction as usize)),
+            // NaN, or the largest.
+            2 => number(exponents - self.below(2) as u64, low),
+            // Around 1, with many bits and with few.
+            3 | 4 => number(exponents / 2 - 4 + self.below(12) as u64, low),
+            5 | 6 => number(
+                exponents / 2 - 4 + self.below(40).min(exponents as usize / 2) as u64,
+                low >> (fraction - 4) << (fraction - 4),
+            ),
+            _ => any,
+        }
+    }
+
     /// Bytes with such numbers.
     pub fn bytes(&mut self, count: usize) -> Vec<u8> {
         (0..count / 4).flat_map(|_| self.dword().to_le_bytes()).collect()

@@ -19,7 +19,7 @@ use object::{
     Architecture, LittleEndian, Object, ObjectKind, ObjectSection, ObjectSymbol, SectionFlags, elf,
 };
 
-use super::abi::{self, Frame, IMPORTS, Translation};
+use super::abi::{self, Frame, IMPORTS, Interpreted, Translation};
 use layout::Layout;
 
 /// The parsed object.
@@ -74,7 +74,7 @@ pub struct Code {
     /// See [`Translation::windows`].
     pub windows: u32,
     /// See [`Translation::interpreted`].
-    pub interpreted: u32,
+    pub interpreted: Vec<Interpreted>,
     /// Keeps the memory.
     _memory: Mmap,
 }
@@ -118,8 +118,8 @@ impl Code {
             // SAFETY: as above.
             Entry::Group(unsafe { std::mem::transmute::<*const u8, Group>(address) })
         };
-        let Translation { windows, interpreted, .. } = *translation;
-        Ok(Code { entry, windows, interpreted, _memory: memory })
+        let interpreted = translation.interpreted.clone();
+        Ok(Code { entry, windows: translation.windows, interpreted, _memory: memory })
     }
 }
 

@@ -5,23 +5,32 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use gencl_simulator::translated::abi::{self, Answer, Frame, Request, Translation};
+use gencl_simulator::translated::abi::{self, Answer, Frame, Interpreted, Request, Translation};
 use gencl_simulator::translated::source::{Done, EngineChoice, Source, TranslationSource};
 use gencl_simulator::{Settings, Simulator};
 use object::write::{Object, StandardSection, Symbol, SymbolSection};
 use object::{Architecture, BinaryFormat, Endianness, SymbolFlags, SymbolKind, SymbolScope};
+
+/// Why the fake translator leaves an instruction to the interpreter.
+pub const REASON: &str = "mov: it is a fake";
 
 pub type Group = unsafe extern "C" fn(*mut Frame) -> u32;
 pub type Thread = unsafe extern "C" fn(*mut Frame, u32, u32) -> u32;
 
 /// Code that is this function.
 pub fn group(function: Group) -> Translation {
-    Translation { object: jump(abi::GROUP, function as usize), interpreted: 1, windows: 2, waits: false }
+    translation(jump(abi::GROUP, function as usize), false)
 }
 
 /// As [`group`] for kernels that wait.
 pub fn thread(function: Thread) -> Translation {
-    Translation { object: jump(abi::THREAD, function as usize), interpreted: 1, windows: 2, waits: true }
+    translation(jump(abi::THREAD, function as usize), true)
+}
+
+/// The first instruction stands for all, which are interpreted.
+fn translation(object: Vec<u8>, waits: bool) -> Translation {
+    let interpreted = vec![Interpreted { instruction: 0, reason: REASON.to_owned() }];
+    Translation { object, interpreted, windows: 2, waits }
 }
 
 /// An object with a function that jumps to an address: `movabs $address, %rax; jmp *%rax`.
