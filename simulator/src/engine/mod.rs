@@ -16,7 +16,7 @@ use crate::memory::AddressSpace;
 use crate::pool::Pool;
 use crate::running::Running;
 use crate::settings::Settings;
-use crate::statistics::Collector;
+use crate::statistics::{Collector, Counted};
 use crate::sync::Mutex;
 
 use kernels::Kernels;
@@ -70,6 +70,9 @@ impl Executor for Engine {
         let translation = self.translator.as_ref().and_then(|translator| {
             Some((translator.clone(), translator.choose(&known, &launch, memory, running)?))
         });
+        // Counting is the interpreter's.
+        let (counted, translation) =
+            if self.statistics.is_some() { (translation, None) } else { (None, translation) };
         let job = Arc::new(Job {
             known,
             launch: Arc::new(launch),
@@ -102,7 +105,12 @@ impl Executor for Engine {
         let sum = job.sum.lock();
         if let Some(statistics) = &self.statistics {
             let Job { known, launch, .. } = &*job;
-            statistics.add(self.device, launch, &known.kernel, &known.code, &sum.profile);
+            let known_translation = self.translator.as_ref().map(|_| match &counted {
+                Some((_, choice)) => choice.outcome(),
+                None => Err("no launch of its kind is translated"),
+            });
+            let kernel = Counted { kernel: &known.kernel, code: &known.code, translation: known_translation };
+            statistics.add(self.device, launch, &kernel, &sum.profile);
         }
         Ok(sum.groups)
     }

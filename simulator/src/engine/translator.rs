@@ -32,11 +32,12 @@ pub struct Translator {
 }
 
 impl Translator {
-    /// What the settings ask for; `None` when kernels are only interpreted.
+    /// What the settings ask for; `None` when kernels are only interpreted. With statistics they are too, but those say what would become of
+    /// them when the settings ask for translation.
     pub fn new(device: &'static Device, settings: &Settings) -> Option<Translator> {
         let source = settings.translations.clone()?;
-        let wanted = settings.engine != EngineChoice::Interpret && settings.statistics.is_none();
         let first = settings.engine == EngineChoice::Translate;
+        let wanted = first || settings.engine == EngineChoice::Auto && settings.statistics.is_none();
         wanted.then_some(Translator { device, source, first, strict: settings.strict })
     }
 

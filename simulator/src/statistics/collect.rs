@@ -12,6 +12,7 @@ use crate::dispatch::Launch;
 use crate::eu;
 use crate::eu::cycles::Class;
 use crate::eu::profile::{Counter, Profile};
+use crate::translated::abi::Interpreted;
 
 /// Where simulators leave what their launches took. Several may share one.
 #[derive(Debug, Default)]
@@ -34,6 +35,16 @@ struct Kernel {
     bounds: [u64; Bound::ALL.len()],
 }
 
+/// A kernel whose launch is added.
+pub struct Counted<'a> {
+    /// Decoded.
+    pub kernel: &'a eu::Kernel,
+    /// Its machine code; kernels with the same code are one.
+    pub code: &'a [u8],
+    /// What its translation leaves to the interpreter, or why there is none; `None` when nobody has asked.
+    pub translation: Option<Result<&'a [Interpreted], &'a str>>,
+}
+
 impl PartialEq for Collector {
     /// Is it the same one?
     fn eq(&self, other: &Collector) -> bool {
@@ -51,8 +62,14 @@ fn hash(bytes: &[u8]) -> u64 {
 }
 
 impl Kernel {
-    fn new(hash: String, launch: &Launch, kernel: &eu::Kernel, code: &[u8]) -> Kernel {
+    fn new(hash: String, launch: &Launch, counted: &Counted<'_>) -> Kernel {
+        let Counted { kernel, code, translation } = counted;
+        let left = |index: usize| {
+            let left = translation.and_then(Result::ok).unwrap_or_default();
+            left.iter().find(|left| left.instruction as usize == index).map(|left| left.reason.clone())
+        };
         let instructions = kernel.ops().iter().enumerate().map(|(index, op)| report::Instruction {
+            interpreted: left(index),
             offset: op.offset,
             text: kernel.text(index),
             width: u32::from(op.lanes),
@@ -62,6 +79,8 @@ impl Kernel {
             hash,
             simd_width: launch.simd_width,
             code_bytes: code.len() as u64,
+            translated: translation.map(|translation| translation.is_ok()),
+            refused: translation.and_then(Result::err).map(str::to_owned),
             instructions: instructions.collect(),
             ..report::Kernel::default()
         };
@@ -116,24 +135,29 @@ impl Kernel {
             instruction.awaited = counter.awaited;
             instruction.lines = counter.lines;
             instruction.port = counter.port;
+            if let Some(reason) = &instruction.interpreted {
+                let left = kernel.interpreted.entry(reason.clone()).or_default();
+                left.instructions += 1;
+                left.executed += counter.executions;
+            }
         }
         kernel
     }
 }
 
 impl Collector {
-    /// Adds a launch. `code` is the kernel's; kernels with the same code are one.
-    pub fn add(&self, device: &Device, launch: &Launch, kernel: &eu::Kernel, code: &[u8], profile: &Profile) {
+    /// Adds a launch.
+    pub fn add(&self, device: &Device, launch: &Launch, kernel: &Counted<'_>, profile: &Profile) {
         let full = Machine::full(device, launch);
         let bounds = Bounds::of(profile, full.used_by(launch, profile.groups, profile.threads), true);
         let (limit, cycles) = bounds.largest();
-        let hash = format!("{:016x}", hash(code));
+        let hash = format!("{:016x}", hash(kernel.code));
         let mut collected = self.0.lock();
         device.name.clone_into(&mut collected.device);
         let same = |k: &Kernel| k.head.hash == hash && k.head.simd_width == launch.simd_width;
         let index = collected.kernels.iter().position(same).unwrap_or(collected.kernels.len());
         if index == collected.kernels.len() {
-            collected.kernels.push(Kernel::new(hash, launch, kernel, code));
+            collected.kernels.push(Kernel::new(hash, launch, kernel));
         }
         collected.kernels[index].add(profile, full, cycles);
         collected.launches.push(report::Launch {

@@ -10,6 +10,6 @@ pub mod report;
 pub mod text;
 
 pub use bounds::{Bound, Bounds, Machine};
-pub use collect::Collector;
+pub use collect::{Collector, Counted};
 pub use file::written_at_exit;
 pub use report::Report;

@@ -61,8 +61,27 @@ pub struct Kernel {
     pub thread_cycles: u64,
     /// Those of them that threads waited.
     pub wait_cycles: u64,
+    /// Is there a translation for its first launch? Known when `GENCL_ENGINE=translate` asks for translations; the counts are the interpreter's
+    /// all the same.
+    #[serde(default)]
+    pub translated: Option<bool>,
+    /// Why there is none.
+    #[serde(default)]
+    pub refused: Option<String>,
+    /// What the translation leaves to the interpreter, by reasons.
+    #[serde(default)]
+    pub interpreted: BTreeMap<String, Interpreted>,
     /// Its instructions, in the order of their offsets.
     pub instructions: Vec<Instruction>,
+}
+
+/// What a translation leaves to the interpreter for one reason.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Interpreted {
+    /// Instructions of the kernel.
+    pub instructions: u64,
+    /// How often threads executed them.
+    pub executed: u64,
 }
 
 impl Kernel {
@@ -100,6 +119,9 @@ pub struct Instruction {
     pub lines: u64,
     /// Clocks that its messages occupied the data port.
     pub port: u64,
+    /// Why the kernel's translation leaves it to the interpreter; without a translation, and where it is host code, nothing.
+    #[serde(default)]
+    pub interpreted: Option<String>,
 }
 
 /// One launch.

@@ -31,7 +31,21 @@ pub fn table(report: &Report) -> String {
             kernel.limit,
         );
     }
+    for kernel in &report.kernels {
+        for line in untranslated(kernel) {
+            let _ = writeln!(text, "{}  {:>4} {line}", kernel.hash, kernel.simd_width);
+        }
+    }
     text
+}
+
+/// What the translator leaves of a kernel to the interpreter: lines, none when that is nothing, or not known.
+fn untranslated(kernel: &Kernel) -> Vec<String> {
+    let refused = kernel.refused.iter().map(|reason| format!("stays interpreted: {reason}"));
+    let parts = kernel.interpreted.iter().map(|(reason, left)| {
+        format!("{} instructions interpreted, {} executions: {reason}", left.instructions, left.executed)
+    });
+    refused.chain(parts).collect()
 }
 
 /// A kernel's instructions with what they took, for an average thread.
@@ -42,6 +56,9 @@ pub fn listing(kernel: &Kernel) -> String {
     }
     for (class, count) in &kernel.messages {
         let _ = writeln!(text, "  {class:<10} {count:>10} messages");
+    }
+    for line in untranslated(kernel) {
+        let _ = writeln!(text, "  {line}");
     }
     text.push_str("executions, issue, waiting before it and for it in clocks: for each thread; lines: for each execution\n");
     text.push_str(" executed  lanes    issue     wait  awaited  lines  offset  instruction\n");

@@ -104,9 +104,16 @@ impl Choice {
         }
     }
 
-    /// Why there is no translation, once that is known.
-    pub fn refusal(&self) -> Option<&str> {
-        self.best.result.get()?.as_ref().err().map(String::as_str)
+    /// What the code leaves to the interpreter.
+    ///
+    /// # Errors
+    /// Why there is no translation.
+    pub fn outcome(&self) -> Result<&[Interpreted], &str> {
+        match self.best.result.get() {
+            Some(Ok(code)) => Ok(&code.interpreted),
+            Some(Err(reason)) => Err(reason),
+            None => Err("there was no answer yet"),
+        }
     }
 }
 

@@ -1,12 +1,17 @@
 //! Statistics of launches.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use gencl_simulator::statistics::report::Interpreted;
 use gencl_simulator::statistics::{Collector, Report, text};
+use gencl_simulator::translated::abi::{Answer, Frame};
+use gencl_simulator::translated::source::{EngineChoice, Source, TranslationSource};
 use gencl_simulator::{Settings, Simulator};
 
 use crate::kernels::{REVERSE, WRITE_IDS};
 use crate::setup::{Launch, Machine};
+use crate::translated::fake::{REASON, Translator, group};
 
 fn report(workers: usize, launches: &[Launch]) -> Report {
     let collector = Arc::<Collector>::default();
@@ -51,6 +56,45 @@ fn launches_of_one_kernel_are_added_up() {
     let cycles =
         |kernel: usize| report.launches.iter().filter(|l| l.kernel == kernel).map(|l| l.cycles).sum::<u64>();
     assert_eq!((cycles(0), cycles(1)), (first.cycles, second.cycles));
+}
+
+/// With the translator asked for, the statistics say what it leaves to the interpreter, which counts all the same.
+#[test]
+fn a_report_says_what_stays_interpreted() {
+    let report = |answer: Answer, engine: EngineChoice| {
+        let collector = Arc::<Collector>::default();
+        let source: Arc<dyn TranslationSource> = Translator::new(answer, Duration::ZERO);
+        let settings = Settings {
+            statistics: Some(Arc::clone(&collector)),
+            translations: Some(Source(source)),
+            engine,
+            ..Settings::default()
+        };
+        let machine = Machine::new(Simulator::with_settings("skl", settings).unwrap());
+        machine.run_kernel(&ids(10)).unwrap();
+        collector.report()
+    };
+    unsafe extern "C" fn nothing(_: *mut Frame) -> u32 {
+        0
+    }
+    let translated = report(Ok(group(nothing)), EngineChoice::Translate);
+    let [kernel] = &translated.kernels[..] else { panic!("{} kernels", translated.kernels.len()) };
+    assert_eq!((kernel.translated, &kernel.refused), (Some(true), &None));
+    assert_eq!(kernel.interpreted[REASON], Interpreted { instructions: 1, executed: 20 });
+    assert_eq!(kernel.instructions[0].interpreted.as_deref(), Some(REASON));
+    assert_eq!((kernel.executed, kernel.instructions[1].interpreted.as_deref()), (20 * 10, None));
+    let line = format!("1 instructions interpreted, 20 executions: {REASON}");
+    assert!(text::table(&translated).contains(&line) && text::listing(kernel).contains(&line));
+
+    let refused = report(Err("it is too difficult".to_owned()), EngineChoice::Translate);
+    let kernel = &refused.kernels[0];
+    assert_eq!((kernel.translated, kernel.refused.as_deref()), (Some(false), Some("it is too difficult")));
+    assert!(text::table(&refused).contains("stays interpreted: it is too difficult"));
+
+    for engine in [EngineChoice::Auto, EngineChoice::Interpret] {
+        let unknown = report(Ok(group(nothing)), engine);
+        assert_eq!((unknown.kernels[0].translated, unknown.kernels[0].executed), (None, 20 * 10));
+    }
 }
 
 #[test]

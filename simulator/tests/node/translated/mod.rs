@@ -1,6 +1,6 @@
 //! Launches that translated code executes.
 
-mod fake;
+pub mod fake;
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
