@@ -135,6 +135,7 @@ impl Thread {
     pub fn start(&mut self, launch: &Launch, group: [u32; 3], number: u32, slot: u32, id: u32) {
         launch.write_payload(group, number, id, &mut self.file[..file::GRF_BYTES]);
         self.file[file::NULL..].fill(0);
+        self.wide_accumulator.fill(0);
         let cr0 = launch.control();
         file::set_dword(&mut self.file, CONTROL, cr0);
         self.float = FloatMode::of_control(cr0);
@@ -148,6 +149,12 @@ impl Thread {
         self.number = number;
         self.slot = slot;
         self.statistics = GroupStatistics { threads: 1, ..GroupStatistics::default() };
+    }
+
+    /// Forgets what an earlier thread has left in the accumulators.
+    pub fn clear_accumulators(&mut self) {
+        self.file[file::ACCUMULATOR..file::FLAG].fill(0);
+        self.wide_accumulator.fill(0);
     }
 
     /// Both flag registers: `f1` above `f0`.

@@ -63,6 +63,10 @@ impl Owner {
         let task = task.as_ref().ok_or_else(idle)?;
         let index = if threads.len() == 1 { 0 } else { number as usize };
         let thread = &mut threads[index];
+        if thread.number != number {
+            // Threads that never wait are executed one after the other.
+            thread.clear_accumulators();
+        }
         thread.number = number;
         thread.active = active;
         thread.dispatch_mask = task.launch.dispatch_mask(number);

@@ -137,6 +137,7 @@ impl Runner {
             for thread in &mut owner.threads {
                 thread.file[NULL..].fill(0);
                 set_dword(&mut thread.file, CONTROL, self.control);
+                thread.clear_accumulators();
             }
         }
         owner.frame.group = group;

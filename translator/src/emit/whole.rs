@@ -137,7 +137,8 @@ impl Emitter<'_> {
     fn copied(&mut self, index: usize, a: &Value) -> Value {
         let op = &self.plan.ops[index];
         let src = &op.src[0];
-        if src.ty.size() != op.dst.ty.size() || src.modified() || op.saturate {
+        let raw = src.ty.size() == op.dst.ty.size() && !op.dst.ty.is_float();
+        if !raw || src.modified() || op.saturate {
             return a.clone();
         }
         self.as_destination(index, a)
