@@ -13,7 +13,7 @@ use crate::{Event, Result};
 const MAX_IN_FLIGHT: usize = 2;
 
 /// Most unused things of a kind that are kept.
-const MAX_SPARE: usize = 4096;
+const MAX_SPARE: usize = 16 * 1024;
 
 /// What a command does.
 pub(super) enum Work {
