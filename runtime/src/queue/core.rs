@@ -188,27 +188,38 @@ impl Core {
                 return;
             }
         }
+        self.leave(state);
     }
 
-    fn wait_for_change(&self, state: &mut MutexGuard<'_, State>) {
+    /// Waits for a change that is of use to who wants all commands up to a number to have ended; 0 for any.
+    fn wait_for_change(&self, state: &mut MutexGuard<'_, State>, number: u64) {
+        state.awaited = if state.waiting == 0 { number } else { state.awaited.min(number) };
         state.waiting += 1;
         self.changed.wait(state);
         state.waiting -= 1;
     }
 
-    /// Waits until an event of this queue has ended; errors as [`Event::wait`] has of its own.
-    pub(crate) fn wait_for(&self, event: &Event) -> Result<()> {
-        self.wait_until(|_| event.ended())
+    /// Who may have led goes. If there is something to do, somebody else has to.
+    fn leave(&self, state: &State) {
+        if state.waiting > 0 && state.leader.is_none() && state.has_step(true) {
+            self.changed.notify_all();
+        }
     }
 
-    /// Waits until `done`, and until callbacks that were due have been called; leads meanwhile if nobody else does. `OUT_OF_RESOURCES`
-    /// when it is a command's own function that waits.
-    fn wait_until(&self, done: impl Fn(&mut State) -> bool) -> Result<()> {
+    /// Waits until an event of this queue has ended; errors as [`Event::wait`] has of its own.
+    pub(crate) fn wait_for(&self, event: &Event) -> Result<()> {
+        self.wait_until(0, |_| event.ended())
+    }
+
+    /// Waits until `done`, which is not before all commands up to a number have ended, and until callbacks that were due have been called; leads
+    /// meanwhile if nobody else does. `OUT_OF_RESOURCES` when it is a command's own function that waits.
+    fn wait_until(&self, number: u64, done: impl Fn(&mut State) -> bool) -> Result<()> {
         let me = std::thread::current().id();
         let mut state = self.state.lock();
         loop {
             let ended = done(&mut state);
             if ended && (CALLS.get() || (state.due.is_empty() && !state.calling)) {
+                self.leave(&state);
                 return Ok(());
             }
             if state.leader == Some(me) {
@@ -223,7 +234,7 @@ impl Core {
                 // What is next, if anything, is for the queue's thread.
                 self.wake(&mut state);
             }
-            self.wait_for_change(&mut state);
+            self.wait_for_change(&mut state, number);
         }
     }
 
@@ -238,7 +249,7 @@ impl Core {
     /// Waits until all commands that are there have ended.
     pub(super) fn finish(&self) -> Result<()> {
         let last = self.state.lock().enqueued;
-        self.wait_until(|state| state.ended_up_to(last))
+        self.wait_until(last, |state| state.ended_up_to(last))
     }
 
     /// Has the queue's thread work at once.
@@ -274,7 +285,7 @@ impl Core {
         if !state.due.is_empty() || state.closed || (state.asleep && !state.is_empty()) {
             self.wake(state);
         }
-        if state.waiting > 0 {
+        if state.waiting > 0 && state.serves_waiting() {
             self.changed.notify_all();
         }
         // Also when nobody leads any more: who made way may have been woken for a command before that half.
@@ -473,7 +484,7 @@ impl Core {
                 return;
             } else if state.leader.is_some() && state.demanded {
                 // Who leads may leave with something left.
-                self.wait_for_change(&mut state);
+                self.wait_for_change(&mut state, 0);
             } else {
                 state.demanded = false;
                 if !state.has_step(true) && state.enqueued == seen {

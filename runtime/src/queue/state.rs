@@ -107,6 +107,8 @@ pub(super) struct State {
     pub(super) leader: Option<ThreadId>,
     /// Threads that wait for a change.
     pub(super) waiting: usize,
+    /// They want nothing before all commands up to this number have ended, unless somebody has to lead.
+    pub(super) awaited: u64,
     /// Threads that wait for room.
     pub(super) crowded: usize,
     /// Callbacks for the queue's thread to call.
@@ -172,6 +174,12 @@ impl State {
     pub(super) fn ended_up_to(&mut self, number: u64) -> bool {
         self.forget_ended();
         self.outstanding.events.front().is_none_or(|(first, _)| *first > number)
+    }
+
+    /// Is what the leader has done of use to threads that wait? As long as there is a next step, it is not before what they want has ended: they
+    /// would only keep the processor from who does the step.
+    pub(super) fn serves_waiting(&mut self) -> bool {
+        !self.has_step(true) || !self.due.is_empty() || self.ended_up_to(self.awaited)
     }
 
     /// The events of commands that have not ended.
