@@ -1,7 +1,7 @@
 //! Hides from LLVM 19 that sets of lanes are numbers.
 //!
-//! `or` or `xor` of two `<16 x i1>` that are numbers of 16 bits is rewritten as one of the numbers, and back, and so on without end, by instruction selection for hosts that have
-//! byte and word masks (AVX-512BW), when the function has vectors wider than the host's: the former by `hoistLogicOpWithSameOpcodeHands` of all targets, the
+//! `or` or `xor` of two `<16 x i1>` (or `<8 x i1>`) that are numbers of as many bits is rewritten as one of the numbers, and back, and so on without end, by instruction selection for hosts
+//! with AVX-512, when the function has vectors wider than the host's: the former by `hoistLogicOpWithSameOpcodeHands` of all targets, the
 //! latter by `combineBitcast` of x86. With the number behind an empty assembly instruction nothing is left to rewrite.
 
 use inkwell::builder::{Builder, BuilderError};
@@ -9,21 +9,17 @@ use inkwell::module::Module;
 use inkwell::types::{AnyTypeEnum, IntType, VectorType};
 use inkwell::values::{BasicValue, BasicValueEnum, InstructionOpcode, InstructionValue, IntValue};
 
-/// Lanes of the sets.
-const LANES: u32 = 16;
-
 /// Does so everywhere in a module.
 pub fn hide(module: &Module<'_>) -> Result<(), BuilderError> {
     let context = module.get_context();
-    let hidden = Hidden {
-        builder: context.create_builder(),
-        number: context.i16_type(),
-        set: context.bool_type().vec_type(LANES),
-    };
-    for block in module.get_functions().flat_map(|function| function.get_basic_blocks()) {
-        for instruction in block.get_instructions() {
-            if let Some(number) = hidden.number(instruction)? {
-                hidden.replace(instruction, number)?;
+    for number in [context.i8_type(), context.i16_type()] {
+        let set = context.bool_type().vec_type(number.get_bit_width());
+        let hidden = Hidden { builder: context.create_builder(), number, set };
+        for block in module.get_functions().flat_map(|function| function.get_basic_blocks()) {
+            for instruction in block.get_instructions() {
+                if let Some(number) = hidden.number(instruction)? {
+                    hidden.replace(instruction, number)?;
+                }
             }
         }
     }
@@ -98,22 +94,25 @@ mod tests {
     use std::time::Duration;
 
     /// Numbers as sets, a set of both, and vectors that are wider than any host's.
-    fn module(operation: &str) -> String {
+    fn module(operation: &str, lanes: u32) -> String {
         format!(
-            "define void @f(i32 %a32, i32 %b32, ptr %p) {{
-               %a16 = trunc i32 %a32 to i16
-               %b16 = trunc i32 %b32 to i16
-               %a = bitcast i16 %a16 to <16 x i1>
-               %b = bitcast i16 %b16 to <16 x i1>
-               %x = select <16 x i1> %a, <16 x i32> splat (i32 1), <16 x i32> zeroinitializer
-               store <16 x i32> %x, ptr %p
+            "define void @f(i32 %aw, i32 %bw, ptr %p) {{
+               %an = trunc i32 %aw to i{lanes}
+               %bn = trunc i32 %bw to i{lanes}
+               %a = bitcast i{lanes} %an to <{lanes} x i1>
+               %b = bitcast i{lanes} %bn to <{lanes} x i1>
+               %x = select <{lanes} x i1> %a, <{lanes} x i32> splat (i32 1), <{lanes} x i32> zeroinitializer
+               store <{lanes} x i32> %x, ptr %p
                %q = getelementptr i8, ptr %p, i64 64
-               %y = select <16 x i1> %b, <16 x i32> zeroinitializer, <16 x i32> splat (i32 3)
-               store <16 x i32> %y, ptr %q
+               %y = select <{lanes} x i1> %b, <{lanes} x i32> zeroinitializer, <{lanes} x i32> splat (i32 3)
+               store <{lanes} x i32> %y, ptr %q
                {operation}
-               %z = select <16 x i1> %o, <16 x i64> zeroinitializer, <16 x i64> splat (i64 1)
+               %z = select <{lanes} x i1> %o, <{lanes} x i64> zeroinitializer, <{lanes} x i64> splat (i64 1)
                %r = getelementptr i8, ptr %p, i64 128
-               store <16 x i64> %z, ptr %r
+               store <{lanes} x i64> %z, ptr %r
+               %wide = load <32 x i64>, ptr %p
+               %sum = add <32 x i64> %wide, splat (i64 1)
+               store <32 x i64> %sum, ptr %p
                ret void
              }}"
         )
@@ -122,11 +121,13 @@ mod tests {
     #[test]
     fn instruction_selection_ends() {
         for name in ["and", "or", "xor"] {
-            let sets = format!("%o = {name} <16 x i1> %a, %b");
-            let numbers = format!("%n = {name} i16 %a16, %b16\n%o = bitcast i16 %n to <16 x i1>");
-            for operation in [sets, numbers] {
+            for (form, lanes) in [(0, 8), (1, 8), (0, 16), (1, 16)] {
+                let operation = match form {
+                    0 => format!("%o = {name} <{lanes} x i1> %a, %b"),
+                    _ => format!("%n = {name} i{lanes} %an, %bn\n%o = bitcast i{lanes} %n to <{lanes} x i1>"),
+                };
                 let (done, result) = mpsc::channel();
-                let text = module(&operation);
+                let text = module(&operation, lanes);
                 // A thread that never ends does not keep the process.
                 std::thread::spawn(move || done.send(compile(&text, Effort::Full)));
                 let object = result.recv_timeout(Duration::from_secs(60));
