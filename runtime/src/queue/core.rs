@@ -31,7 +31,7 @@ const BATCH_TIME: u64 = 1_000_000;
 const GROWTH: usize = 4;
 
 /// With so many commands in the queue, who enqueues more helps with them first.
-const MANY: usize = 16 * 1024;
+pub(super) const MANY: usize = 16 * 1024;
 
 /// What order a command asks for where the queue keeps none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]

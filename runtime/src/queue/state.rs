@@ -4,6 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::thread::ThreadId;
 
+use super::core::MANY;
 use crate::event::{Completer, Due, Gate};
 use crate::kernel::Arguments;
 use crate::launch::{InFlight, Launch};
@@ -12,8 +13,8 @@ use crate::{Event, Result};
 /// How many batches may be with the kernel driver at once: one runs, the other is there when that ends.
 const MAX_IN_FLIGHT: usize = 2;
 
-/// Most unused things of a kind that are kept.
-const MAX_SPARE: usize = 16 * 1024;
+/// Most unused things of a kind that are kept: as many as a full queue has.
+const MAX_SPARE: usize = MANY;
 
 /// What a command does.
 pub(super) enum Work {

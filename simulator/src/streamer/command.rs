@@ -3,7 +3,7 @@
 use super::Streamer;
 use gencl_isa::Generation;
 
-use super::field::{COLUMNS, Field, Packet};
+use super::field::{COLUMNS, Field, Packet, bits_of};
 use crate::fault::Fault;
 
 /// Opcode bits of MI commands.
@@ -123,7 +123,7 @@ impl Command {
         };
         let of = |index| {
             let opcode = if index == 0 { self.mask | self.length_bits(generation) } else { 0 };
-            self.fields.iter().fold(opcode, |bits, field| bits | field.mask(generation, index))
+            opcode | bits_of(self.fields, generation, index)
         };
         (0..dwords).map(of).collect()
     }

@@ -86,6 +86,11 @@ impl Field {
     }
 }
 
+/// The bits of dword `index` that belong to any of the fields.
+pub fn bits_of(fields: &[Field], generation: Generation, index: u32) -> u32 {
+    fields.iter().fold(0, |bits, field| bits | field.mask(generation, index))
+}
+
 /// A command or structure: its dwords, and the generation that says where fields are.
 #[derive(Clone, Copy, Debug)]
 pub struct Packet<'a> {

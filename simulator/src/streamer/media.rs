@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use gencl_isa::Generation;
 
 use super::command::Flow;
-use super::field::{COLUMNS, Packet};
+use super::field::{COLUMNS, Packet, bits_of};
 use super::layouts::{
     gpgpu_walker as walk, interface_descriptor_data as descriptor, media_curbe_load,
     media_interface_descriptor_load, media_vfe_state as vfe,
@@ -26,10 +26,8 @@ const REGISTERS: usize = 128;
 
 /// The bits with a meaning of an interface descriptor's dwords, in each generation.
 static DESCRIPTOR_MEANINGS: LazyLock<[[u32; DESCRIPTOR_SIZE as usize / 4]; COLUMNS]> = LazyLock::new(|| {
-    Generation::ALL.map(|generation| {
-        let meaning = |index| descriptor::FIELDS.iter().fold(0, |bits, f| bits | f.mask(generation, index));
-        std::array::from_fn(|index| meaning(index as u32))
-    })
+    Generation::ALL
+        .map(|generation| std::array::from_fn(|index| bits_of(descriptor::FIELDS, generation, index as u32)))
 });
 
 pub fn vfe_state(streamer: &mut Streamer<'_>, packet: Packet<'_>) -> Result<Flow, Fault> {

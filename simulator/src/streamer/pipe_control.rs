@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use gencl_isa::{Generation, Generations};
 
 use super::command::Flow;
-use super::field::{COLUMNS, Field, Packet};
+use super::field::{COLUMNS, Field, Packet, bits_of};
 use super::layouts::pipe_control as pc;
 use super::state::Pipeline;
 use super::{Streamer, not_global};
@@ -146,7 +146,7 @@ fn count(streamer: &mut Streamer<'_>, packet: Packet<'_>) -> Result<(), Fault> {
         streamer.unstalled = 0;
         return Ok(());
     }
-    let flags = INVALIDATIONS.iter().fold(packet.dwords[1], |flags, f| flags & !f.mask(packet.generation, 1));
+    let flags = packet.dwords[1] & !bits_of(INVALIDATIONS, packet.generation, 1);
     streamer.unstalled += u32::from(flags != 0);
     let kept = streamer.unstalled < 4 || !STALL_EVERY_FOURTH.has(packet.generation);
     streamer.rule(kept, || "PIPE_CONTROL: the fourth in a row without Command Streamer Stall Enable".into())
