@@ -1,8 +1,9 @@
 //! Hides from LLVM 19 that sets of lanes are numbers.
 //!
-//! `or` or `xor` of two `<16 x i1>` (or `<8 x i1>`) that are numbers of as many bits is rewritten as one of the numbers, and back, and so on without end, by instruction selection for hosts
-//! with AVX-512, when the function has vectors wider than the host's: the former by `hoistLogicOpWithSameOpcodeHands` of all targets, the
-//! latter by `combineBitcast` of x86. With the number behind an empty assembly instruction nothing is left to rewrite.
+//! `or` or `xor` of two `<16 x i1>` (or `<8 x i1>`) that are numbers of as many bits is rewritten as one of the numbers, and back, and so
+//! on without end, by instruction selection for hosts with AVX-512, when the function has vectors wider than the host's: the former by
+//! `hoistLogicOpWithSameOpcodeHands` of all targets, the latter by `combineBitcast` of x86. With the number behind an empty assembly
+//! instruction nothing is left to rewrite.
 
 use inkwell::builder::{Builder, BuilderError};
 use inkwell::module::Module;

@@ -417,8 +417,9 @@ fn select_whole(op: &Op, mode: Option<Mode>) -> Option<Native> {
     } else {
         exact
     };
-    // Doubles hold what is made of dwords but products and shifted ones.
-    let held = !qwords && !product && function != Integer::ShiftLeft && function != Integer::MultiplyLow;
+    // Doubles hold what is made of dwords but products and shifted ones. Bits are no numbers (with null destinations of floats).
+    let held =
+        !qwords && !product && !logic && !matches!(function, Integer::ShiftLeft | Integer::MultiplyLow);
     if op.dst.ty.is_float() && (!held || mode.is_none()) {
         return None;
     }

@@ -2,7 +2,7 @@
 
 use gencl_isa::{Condition, Opcode, Type};
 
-use super::float::{add_64, add_to_odd, from_f16, multiply_64, multiply_add_64, to_f16, to_integral};
+use super::float::{add_64, add_to_odd_signed, from_f16, multiply_64, multiply_add_64, to_f16, to_integral};
 use super::general::compare;
 use super::math;
 use super::op::Op;
@@ -209,8 +209,8 @@ fn arithmetic(op: &Op, inputs: &Inputs<'_>) -> Output {
 /// In `DF` rounded, in the other types to odd.
 fn float_arithmetic(op: &Op, inputs: &Inputs<'_>) -> f64 {
     let [a, b, c] = inputs.sources.map(Value::float);
+    let rounding = inputs.mode.rounding;
     if op.execution_type == Type::DF {
-        let rounding = inputs.mode.rounding;
         return match op.opcode {
             Opcode::Add => add_64(a, b, rounding),
             Opcode::Mul => multiply_64(a, b, rounding),
@@ -219,17 +219,14 @@ fn float_arithmetic(op: &Op, inputs: &Inputs<'_>) -> f64 {
             _ => multiply_add_64(a, b, multiply_64(1.0 - a, c, rounding), rounding),
         };
     }
+    let sum = |a, b| add_to_odd_signed(a, b, rounding);
     match op.opcode {
-        Opcode::Add => {
-            let sum = add_to_odd(a, b);
-            let cancelled = sum == 0.0 && a == -b && a != 0.0;
-            if cancelled && inputs.mode.rounding == Rounding::Down { -0.0 } else { sum }
-        }
+        Opcode::Add => sum(a, b),
         Opcode::Mul => a * b,
-        Opcode::Mad => add_to_odd(b * c, a),
-        Opcode::Mac => add_to_odd(a * b, inputs.accumulator.float()),
+        Opcode::Mad => sum(b * c, a),
+        Opcode::Mac => sum(a * b, inputs.accumulator.float()),
         // Source 0 interpolates between source 2 (at 0) and source 1 (at 1).
-        _ => add_to_odd(a * b, (1.0 - a) * c),
+        _ => sum(a * b, (1.0 - a) * c),
     }
 }
 

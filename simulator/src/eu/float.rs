@@ -7,6 +7,18 @@
 
 use crate::dispatch::Rounding;
 
+/// A sum with the sign that `rounding` gives to zeros: that of two zeros, or of what cancels, is negative when rounding down, unless
+/// both have the other sign (IEEE 754, 6.3).
+fn signed_sum(sum: f64, a: f64, b: f64, rounding: Rounding) -> f64 {
+    let down = rounding == Rounding::Down && sum == 0.0;
+    if down && (a.is_sign_negative() || b.is_sign_negative()) { -0.0 } else { sum }
+}
+
+/// The sum, rounded to odd, with the sign that `rounding` gives to zeros.
+pub fn add_to_odd_signed(a: f64, b: f64, rounding: Rounding) -> f64 {
+    signed_sum(add_to_odd(a, b), a, b, rounding)
+}
+
 /// The exact sum, rounded to odd.
 #[inline(always)]
 pub fn add_to_odd(a: f64, b: f64) -> f64 {
@@ -76,13 +88,10 @@ fn overflow_error(nearest: f64, inputs_finite: bool) -> Option<f64> {
 /// The sum of `DF` values.
 pub fn add_64(a: f64, b: f64, rounding: Rounding) -> f64 {
     let sum = a + b;
-    if sum == 0.0 && a == -b && a != 0.0 && rounding == Rounding::Down {
-        return -0.0;
-    }
     let other = sum - a;
     let error =
         overflow_error(sum, a.is_finite() && b.is_finite()).unwrap_or((a - (sum - other)) + (b - other));
-    direct_64(sum, error, rounding)
+    direct_64(signed_sum(sum, a, b, rounding), error, rounding)
 }
 
 /// The product of `DF` values.
@@ -96,16 +105,16 @@ pub fn multiply_64(a: f64, b: f64, rounding: Rounding) -> f64 {
 /// `a * b + c` of `DF` values with one rounding.
 pub fn multiply_add_64(a: f64, b: f64, c: f64, rounding: Rounding) -> f64 {
     let result = a.mul_add(b, c);
+    let product = a * b;
     let finite = a.is_finite() && b.is_finite() && c.is_finite();
     let error = overflow_error(result, finite).unwrap_or_else(|| {
-        let product = a * b;
         let product_error = a.mul_add(b, -product);
         let sum = product + c;
         let other = sum - product;
         let sum_error = (product - (sum - other)) + (c - other);
         (sum - result) + (sum_error + product_error)
     });
-    direct_64(result, error, rounding)
+    direct_64(signed_sum(result, product, c, rounding), error, rounding)
 }
 
 /// Rounds to `F`.
@@ -298,7 +307,16 @@ mod tests {
         assert_eq!(add_64(1.0, tiny, Rounding::NearestEven), 1.0);
         assert_eq!(multiply_64(f64::MAX, 2.0, Rounding::Zero), f64::MAX);
         assert_eq!(multiply_64(f64::MAX, 2.0, Rounding::Up), f64::INFINITY);
-        assert!(add_64(1.0, -1.0, Rounding::Down).is_sign_negative());
+        for (a, b, negative) in
+            [(1.0, -1.0, true), (0.0, -0.0, true), (0.0, 0.0, false), (f64::INFINITY, 0.0, false)]
+        {
+            let sums = [
+                add_64(a, b, Rounding::Down),
+                add_to_odd_signed(a, b, Rounding::Down),
+                multiply_add_64(a, 1.0, b, Rounding::Down),
+            ];
+            assert!(sums.iter().all(|sum| sum.is_sign_negative() == negative), "{a} + {b}: {sums:?}");
+        }
         assert_eq!(integer_to_f64(i128::from(u64::MAX), Rounding::Zero), 18446744073709549568.0);
         assert_eq!(to_f32(integer_to_odd(0x1000_0001), Rounding::Up), 268435488.0);
     }

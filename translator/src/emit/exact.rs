@@ -21,7 +21,7 @@ impl Emitter<'_> {
             Float::Multiply => self.f.binary("fmul", a, b),
             Float::MultiplyAdd => {
                 let product = self.f.binary("fmul", b, &sources[2]);
-                self.sum_to_odd(&product, a)
+                self.exact_sum(index, &product, a)
             }
             Float::Fraction => {
                 let whole = self.function_of("floor", a);
@@ -52,7 +52,7 @@ impl Emitter<'_> {
         let product = self.f.binary("fmul", &a, &b);
         let rest = self.f.binary("fsub", &one, &a);
         let rest = self.f.binary("fmul", &rest, &c);
-        let value = self.sum_to_odd(&product, &rest);
+        let value = self.exact_sum(index, &product, &rest);
         self.finish_float(index, &value, mask);
     }
 
@@ -65,18 +65,18 @@ impl Emitter<'_> {
         self.f.convert("sitofp", &integer, integer.ty.of(Scalar::Double))
     }
 
-    /// What cancels is -0 when rounding down.
+    /// Rounding down, zeros are negative, unless those of whom they are the sum are not (`eu::float`).
     fn exact_sum(&mut self, index: usize, a: &Value, b: &Value) -> Value {
         let sum = self.sum_to_odd(a, b);
         if self.plan.modes[index].rounding != Rounding::Down {
             return sum;
         }
-        let (null, minus) = (Value::float(a.ty, 0.0), Value::float(a.ty, -0.0));
-        let negated = self.f.binary("fsub", &minus, b);
-        let same = self.f.compare("fcmp oeq", a, &negated);
-        let something = self.f.compare("fcmp one", a, &null);
-        let cancelled = self.f.binary("and", &same, &something);
-        self.f.select(&cancelled, &minus, &sum)
+        let [a, b] = [a, b].map(|value| self.f.cast(value, value.ty.as_int().scalar));
+        let signs = self.f.binary("or", &a, &b);
+        let negative = self.f.compare("icmp slt", &signs, &Value::int(signs.ty, 0));
+        let null = self.f.compare("fcmp oeq", &sum, &Value::float(sum.ty, 0.0));
+        let null = self.f.binary("and", &null, &negative);
+        self.f.select(&null, &Value::float(sum.ty, -0.0), &sum)
     }
 
     fn exact_quotient(&mut self, a: &Value, b: &Value) -> Value {
