@@ -238,6 +238,24 @@ impl Function {
         Value::named(ty, &name)
     }
 
+    /// Asks for memory that will be read, wherever that is.
+    pub fn prefetch(&mut self, at: &Value) {
+        let [read, keep, data] = [0, 3, 1].map(|value| Value::int(I32, value));
+        self.intrinsic_line("prefetch", ".p0", &[at, &read, &keep, &data]);
+    }
+
+    /// An integer of which LLVM does not know where it is from.
+    pub fn opaque(&mut self, a: &Value) -> Value {
+        self.value(
+            a.ty,
+            &format!(
+                "call {} asm \"\", \"=r,0\"({}) memory(none) nounwind willreturn",
+                a.ty.text(),
+                a.typed()
+            ),
+        )
+    }
+
     /// A variable on the stack, in the function's first block.
     pub fn variable(&mut self, bytes: usize) -> Value {
         self.values += 1;

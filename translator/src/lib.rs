@@ -19,6 +19,7 @@ pub mod plan;
 pub mod serial;
 pub mod spin;
 pub mod split;
+pub mod steady;
 pub mod variables;
 pub mod words;
 pub mod written;

@@ -38,8 +38,22 @@ pub(super) struct AddressSum {
     pub(super) host: Value,
     /// The first offset that is inside for this message and those with the same offset, and how many are ([`Emitter::as_offsets`]).
     pub(super) inside: [Value; 2],
+    /// What makes of an offset the one from the first that is inside, when it is added.
+    pub(super) before: Value,
+    /// Where the latter is kept, of messages that are looked at before rounds begin ([`Emitter::steady_place`]).
+    pub(super) from_first: Value,
+    /// Where it is kept how many bytes behind that one may still read, in the last of those rounds.
+    pub(super) ahead: Value,
     /// The message that has found out already that the offset is inside.
     pub(super) leader: Option<usize>,
+}
+
+/// An offset that is inside.
+pub(super) struct Inside {
+    /// From the first one that is, in 64 bits.
+    pub(super) offset: Value,
+    /// How many are.
+    pub(super) count: Value,
 }
 
 impl Emitter<'_> {
@@ -102,18 +116,37 @@ impl Emitter<'_> {
             };
             let place = self.f.variable(4);
             let base = scalar;
-            sums.insert(*index, AddressSum { definition, offset, place, base, host, inside, leader });
+            let [from_first, ahead] = [(); 2].map(|()| self.f.variable(8));
+            let before = Value::int(I32, 0);
+            let sum = AddressSum {
+                definition,
+                offset,
+                place,
+                base,
+                host,
+                inside,
+                before,
+                from_first,
+                ahead,
+                leader,
+            };
+            sums.insert(*index, sum);
         }
-        // From here on, offsets are counted from the first inside, with 32 bits: a round then costs one comparison, and what it compares is the place, too.
+        // From here on, offsets are counted from the first inside, with 32 bits: a round then costs one comparison, and what it compares
+        // is the place, too.
         let leaders: Vec<usize> =
             sums.iter().filter(|(_, sum)| sum.leader.is_none()).map(|(index, _)| *index).collect();
         for leader in leaders {
             let inside = self.as_offsets(&sums[&leader].inside);
+            let before = self.f.binary("sub", &Value::int(I32, 0), &inside[0]);
+            // Otherwise LLVM subtracts, for which x86 has no instruction that also shifts.
+            let before = self.f.opaque(&before);
             let first = self.f.resize(&inside[0], 64, true);
             let own = sums.iter_mut().filter(|(index, sum)| **index == leader || sum.leader == Some(leader));
             for (_, sum) in own {
                 sum.host = self.f.offset(&sum.host, &first);
                 sum.inside = inside.clone();
+                sum.before = before.clone();
             }
         }
         sums
@@ -234,56 +267,81 @@ impl Emitter<'_> {
         known: &Known,
     ) -> Vec<Value> {
         let sum = self.lane.as_ref().and_then(|lane| lane.sums.get(&index));
-        let parts = sum.map(|sum| (sum.place.clone(), sum.host.clone(), sum.inside.clone(), sum.leader));
-        let Some((place, host, [first, count], leader)) = parts else {
+        let parts = sum.map(|sum| (sum.place.clone(), sum.host.clone(), sum.before.clone(), sum.leader));
+        let Some((place, host, before, leader)) = parts else {
             let [start, limit] = [&known.start, &known.limit].map(|place| self.f.load(I64, place, FILE));
             let host = self.f.load(POINTER, &known.host, FILE);
             let aligned = self.aligned(address, message.alignment);
             let offset = self.f.binary("sub", address, &start);
             let inside = self.f.compare("icmp ult", &offset, &limit);
-            self.begin_anew_outside(&inside, aligned, &[(index, known, address.clone())]);
+            self.begin_anew_outside(&inside, aligned, |_| vec![(index, known, address.clone())]);
             let at = self.f.offset(&host, &offset);
             return self.components_at(message, &at);
         };
-        let own = self.f.load(I32, &place, FILE);
-        let aligned = self.aligned(&own, message.alignment);
-        let offset = self.f.binary("sub", &own, &first);
-        let offset = self.f.resize(&offset, 64, false);
-        if leader.is_none() {
-            let inside = self.f.compare("icmp ult", &offset, &count);
-            let own = self.f.resize(&own, 64, true);
-            let lane = self.lane.as_ref();
-            let group = lane
-                .into_iter()
-                .flat_map(|lane| &lane.sums)
-                .filter(|(other, sum)| **other == index || sum.leader == Some(index));
-            let bases: Vec<(usize, Value)> = group.map(|(other, sum)| (*other, sum.base.clone())).collect();
-            let mut others = Vec::new();
-            for (other, base) in bases {
-                let Some(known) = shared.windows.get(&other) else { continue };
-                others.push((other, known, self.f.binary("add", &base, &own)));
+        let offset = match self.steady_place(index) {
+            Some(place) => self.f.load(I64, &place, FILE),
+            None => {
+                let own = self.f.load(I32, &place, FILE);
+                if leader.is_some() {
+                    self.counted_from_first(&own, &before)
+                } else {
+                    self.check_sum(shared, index, &own).offset
+                }
             }
-            self.begin_anew_outside(&inside, aligned, &others);
-        }
+        };
         let at = self.f.offset(&host, &offset);
+        self.prefetch_gathered(index, message);
         self.components_at(message, &at)
     }
 
+    /// An offset from the first inside.
+    pub(super) fn counted_from_first(&mut self, own: &Value, before: &Value) -> Value {
+        let offset = self.f.binary("add", own, before);
+        self.f.resize(&offset, 64, false)
+    }
+
+    /// Goes on only if the offset of an address, and of those with the same one, is inside; the lane begins anew otherwise.
+    pub(super) fn check_sum(&mut self, shared: &Shared, index: usize, own: &Value) -> Inside {
+        let sums = self.lane.iter().flat_map(|lane| &lane.sums);
+        let group = sums.filter(|(other, sum)| **other == index || sum.leader == Some(index));
+        let bases: Vec<(usize, Value)> = group.map(|(other, sum)| (*other, sum.base.clone())).collect();
+        let sum = self.lane.as_ref().and_then(|lane| lane.sums.get(&index));
+        let none = || [I32, I64, I32].map(|ty| Value::int(ty, 0));
+        let [first, count, before] =
+            sum.map_or_else(none, |sum| [sum.inside[0].clone(), sum.inside[1].clone(), sum.before.clone()]);
+        let alignment = self.message_of_lanes(index).map_or(1, |message| message.alignment);
+        let aligned = self.aligned(own, alignment);
+        let offset = self.counted_from_first(own, &before);
+        let inside = self.f.compare("icmp ult", &offset, &count);
+        self.begin_anew_outside(&inside, aligned, |emitter| {
+            // Computed again, so that nothing is kept for it.
+            let from_first = emitter.f.resize(&offset, 32, false);
+            let from_first = emitter.f.opaque(&from_first);
+            let own = emitter.f.binary("add", &from_first, &first);
+            let own = emitter.f.resize(&own, 64, true);
+            let known = bases
+                .into_iter()
+                .filter_map(|(other, base)| Some((other, shared.windows.get(&other)?, base)));
+            known.map(|(other, known, base)| (other, known, emitter.f.binary("add", &base, &own))).collect()
+        });
+        Inside { offset, count }
+    }
+
     /// Has the lane begin anew with other windows, those of the addresses, where it is not inside of them.
-    pub(super) fn begin_anew_outside(
+    fn begin_anew_outside<'k>(
         &mut self,
         inside: &Value,
         aligned: Option<Value>,
-        addresses: &[(usize, &Known, Value)],
+        addresses: impl FnOnce(&mut Self) -> Vec<(usize, &'k Known, Value)>,
     ) {
         let holds = self.both(inside, aligned.as_ref());
         let [here, outside] = [self.f.label(), self.f.label()];
         self.f.branch_likely(&holds, here, outside);
         let retry = self.lane.as_ref().map_or(self.fault, |lane| lane.retry);
         self.f.begin(outside);
-        for (index, known, address) in addresses {
-            self.find(known.number, address);
-            self.look_at_window(*index, known);
+        for (index, known, address) in addresses(self) {
+            self.find(known.number, &address);
+            self.look_at_window(index, known);
         }
         self.f.jump(retry);
         self.f.begin(here);

@@ -18,6 +18,7 @@ mod math;
 mod memory;
 mod operand;
 mod rounding;
+mod rounds;
 mod rows;
 mod scatter;
 mod serial;

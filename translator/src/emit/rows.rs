@@ -103,10 +103,9 @@ impl Emitter<'_> {
         if message.memory == Memory::Local || message.write {
             return;
         }
-        let [read, keep, data] = [0, 3, 1].map(|value| Value::int(I32, value));
         for line in (0..bytes).step_by(LINE) {
             let ahead = self.f.at(at, PREFETCHED + line);
-            self.f.intrinsic_line("prefetch", ".p0", &[&ahead, &read, &keep, &data]);
+            self.f.prefetch(&ahead);
         }
     }
 

@@ -9,24 +9,26 @@ use std::collections::{BTreeMap, BTreeSet};
 use gencl_simulator::eu::op::Branch;
 
 use super::lane_reads::{AddressSum, Known};
+use super::rounds::{ROUNDS, Rounds};
 use super::{Emitter, FILE};
 use crate::affine::Affine;
 use crate::ir::{BIT, I32, I64, Label, Ty, Value};
 use crate::message::{Lanes, Memory, Message};
 use crate::plan::Step;
 use crate::serial::{Column, Serial, is_scalar};
-use crate::words::{Bits, Operation, Word};
+use crate::steady;
+use crate::words::{self, Bits, Operation, Word};
 
 /// What instructions are written for, while it is one lane.
 pub(super) struct Lane {
     /// First channel of the instruction that is written.
     channel: u32,
     /// Where the elements are.
-    columns: BTreeMap<Column, Value>,
+    pub(super) columns: BTreeMap<Column, Value>,
     /// Where the lane's bits of words are, each as a dword.
     bits: BTreeMap<Word, Value>,
     /// Of the loop's blocks.
-    labels: Vec<Label>,
+    pub(super) labels: Vec<Label>,
     /// First block.
     first: usize,
     /// Behind the loop.
@@ -37,10 +39,9 @@ pub(super) struct Lane {
     pub(super) slow: Label,
     /// Of messages whose addresses are sums.
     pub(super) sums: BTreeMap<usize, AddressSum>,
+    /// If they can be looked at before they begin.
+    pub(super) rounds: Option<Rounds>,
 }
-
-/// Rounds after which a lane looks whether the launch is cancelled.
-const ROUNDS: u64 = 1024;
 
 /// What lanes share while the loop is executed.
 pub(super) struct Shared {
@@ -89,7 +90,6 @@ impl<'a> Emitter<'a> {
         for ((part, label), sums) in (0..parts).zip(labels).zip(sums) {
             self.f.begin(label);
             self.lane_loop(serial, &shared, &lane, part * serial.part, sums, [retry, slow]);
-            self.f.store(&Value::int(I32, 0), &tried, FILE);
             let left = self.dword(&lanes_left);
             let below = self.f.binary("sub", &left, &Value::int(I32, 1));
             let rest = self.f.binary("and", &left, &below);
@@ -97,9 +97,9 @@ impl<'a> Emitter<'a> {
             self.f.jump(next);
         }
         self.f.begin(retry);
-        let before = self.dword(&tried);
-        self.f.store(&Value::int(I32, 1), &tried, FILE);
-        let first = self.f.compare("icmp eq", &before, &Value::int(I32, 0));
+        let (before, own) = (self.dword(&tried), self.dword(&lanes_left));
+        self.f.store(&own, &tried, FILE);
+        let first = self.f.compare("icmp ne", &before, &own);
         self.f.branch(&first, look, slow);
         self.f.begin(done);
         self.take_back(&shared);
@@ -200,6 +200,8 @@ impl<'a> Emitter<'a> {
         sums: BTreeMap<usize, AddressSum>,
         [retry, slow]: [Label; 2],
     ) {
+        let steady = self.variables.as_ref();
+        let steady = steady.and_then(|v| steady::find(self.plan, self.flow, v, serial, channel));
         let mut own = Lane {
             channel,
             columns: BTreeMap::new(),
@@ -210,6 +212,7 @@ impl<'a> Emitter<'a> {
             retry,
             slow,
             sums,
+            rounds: steady.map(|steady| self.rounds(steady)),
         };
         let own_columns = serial.columns.iter().filter(|(_, elements)| elements.lanes >> channel & 1 != 0);
         let arrays: BTreeMap<Column, Option<Value>> =
@@ -237,9 +240,10 @@ impl<'a> Emitter<'a> {
             own.bits.insert(*word, place);
         }
         let exit = own.exit;
-        let first = own.labels[0];
-        self.f.jump(first);
+        let begin = own.rounds.as_ref().map_or(own.labels[0], Rounds::begin);
+        self.f.jump(begin);
         self.lane = Some(own);
+        self.look_at_rounds(shared);
         for block in serial.blocks.clone() {
             self.lane_block(serial, shared, block, channel);
         }
@@ -254,6 +258,9 @@ impl<'a> Emitter<'a> {
         for (word, own_place) in &own.bits {
             // Scalars with bits are not read any more.
             let Word::Flag(first) = word else { continue };
+            if !self.is_read_behind(serial, *first) {
+                continue;
+            }
             let place = self.flags[usize::from(first / 32)].clone();
             let shift = self.bit_of_lane(*word, lane);
             let bit = self.dword(own_place);
@@ -261,6 +268,13 @@ impl<'a> Emitter<'a> {
             let own = self.f.binary("shl", &Value::int(I32, 1), &shift);
             self.merge_flags(&place, &own, &bit);
         }
+    }
+
+    /// Does anybody read flags behind a loop?
+    fn is_read_behind(&self, serial: &Serial, first: u8) -> bool {
+        let exit = self.flow.block_at(serial.exit);
+        let width = self.plan.variant.simd_width;
+        exit.is_none_or(|exit| words::flags_are_read(self.plan, self.flow, exit, first, width))
     }
 
     /// Ends the thread when the launch is cancelled, which is looked at from time to time.
@@ -355,7 +369,8 @@ impl<'a> Emitter<'a> {
         let (start, end) = (self.flow.blocks[block].start, self.flow.blocks[block].end);
         let Some(label) = self.lane.as_ref().map(|lane| lane.labels[block - lane.first]) else { return };
         self.f.begin(label);
-        if self.is_loop_header(block) {
+        let looked_at = self.lane.as_ref().is_some_and(|lane| lane.rounds.is_some());
+        if self.is_loop_header(block) && !looked_at {
             self.stop_if_cancelled_for_long(&shared.rounds);
         }
         for index in start..end {
@@ -405,7 +420,10 @@ impl<'a> Emitter<'a> {
         match self.plan.ops[index].predicate {
             Some(predicate) if yes != no => {
                 let taken = self.predicate(index, predicate);
-                self.f.branch(&taken, yes, no);
+                match &self.lane {
+                    Some(Lane { rounds: Some(_), .. }) => self.end_round(&taken, no),
+                    _ => self.f.branch(&taken, yes, no),
+                }
             }
             _ => self.f.jump(yes),
         }

@@ -19,6 +19,7 @@ pub fn cases() -> Vec<Case> {
         own("engine_faults", faults),
         own("engine_gather", gather),
         own("engine_walk", walk),
+        own("engine_rows", rows),
         own("engine_without_translator", without_translator),
     ]
 }
@@ -175,6 +176,54 @@ fn walk() -> Outcome {
     let program = gpu.build_source(WALK, "")?;
     program.run("walk", &[a.arg(), b.arg(), out.arg()], &Launch::linear(200, 40))?;
     same(&out.read()?, &expected)
+}
+
+/// Rows of their own lengths, through which lanes go by equal steps.
+const ROWS: &str = "
+    kernel void rows(
+        global const uint *start, global const uint *column, global const uint *value, global const uint *x, global uint *y
+    ) {
+        uint row = get_global_id(0), sum = row;
+        for (uint i = start[row]; i < start[row + 1]; i += STEP)
+            sum = sum * 5 + value[i] * x[column[i]];
+        y[row] = sum;
+    }";
+
+/// The last row ends where its buffers end, with a page; one is longer than a lane goes without looking.
+fn rows() -> Outcome {
+    if !is_child() {
+        let errors = child("engine_rows", &[("GENCL_ENGINE", "translate")])?;
+        return says(errors, "kernel was translated", true);
+    }
+    const ELEMENTS: u32 = 8192;
+    let gpu = Gpu::get()?;
+    let mut random = Random::new(12);
+    let mut start = vec![0u32];
+    for row in 1..=320 {
+        let length = if row == 20 { 3000 } else { random.next_u32() % 40 };
+        let last = if row == 320 { ELEMENTS } else { start[row - 1] + length };
+        start.push(last.min(ELEMENTS));
+    }
+    let rows = start.len() - 1;
+    let x: Vec<u32> = (0..1000).map(|_| random.next_u32()).collect();
+    let column: Vec<u32> = (0..ELEMENTS).map(|_| random.next_u32() % 1000).collect();
+    let value: Vec<u32> = (0..ELEMENTS).map(|_| random.next_u32()).collect();
+    let [a, b, c, d] = [gpu.buffer(&start)?, gpu.buffer(&column)?, gpu.buffer(&value)?, gpu.buffer(&x)?];
+    for step in [1, 2, 3] {
+        let row = |row: usize| {
+            let all = (start[row] as usize..start[row + 1] as usize).step_by(step);
+            all.fold(row as u32, |sum, i| {
+                sum.wrapping_mul(5).wrapping_add(value[i].wrapping_mul(x[column[i] as usize]))
+            })
+        };
+        let expected: Vec<u32> = (0..rows).map(row).collect();
+        let out = gpu.buffer(&vec![0u32; rows])?;
+        let program = gpu.build_source(ROWS, &format!("-DSTEP={step}"))?;
+        let arguments = [a.arg(), b.arg(), c.arg(), d.arg(), out.arg()];
+        program.run("rows", &arguments, &Launch::linear(rows, 64))?;
+        same(&out.read()?, &expected)?;
+    }
+    Ok(())
 }
 
 /// A translator that ends at once: the kernel is interpreted, and the log says why.
