@@ -46,6 +46,30 @@ fn target(triple: &TargetTriple) -> Result<Target, String> {
     Target::from_triple(triple).map_err(|e| e.to_string())
 }
 
+/// The host's vector registers.
+#[derive(Clone, Copy, Debug)]
+pub struct Vectors {
+    /// How many there are.
+    pub count: usize,
+    /// Bytes of each.
+    pub bytes: usize,
+}
+
+/// Those of the host on which this runs.
+pub fn vectors() -> Vectors {
+    static FOUND: OnceLock<Vectors> = OnceLock::new();
+    *FOUND.get_or_init(|| {
+        let features = TargetMachine::get_host_cpu_features().to_string();
+        let has = |feature: &str| features.split(',').any(|own| own == feature);
+        match () {
+            () if has("+avx512f") => Vectors { count: 32, bytes: 64 },
+            () if has("+avx") => Vectors { count: 16, bytes: 32 },
+            () if has("+sse2") => Vectors { count: 16, bytes: 16 },
+            () => Vectors { count: 32, bytes: 16 },
+        }
+    })
+}
+
 /// Has the host instructions between half floats and others? Those of x86 are from 2012 on; elsewhere they come with vectors.
 pub fn converts_halves() -> bool {
     static FOUND: OnceLock<bool> = OnceLock::new();

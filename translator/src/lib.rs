@@ -15,6 +15,7 @@ mod masks;
 pub mod message;
 pub mod modes;
 pub mod native;
+pub mod order;
 pub mod plan;
 pub mod serial;
 pub mod spin;

@@ -4,8 +4,14 @@ use gencl_isa::{
     Arf, Branch, Condition, Descriptor, Destination, Extra, Generation, Instruction, Opcode, Operand,
     Predicate, PredicateControl, Region, Register, Send, SharedFunction, Source, Type, encode,
 };
+use gencl_simulator::device::Device;
+use gencl_simulator::eu::Kernel;
 use gencl_simulator::translated::abi::{Interpreted, Pattern, Request, VERSION, Variant};
-use gencl_translator::{Refused, Written, to_ir};
+use gencl_translator::flow::Flow;
+use gencl_translator::host::Vectors;
+use gencl_translator::plan::Plan;
+use gencl_translator::variables::Variables;
+use gencl_translator::{Refused, Written, order, to_ir};
 
 const SCALAR: Region = Region::SCALAR;
 const FOUR: Region = Region { vstride: 4, width: 4, hstride: 1 };
@@ -230,6 +236,80 @@ fn half_floats_are_extended_and_rounded_once() {
     // A sum of floats is rounded in doubles, so that rounding it to a half float is not a second time.
     let narrow = ir(instruction(Opcode::Add, 8, (3, Type::HF), &[half(2), grf(2, 0, ROW, Type::F)]));
     assert!(narrow.contains("fadd <8 x double>"), "{narrow}");
+}
+
+/// The order of the instructions of a kernel of one block, for four vectors of 32 bytes.
+fn ordered(body: &[Instruction]) -> Vec<usize> {
+    let Request { code, variant, .. } = request(body, Pattern::Any);
+    let kernel = Kernel::decode(Device::named("skl").unwrap(), &code, 0, false).unwrap();
+    let plan = Plan::new(&kernel, &variant).unwrap();
+    let variables = Variables::new(&plan, &Flow::new(&plan));
+    order::of_block(&plan, &variables, 0..body.len(), Vectors { count: 4, bytes: 32 })
+}
+
+/// Sums and products of registers from g10 on: destination, sources.
+fn sums(all: &[[u8; 3]]) -> Vec<Instruction> {
+    let source = |number| grf(10 + number, 0, ROW, Type::F);
+    all.iter()
+        .map(|[to, a, b]| instruction(Opcode::Add, 8, (10 + to, Type::F), &[source(*a), source(*b)]))
+        .collect()
+}
+
+#[test]
+fn chains_that_do_not_fit_are_a_few_at_a_time() {
+    // Six chains side by side, and what makes one of them.
+    let mut all: Vec<[u8; 3]> = (0..120).map(|n| [n % 6; 3]).collect();
+    all.extend((1..6).map(|n| [0, 0, n]));
+    let order = ordered(&sums(&all));
+    let chains: Vec<u8> = order[..120].iter().map(|index| all[*index][0]).collect();
+    for (group, own) in chains.chunks(40).enumerate() {
+        let first = 2 * group as u8;
+        assert_eq!(own, [first, first + 1].repeat(20), "{chains:?}");
+    }
+    assert_eq!(order[120..], [120, 121, 122, 123, 124]);
+    // They fit.
+    let few: Vec<[u8; 3]> = (0..120).map(|n| [n % 3; 3]).collect();
+    assert!(ordered(&sums(&few)).into_iter().eq(0..120));
+}
+
+#[test]
+fn what_needs_each_other_stays_in_order() {
+    let mut state = 1u64;
+    let mut below = |limit: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % limit
+    };
+    let mut moved = 0;
+    for _ in 0..300 {
+        let (registers, mixes) = (4 + below(12), 5 + below(60));
+        let all: Vec<[u8; 3]> = (0..200)
+            .map(|_| {
+                let own = below(registers) as u8;
+                let [mut a, mut b] = [own; 2];
+                if below(mixes) == 0 {
+                    a = below(registers) as u8;
+                }
+                if below(mixes) == 0 {
+                    b = below(registers) as u8;
+                }
+                [own, a, b]
+            })
+            .collect();
+        let order = ordered(&sums(&all));
+        let mut places = vec![usize::MAX; all.len()];
+        order.iter().enumerate().for_each(|(place, index)| places[*index] = place);
+        assert!(order.len() == all.len() && !places.contains(&usize::MAX), "{order:?}");
+        moved += usize::from(!order.is_sorted());
+        // Registers are variables, so what matters is who has written what is read.
+        for (reader, [_, sources @ ..]) in all.iter().enumerate() {
+            for source in sources {
+                let writer = all[..reader].iter().rposition(|other| other[0] == *source);
+                let before = writer.is_none_or(|writer| places[writer] < places[reader]);
+                assert!(before, "{reader}, g{source} of {all:?}: {order:?}");
+            }
+        }
+    }
+    assert!(moved > 30, "{moved}");
 }
 
 #[test]

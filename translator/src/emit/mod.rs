@@ -35,11 +35,12 @@ use crate::hints::{self, Stride};
 use crate::ir::{Function, I8, I32, I64, Label, POINTER, Ty, Value};
 use crate::message::Message;
 use crate::native;
+use crate::order;
 use crate::plan::{Plan, Step};
 use crate::serial as serials;
 use crate::split::{self, Sums};
 use crate::variables::Variables;
-use crate::{Refused, Written};
+use crate::{Refused, Written, host};
 
 /// How accesses to the frame, which nobody changes meanwhile, are marked.
 const CONSTANT: &str = "align 4, !tbaa !2, !invariant.load !5";
@@ -243,7 +244,11 @@ impl Emitter<'_> {
         if let Some(target) = self.flow.target(block) {
             self.enable_waiting(target);
         }
-        for index in start..end {
+        let order = match &self.variables {
+            Some(variables) => order::of_block(self.plan, variables, start..end, host::vectors()),
+            None => (start..end).collect(),
+        };
+        for index in order {
             self.step(index);
         }
         if !self.f.is_terminated() {
