@@ -25,7 +25,8 @@ pub enum Stride {
 }
 
 impl Stride {
-    fn join(self, other: Stride) -> Stride {
+    /// That of a value which is one or the other.
+    pub fn join(self, other: Stride) -> Stride {
         match (self, other) {
             (Stride::Unset, known) | (known, Stride::Unset) => known,
             (a, b) if a == b => a,

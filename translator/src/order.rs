@@ -1,18 +1,18 @@
 //! The order of straight code that has more values than the host has registers.
 //!
-//! A kernel's compiler lays chains of instructions side by side, for 128 registers of 32 bytes. A host with fewer would keep all of them on the stack, and
-//! load and store with each instruction. A few chains at a time stay in its registers, and are enough to be executed at the same time.
+//! A kernel's compiler lays chains of instructions side by side, for 128 registers of 32 bytes. A host with fewer would keep all
+//! of them on the stack, and load and store with each instruction. A few chains at a time stay in its registers, and are enough to
+//! be executed at the same time.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use gencl_simulator::eu::file::{FLAG, GRF_BYTES, NULL};
-use gencl_simulator::eu::op::Op;
+use fixedbitset::FixedBitSet;
 use gencl_simulator::eu::operand::Target;
 
 use crate::host::Vectors;
 use crate::native;
-use crate::plan::{Plan, Step};
+use crate::plan::{Plan, Step, is_flag, is_plain};
 use crate::variables::Variables;
 
 /// Chains with fewer instructions, on average, stay as they are: it would be the joins that take the registers.
@@ -36,7 +36,7 @@ enum Resource {
 struct Chain {
     instructions: Vec<usize>,
     /// All chains before.
-    before: BTreeSet<usize>,
+    before: FixedBitSet,
     /// Their levels are lower.
     level: usize,
 }
@@ -46,7 +46,7 @@ pub fn of_block(plan: &Plan<'_>, variables: &Variables, block: Range<usize>, hos
     let mut order = Vec::with_capacity(block.len());
     let mut rest = block;
     while !rest.is_empty() {
-        let end = rest.clone().find(|index| !is_plain(plan, *index)).unwrap_or(rest.end);
+        let end = rest.clone().find(|index| !is_arithmetic(plan, *index)).unwrap_or(rest.end);
         order.extend(of_run(plan, variables, rest.start..end, host));
         order.extend(end..rest.end.min(end + 1));
         rest.start = (end + 1).min(rest.end);
@@ -55,15 +55,14 @@ pub fn of_block(plan: &Plan<'_>, variables: &Variables, block: Range<usize>, hos
 }
 
 /// Is it arithmetic on variables, and nothing else?
-fn is_plain(plan: &Plan<'_>, index: usize) -> bool {
+fn is_arithmetic(plan: &Plan<'_>, index: usize) -> bool {
     let op = &plan.ops[index];
-    let known = |at: usize| at < GRF_BYTES || at == NULL || (FLAG..FLAG + 8).contains(&at);
     let target = match op.dst.target {
         Target::Null => true,
-        Target::Direct { offset, .. } => known(offset),
+        Target::Direct { offset, .. } => is_plain(offset),
         Target::Indirect { .. } => false,
     };
-    let sources = op.src.iter().filter_map(|src| src.offset()).all(known);
+    let sources = op.src.iter().filter_map(|src| src.offset()).all(is_plain);
     matches!(plan.steps[index], Step::Nothing)
         || matches!(plan.steps[index], Step::Native(_)) && target && sources && !native::uses_accumulator(op)
 }
@@ -138,16 +137,15 @@ fn chains(plan: &Plan<'_>, variables: &Variables, run: Range<usize>) -> Option<V
         let own = before
             .last()
             .copied()
-            .filter(|last| before.iter().all(|other| other == last || chains[*last].before.contains(other)));
+            .filter(|last| before.iter().all(|other| other == last || chains[*last].before.contains(*other)));
         let own = match own {
             Some(own) => own,
             None if chains.len() == most => return None,
             None => {
                 let level = before.iter().map(|chain| chains[*chain].level + 1).max().unwrap_or(0);
-                let all: Vec<usize> =
-                    before.iter().flat_map(|chain| &chains[*chain].before).copied().collect();
-                before.extend(all);
-                chains.push(Chain { level, before, ..Chain::default() });
+                let mut all: FixedBitSet = before.iter().copied().collect();
+                before.iter().for_each(|chain| all.union_with(&chains[*chain].before));
+                chains.push(Chain { level, before: all, ..Chain::default() });
                 chains.len() - 1
             }
         };
@@ -169,12 +167,8 @@ fn resources(plan: &Plan<'_>, variables: &Variables, index: usize) -> (Vec<Resou
         return Default::default();
     }
     let op = &plan.ops[index];
-    let is_flag = |at: usize| (FLAG..FLAG + 8).contains(&at);
     let reads = op.predicate.is_some() || op.src.iter().filter_map(|src| src.offset()).any(is_flag);
-    let writes = |op: &Op| match op.dst.target {
-        Target::Direct { offset, .. } => is_flag(offset),
-        _ => false,
-    };
+    let writes = matches!(op.dst.target, Target::Direct { offset, .. } if is_flag(offset));
     let mut uses: Vec<Resource> =
         variables.uses[index].iter().flatten().copied().map(Resource::Variable).collect();
     let mut definitions: Vec<Resource> =
@@ -182,7 +176,7 @@ fn resources(plan: &Plan<'_>, variables: &Variables, index: usize) -> (Vec<Resou
     if reads {
         uses.push(Resource::Flags);
     }
-    if op.condition.is_some() || writes(op) {
+    if op.condition.is_some() || writes {
         definitions.push(Resource::Flags);
     }
     (uses, definitions)

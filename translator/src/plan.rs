@@ -171,9 +171,14 @@ pub fn is_address(at: usize) -> bool {
     (ADDRESS..ADDRESS + 32).contains(&at)
 }
 
+/// Is it in the flags?
+pub fn is_flag(at: usize) -> bool {
+    (FLAG..FLAG + 8).contains(&at)
+}
+
 /// Where an operand that is in no general register may be in host code: flags and `null`.
 pub fn is_plain(at: usize) -> bool {
-    at < GRF_BYTES || (FLAG..FLAG + 8).contains(&at) || at == NULL
+    at < GRF_BYTES || is_flag(at) || at == NULL
 }
 
 fn effects(op: &Op, step: &Step) -> Effects {

@@ -11,6 +11,7 @@ use gencl_simulator::eu::operand::{Place, Src};
 
 use crate::affine::Affine;
 use crate::flow::Flow;
+use crate::hints::Stride;
 use crate::native::{Integer, Native};
 use crate::plan::{Plan, Step};
 use crate::variables::Variables;
@@ -20,12 +21,20 @@ pub const LANES: usize = 8;
 
 /// How a write makes addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sum {
-    /// The source that is the same for all lanes.
-    pub base: usize,
-    /// The one that is not; `None` where all lanes have the base.
-    pub offset: Option<usize>,
+pub enum Sum {
+    /// Of two sources.
+    Of {
+        /// The source that is the same for all lanes.
+        base: usize,
+        /// The one that is not; `None` where all lanes have the base.
+        offset: Option<usize>,
+    },
+    /// So many bytes behind another sum, source 0.
+    Behind(i64),
 }
+
+/// Other places of the same line of the host's caches are no farther away.
+const LINE: i64 = 64;
 
 /// The sums of a kernel.
 #[derive(Default)]
@@ -36,6 +45,8 @@ pub struct Sums {
     pub parts: BTreeMap<(usize, usize), usize>,
     /// Of each part, the steps of its offsets from lane to lane, where that is always the same.
     pub steps: Vec<Option<i64>>,
+    /// Of each part: is there always another that is less than a line before it?
+    pub follows: Vec<bool>,
 }
 
 impl Sums {
@@ -62,35 +73,60 @@ impl Sums {
                 *fits &= sums[index].is_some() && !variables.merging[index][number];
             }
         }
-        let mut found = Sums { sums: vec![None; sums.len()], ..Sums::default() };
         // Parts that overlap would have to be kept apart: all begin at multiples of their size.
-        let mut starts: Vec<(usize, usize, usize)> = Vec::new();
+        let mut starts: Vec<(usize, usize, Sum, usize)> = Vec::new();
         for (index, definitions) in variables.definitions.iter().enumerate() {
             for (number, variable) in definitions.iter().enumerate() {
-                if whole.get(*variable) == Some(&true) {
+                if let (Some(true), Some(sum)) = (whole.get(*variable), sums[index]) {
                     let start = plan.effects[index].definitions[number].access.extent().0;
-                    starts.push((*variable, start, index));
+                    starts.push((*variable, start, sum, index));
                     whole[*variable] &= (start - variables.all[*variable].start).is_multiple_of(LANES * 8);
                 }
             }
         }
-        for (variable, start, index) in starts {
-            if whole[variable] {
-                let next = found.parts.len();
-                let part = *found.parts.entry((variable, start)).or_insert(next);
-                found.sums[index] = sums[index];
-                let step = match sums[index].and_then(|sum| sum.offset) {
-                    Some(source) => variables.uses[index][source].and_then(|v| Some(affine[v]?.step)),
-                    None => Some(0),
+        let defined: BTreeSet<(usize, usize)> = starts.iter().map(|(v, start, ..)| (*v, *start)).collect();
+        let source = |index| source_part(plan, variables, index);
+        // What is behind something that is not kept in parts is not either.
+        while let Some((variable, ..)) = starts.iter().find(|(variable, _, sum, index)| {
+            let kept = |at: (usize, usize)| whole[at.0] && defined.contains(&at);
+            whole[*variable] && matches!(sum, Sum::Behind(_)) && !source(*index).is_some_and(kept)
+        }) {
+            whole[*variable] = false;
+        }
+        starts.retain(|(variable, ..)| whole[*variable]);
+        let mut found = Sums { sums: vec![None; sums.len()], ..Sums::default() };
+        for (variable, start, sum, index) in &starts {
+            let next = found.parts.len();
+            let part = *found.parts.entry((*variable, *start)).or_insert(next);
+            found.sums[*index] = Some(*sum);
+            found.follows.resize(found.parts.len(), true);
+            found.follows[part] &= matches!(sum, Sum::Behind(1..LINE));
+        }
+        let mut steps = vec![Stride::Unset; found.parts.len()];
+        let mut before = Vec::new();
+        while before != steps {
+            before.clone_from(&steps);
+            for (variable, start, sum, index) in &starts {
+                let own = match sum {
+                    Sum::Behind(_) => source(*index).map_or(Stride::Any, |at| steps[found.parts[&at]]),
+                    Sum::Of { offset: None, .. } => Stride::Known(0),
+                    Sum::Of { offset: Some(offset), .. } => variables.uses[*index][*offset]
+                        .and_then(|variable| affine[variable])
+                        .map_or(Stride::Any, |affine| Stride::Known(affine.step)),
                 };
-                match found.steps.get_mut(part) {
-                    Some(known) => *known = known.filter(|known| Some(*known) == step),
-                    None => found.steps.push(step),
-                }
+                let part = found.parts[&(*variable, *start)];
+                steps[part] = steps[part].join(own);
             }
         }
+        let known = |stride| if let Stride::Known(step) = stride { Some(step) } else { None };
+        found.steps = steps.into_iter().map(known).collect();
         found
     }
+}
+
+/// The variable and the first byte of source 0.
+pub fn source_part(plan: &Plan<'_>, variables: &Variables, index: usize) -> Option<(usize, usize)> {
+    Some((variables.uses[index][0]?, plan.effects[index].uses[0].as_ref()?.extent().0))
 }
 
 /// The sum that an instruction is.
@@ -105,13 +141,30 @@ pub fn sum(step: &Step, op: &Op) -> Option<Sum> {
     }
     let is_base = |src: &Src| matches!(src.place, Place::Scalar(_)) && src.ty.size() == 8 && !src.modified();
     let is_offset = |src: &Src| matches!(src.place, Place::Packed(_)) && src.ty == Type::D && !src.modified();
+    let is_sum = |src: &Src| matches!(src.place, Place::Packed(_)) && src.ty.size() == 8 && !src.modified();
     match step {
         Step::Native(Native::Integer { function: Integer::Add, bits: 64 }) => {
+            if let (true, Some(bytes)) = (is_sum(&op.src[0]), constant(&op.src[1])) {
+                return Some(Sum::Behind(bytes));
+            }
             let pairs = [(0, 1), (1, 0)];
             let pair = pairs.into_iter().find(|(a, b)| is_base(&op.src[*a]) && is_offset(&op.src[*b]));
-            pair.map(|(base, offset)| Sum { base, offset: Some(offset) })
+            pair.map(|(base, offset)| Sum::Of { base, offset: Some(offset) })
         }
-        Step::Native(Native::Copy) if is_base(&op.src[0]) => Some(Sum { base: 0, offset: None }),
+        Step::Native(Native::Copy) if is_base(&op.src[0]) => Some(Sum::Of { base: 0, offset: None }),
+        _ => None,
+    }
+}
+
+/// The number that a source is for all lanes.
+fn constant(src: &Src) -> Option<i64> {
+    let Place::Constant(bits) = src.place else { return None };
+    match src.ty {
+        _ if src.modified() => None,
+        Type::D => Some(i64::from(bits as i32)),
+        Type::UD | Type::UQ | Type::Q => Some(bits as i64),
+        Type::W => Some(i64::from(bits as i16)),
+        Type::UW => Some(bits as i64),
         _ => None,
     }
 }

@@ -9,7 +9,7 @@ use gencl_simulator::eu::operand::{Place, Target};
 
 use crate::flow::Flow;
 use crate::native::{Integer, Native};
-use crate::plan::{Plan, Step};
+use crate::plan::{Plan, Step, is_flag};
 use crate::variables::Variables;
 
 /// A word.
@@ -86,7 +86,7 @@ pub fn operation(plan: &Plan<'_>, variables: &Variables, index: usize) -> Option
                 let bits = if inverted { !bits & all } else { bits & all };
                 (bits == 0 || bits == all).then_some(Bits::All(bits != 0))
             }
-            Place::Scalar(at) if (FLAG..FLAG + 8).contains(&at) => Some(Bits::Word(flag(at), inverted)),
+            Place::Scalar(at) if is_flag(at) => Some(Bits::Word(flag(at), inverted)),
             Place::Scalar(at) if at < GRF_BYTES => {
                 Some(Bits::Word(Word::Scalar(variables.uses[index][number]?, at), inverted))
             }
@@ -95,7 +95,7 @@ pub fn operation(plan: &Plan<'_>, variables: &Variables, index: usize) -> Option
     };
     let Target::Direct { offset, .. } = op.dst.target else { return None };
     let to = match offset {
-        at if (FLAG..FLAG + 8).contains(&at) => flag(at),
+        at if is_flag(at) => flag(at),
         at if at < GRF_BYTES => Word::Scalar(*variables.definitions[index].first()?, at),
         _ => return None,
     };
@@ -147,7 +147,7 @@ pub fn flags_are_read(plan: &Plan<'_>, flow: &Flow, block: usize, first: u8, wid
                 foreign = u64::MAX;
             }
             for src in &op.src {
-                if src.offset().is_some_and(|at| (FLAG..FLAG + 8).contains(&at)) {
+                if src.offset().is_some_and(is_flag) {
                     foreign = u64::MAX;
                 }
             }
@@ -164,7 +164,7 @@ pub fn flags_are_read(plan: &Plan<'_>, flow: &Flow, block: usize, first: u8, wid
                 bits[0] &= !own;
             }
             if let Target::Direct { offset, .. } = op.dst.target
-                && (FLAG..FLAG + 8).contains(&offset)
+                && is_flag(offset)
                 && op.lanes == 1
                 && op.no_mask
                 && op.predicate.is_none()

@@ -117,6 +117,25 @@ fn lanes_that_follow_each_other_are_one_access() {
 }
 
 #[test]
+fn what_is_a_constant_behind_others_is_one_access_too() {
+    let behind = |bytes| {
+        let constant = Operand::Immediate { bits: bytes, ty: Type::D };
+        instruction(Opcode::Add, 8, (10, Type::UQ), &[grf(6, 0, FOUR, Type::UQ), constant])
+    };
+    let ir = |bytes, ids| {
+        let mut body = offsets().to_vec();
+        body.extend([addresses(6), read(8, 6), behind(bytes), read(12, 10)]);
+        written(&body, ids).unwrap().ir
+    };
+    let near = ir(16, Pattern::Consecutive);
+    assert!(!near.contains("masked.gather"), "{near}");
+    // The first read has asked for what comes next already, unless it is far away.
+    let asked = |ir: &str| ir.matches("call void @llvm.prefetch").count();
+    assert_eq!((asked(&near), asked(&ir(4096, Pattern::Consecutive))), (1, 2));
+    assert_eq!(ir(16, Pattern::Any).matches("call <8 x i32> @llvm.masked.gather").count(), 2);
+}
+
+#[test]
 fn what_is_loaded_is_only_gathered_with() {
     let mut body = offsets().to_vec();
     body.extend([addresses(6), read(4, 6), addresses(10), read(12, 10)]);

@@ -46,14 +46,17 @@ pub struct Owner {
 }
 
 impl Owner {
-    /// Makes a window the buffer that has an address, if there is one.
+    /// Makes a window the buffer that has an address, if there is one. Windows that are still to be found become the same: most
+    /// messages of a kernel use few buffers, and one that uses another looks for its own.
     fn find(&mut self, window: u32, address: u64) -> Result<bool, Fault> {
         let task = self.task.as_ref().ok_or_else(idle)?;
         let Some((start, size, host)) = task.memory.buffer(address) else { return Ok(false) };
         let (skip, size) = part(size, address - start);
         // SAFETY: the part begins within the buffer.
         let host = unsafe { host.add(skip as usize) };
-        self.windows[window as usize] = Window { start: start + skip, size, host };
+        let found = Window { start: start + skip, size, host };
+        self.windows.iter_mut().filter(|window| window.size == 0).for_each(|window| *window = found);
+        self.windows[window as usize] = found;
         Ok(true)
     }
 

@@ -7,29 +7,50 @@ use super::{Emitter, FILE};
 use crate::hints::Stride;
 use crate::ir::{BIT, I32, I64, Label, Ty, Value};
 use crate::message::{Lanes, Memory};
-use crate::split::LANES;
+use crate::split::{LANES, Sums};
 
 /// A part of addresses that are sums.
 pub(super) struct Part {
     /// Where base and offsets are; of known steps, the first offset.
     places: [Value; 2],
     /// Of the offsets, from lane to lane.
-    step: Option<i64>,
+    pub(super) step: Option<i64>,
+    /// Is there always another that is less than a line before it?
+    follows: bool,
 }
 
 /// The addresses of all lanes.
 pub(super) struct Addresses {
     /// That of the first lane.
     pub(super) first: Value,
-    /// How they change from lane to lane, where that is certain.
-    pub(super) step: Option<i64>,
-    /// All, where it is not.
-    pub(super) all: Value,
+    /// How they change from lane to lane.
+    change: Change,
+    /// Is there always another message that reads the same lines of the host's caches?
+    pub(super) follows: bool,
+}
+
+/// How addresses change from lane to lane.
+enum Change {
+    /// By a number, which is certain: so many lanes.
+    Steps(i64, u32),
+    /// Somehow; these are all.
+    Any(Value),
 }
 
 impl Addresses {
     pub(super) fn lanes(&self) -> u32 {
-        self.all.ty.lanes
+        match &self.change {
+            Change::Steps(_, lanes) => *lanes,
+            Change::Any(all) => all.ty.lanes,
+        }
+    }
+
+    /// How they change from lane to lane, where that is certain.
+    pub(super) fn step(&self) -> Option<i64> {
+        match &self.change {
+            Change::Steps(step, _) => Some(*step),
+            Change::Any(_) => None,
+        }
     }
 }
 
@@ -38,6 +59,11 @@ impl Emitter<'_> {
     pub(super) fn stride(&self, index: usize) -> Stride {
         let variable = self.variables.as_ref().and_then(|v| v.uses[index][0]);
         variable.map_or(Stride::Any, |variable| self.strides[variable])
+    }
+
+    pub(super) fn part_of_sums(&self, part: usize) -> Part {
+        let Sums { steps, follows, .. } = &self.sums;
+        Part { places: self.parts[part].clone(), step: steps[part], follows: follows[part] }
     }
 
     /// The parts of which a message's addresses are the sums, if all are.
@@ -51,7 +77,7 @@ impl Emitter<'_> {
         starts
             .map(|start| {
                 let part = *self.sums.parts.get(&(variable, start))?;
-                Some(Part { places: self.parts[part].clone(), step: self.sums.steps[part] })
+                Some(self.part_of_sums(part))
             })
             .collect()
     }
@@ -83,17 +109,17 @@ impl Emitter<'_> {
         // A sum below 0 is at least 2^31 here, and so beyond every window.
         let delta = self.f.resize(&delta, 32, false);
         let lanes = (parts.len() * LANES) as u32;
+        let follows = parts.iter().all(|part| part.follows);
         let addresses = match step {
-            Some(known) => {
+            Some(step) => {
                 let first = self.f.binary("add", &offsets[0], &delta);
-                let all = self.steps_from(&first, known, lanes);
-                Addresses { first, step, all }
+                Addresses { first, change: Change::Steps(step, lanes), follows }
             }
             None => {
                 let all = self.joined_parts(parts, &offsets);
                 let delta = self.f.splat(&delta, lanes);
                 let all = self.f.binary("add", &all, &delta);
-                Addresses { first: self.f.element(&all, 0), step, all }
+                Addresses { first: self.f.element(&all, 0), change: Change::Any(all), follows }
             }
         };
         let size = self.f.resize(&whole.size, 32, false);
@@ -104,7 +130,10 @@ impl Emitter<'_> {
     /// The offsets of all parts, of which there are one or two.
     fn joined_parts(&mut self, parts: &[Part], offsets: &[Value]) -> Value {
         let mut own = parts.iter().zip(offsets).map(|(part, offsets)| match part.step {
-            Some(step) => self.steps_from(offsets, step, LANES as u32),
+            Some(step) => {
+                let first = self.f.opaque(offsets);
+                self.steps_from(&first, step, LANES as u32)
+            }
             None => offsets.clone(),
         });
         let (first, second) = (own.next(), own.next());
@@ -123,25 +152,39 @@ impl Emitter<'_> {
     pub(super) fn addresses(&mut self, index: usize, message: &Lanes) -> Addresses {
         let lanes = u32::from(self.plan.ops[index].lanes);
         let bits = message.memory.address_size() as u32 * 8;
-        let step = self.affine_use(index, 0).map(|(_, step)| step);
-        let mut all = self.elements(index, 0, Ty::int(bits, lanes));
-        if message.memory == Memory::Local {
-            all = self.f.binary("and", &all, &Value::int(all.ty, LOCAL_OFFSET_BITS));
-        }
-        // Of certain steps only the first lane's offset is cut: what is inside does not come to the bits that do not count.
-        let first = match self.affine_use(index, 0) {
-            Some((first, _)) if message.memory == Memory::Local => {
-                self.f.binary("and", &first, &Value::int(first.ty, LOCAL_OFFSET_BITS))
-            }
-            Some((first, _)) => first,
-            None => self.f.element(&all, 0),
+        let of_bits = |this: &mut Self, value: Value| match message.memory {
+            Memory::Local => this.f.binary("and", &value, &Value::int(value.ty, LOCAL_OFFSET_BITS)),
+            _ => value,
         };
-        Addresses { first, step, all }
+        // Of certain steps only the first lane's offset is cut: what is inside does not come to the bits that do not count.
+        let (first, change) = match self.affine_use(index, 0) {
+            Some((first, step)) => (of_bits(self, first), Change::Steps(step, lanes)),
+            None => {
+                let all = self.elements(index, 0, Ty::int(bits, lanes));
+                let all = of_bits(self, all);
+                (self.f.element(&all, 0), Change::Any(all))
+            }
+        };
+        Addresses { first, change, follows: false }
+    }
+
+    /// All of them. Where steps are certain this is rarely wanted: they are made where it is, and not shared with other places.
+    pub(super) fn all_of(&mut self, addresses: &Addresses) -> Value {
+        match &addresses.change {
+            Change::Steps(step, lanes) => {
+                let first = self.f.opaque(&addresses.first);
+                self.steps_from(&first, *step, *lanes)
+            }
+            Change::Any(all) => all.clone(),
+        }
     }
 
     /// The addresses as the message has them. Of those that are kept in parts the sum is made here, so that it need not be anywhere else.
     pub(super) fn whole_addresses(&mut self, index: usize, message: &Lanes) -> Value {
-        let Some(parts) = self.parts_of(index) else { return self.addresses(index, message).all };
+        let Some(parts) = self.parts_of(index) else {
+            let addresses = self.addresses(index, message);
+            return self.all_of(&addresses);
+        };
         let (bases, offsets) = self.loaded_parts(&parts);
         let offsets = self.joined_parts(&parts, &offsets);
         let offsets = self.f.resize(&offsets, 64, true);
@@ -158,12 +201,14 @@ impl Emitter<'_> {
 
     /// Bases and offsets of parts.
     fn loaded_parts(&mut self, parts: &[Part]) -> (Vec<Value>, Vec<Value>) {
-        let bases = parts.iter().map(|part| self.f.load(I64, &part.places[0], FILE)).collect();
-        let offset = |part: &Part| {
-            let lanes = if part.step.is_some() { 1 } else { LANES as u32 };
-            self.f.load(Ty::int(32, lanes), &part.places[1], FILE)
-        };
-        (bases, parts.iter().map(offset).collect())
+        parts.iter().map(|part| self.loaded_part(part)).unzip()
+    }
+
+    /// Base and offsets of a part; of known steps, the first offset.
+    pub(super) fn loaded_part(&mut self, part: &Part) -> (Value, Value) {
+        let lanes = if part.step.is_some() { 1 } else { LANES as u32 };
+        let base = self.f.load(I64, &part.places[0], FILE);
+        (base, self.f.load(Ty::int(32, lanes), &part.places[1], FILE))
     }
 
     /// The address of the first channel for which the message is executed; any if there is none.

@@ -7,7 +7,7 @@ use super::rounding::{Direction, scalar};
 use super::{Emitter, FILE};
 use crate::ir::{I64, Scalar, Ty, Value};
 use crate::native::{Integer, Native, Number};
-use crate::split::{LANES, Sum};
+use crate::split::{self, LANES, Sum};
 
 impl Emitter<'_> {
     /// Writes an arithmetic instruction.
@@ -77,17 +77,33 @@ impl Emitter<'_> {
         let start = self.plan.effects[index].definitions[0].access.extent().0;
         let part = self.sums.parts[&(variables.definitions[index][0], start)];
         let [base_place, offset_place] = self.parts[part].clone();
-        let place = self.use_place(index, sum.base);
-        let base = self.f.load(I64, &place, FILE);
-        self.f.store(&base, &base_place, FILE);
         // Steps that are known are not kept.
-        self.scalar = self.sums.steps[part].is_some();
-        let lanes = if self.scalar { 1 } else { LANES as u32 };
-        let offsets = match sum.offset {
-            Some(offset) => self.bits(index, offset),
-            None => Value::int(Ty::int(32, lanes), 0),
+        let lanes = if self.sums.steps[part].is_some() { 1 } else { LANES as u32 };
+        let (base, offsets) = match sum {
+            Sum::Of { base, offset } => {
+                let place = self.use_place(index, base);
+                let base = self.f.load(I64, &place, FILE);
+                self.scalar = lanes == 1;
+                let offsets = match offset {
+                    Some(offset) => self.bits(index, offset),
+                    None => Value::int(Ty::int(32, lanes), 0),
+                };
+                self.scalar = false;
+                (base, offsets)
+            }
+            Sum::Behind(bytes) => {
+                let before = split::source_part(self.plan, variables, index).map(|at| self.sums.parts[&at]);
+                let Some(before) = before else { return };
+                let own = self.part_of_sums(before);
+                let (base, offsets) = self.loaded_part(&own);
+                let offsets = match own.step {
+                    Some(step) => self.steps_from(&offsets, step, lanes),
+                    None => offsets,
+                };
+                (self.f.binary("add", &base, &Value::int(I64, bytes as u64)), offsets)
+            }
         };
-        self.scalar = false;
+        self.f.store(&base, &base_place, FILE);
         self.f.store(&offsets, &offset_place, FILE);
     }
 

@@ -84,9 +84,10 @@ impl Emitter<'_> {
         let sources: Vec<Value> =
             (0..message.sources.len()).map(|k| self.elements(index, k + 1, element)).collect();
         let start = self.f.splat(&reach.start, lanes);
-        let offsets = self.f.binary("sub", &addresses.all, &start);
+        let all = self.all_of(&addresses);
+        let offsets = self.f.binary("sub", &all, &start);
         let inside = self.inside(&reach, &offsets, message.lanes.size);
-        let aligned = self.aligned(&addresses.all, message.lanes.alignment);
+        let aligned = self.aligned(&all, message.lanes.alignment);
         let mut holds = self.both(&inside, aligned.as_ref());
         let lane_mask = mask.as_ref().map(|mask| self.f.mask(mask));
         if let Some(mask) = &lane_mask {

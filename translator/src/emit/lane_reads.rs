@@ -79,7 +79,7 @@ impl Emitter<'_> {
     ) -> BTreeMap<usize, AddressSum> {
         let mut sums: BTreeMap<usize, AddressSum> = BTreeMap::new();
         for (index, known) in &shared.windows {
-            let Some((definition, Sum { base: source, offset: Some(offset) })) =
+            let Some((definition, Sum::Of { base: source, offset: Some(offset) })) =
                 self.only_sum(serial, *index, channel)
             else {
                 continue;

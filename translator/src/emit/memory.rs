@@ -201,26 +201,26 @@ impl Emitter<'_> {
 
     /// The ways of several lanes that may be the right ones.
     fn all_ways(&mut self, index: usize, access: &mut LaneAccess<'_>) {
-        let (message, certain) = (access.message, access.addresses.step);
+        let (message, certain) = (access.message, access.addresses.step());
         let stride = certain.map_or_else(|| self.stride(index), Stride::Known);
         let step = message.components.len() * message.size;
-        let consecutive = matches!(stride, Stride::Any) || stride == Stride::Known(step as i64);
-        if consecutive {
-            self.consecutive(access);
+        // Have lanes that are where the steps say no other way than to the interpreter?
+        let mut all = false;
+        if matches!(stride, Stride::Any) || stride == Stride::Known(step as i64) {
+            all |= self.consecutive(access);
         }
-        let uniform = !message.write && matches!(stride, Stride::Any | Stride::Known(0));
-        if uniform {
+        if !message.write && matches!(stride, Stride::Any | Stride::Known(0)) {
             self.uniform(access);
+            all = true;
         }
         // Lanes that write what others write too have to do so one after the other.
         let overlapping = !message.write && stride == Stride::Known(message.size as i64);
         if let Stride::Known(known) = stride
             && (known > step as i64 || overlapping)
         {
-            self.strided(access, known as usize);
+            all |= self.strided(access, known as usize);
         }
-        // What is certain needs no other way, unless lanes that are not enabled are in the way.
-        if certain.is_none() || !(uniform || consecutive && message.components.len() == 1) {
+        if certain.is_none() || !all {
             self.scattered(access);
         }
     }

@@ -22,6 +22,7 @@ mod rounds;
 mod rows;
 mod scatter;
 mod serial;
+mod transposed;
 mod whole;
 
 use std::mem::offset_of;

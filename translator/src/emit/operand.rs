@@ -9,7 +9,7 @@ use crate::affine::Affine;
 use crate::ir::{I32, Label, Scalar, Ty, Value};
 use crate::modes;
 use crate::native::Number;
-use crate::plan::is_address;
+use crate::plan::{is_address, is_flag};
 
 /// Words of the address register.
 const ADDRESS_WORDS: u32 = 16;
@@ -183,7 +183,7 @@ impl Emitter<'_> {
 
     /// Flags, or `null`, as a source.
     fn flag_operand(&mut self, at: usize, ty: Ty) -> Value {
-        if !(FLAG..FLAG + 8).contains(&at) {
+        if !is_flag(at) {
             return Value::int(ty, 0);
         }
         let bits = self.flags_from((at - FLAG) as u32 * 8);
@@ -355,7 +355,7 @@ impl Emitter<'_> {
             return;
         }
         if let Target::Direct { offset, .. } = self.plan.ops[index].dst.target
-            && (FLAG..FLAG + 8).contains(&offset)
+            && is_flag(offset)
         {
             let first = (offset - FLAG) as u32 * 8;
             let width = bits.ty.scalar.bits();

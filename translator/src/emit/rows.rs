@@ -39,10 +39,11 @@ impl Emitter<'_> {
         let aligned = self.aligned(first, message.alignment);
         let mut holds = self.both(&inside, aligned.as_ref());
         let mut of_lanes = mask.clone().filter(|_| disabled == Disabled::None);
-        let certain = addresses.step.is_some() || lanes == 1;
+        let certain = addresses.step().is_some() || lanes == 1;
         if !certain {
             let expected = self.steps_from(first, step as i64, lanes);
-            let same = self.f.compare("icmp eq", &addresses.all, &expected);
+            let all = self.all_of(addresses);
+            let same = self.f.compare("icmp eq", &all, &expected);
             of_lanes = Some(match (mask, of_lanes) {
                 (_, Some(enabled)) => self.f.binary("and", &same, &enabled),
                 (Some(mask), None) => self.or_not(&same, mask),
@@ -64,25 +65,27 @@ impl Emitter<'_> {
         (self.f.offset(&reach.host, &offset), elsewhere)
     }
 
-    /// All lanes as one access, if their addresses follow each other.
-    pub(super) fn consecutive(&mut self, access: &mut LaneAccess<'_>) {
+    /// All lanes as one access, if their addresses follow each other. Gives whether that is all which decides it, and not what lanes are
+    /// enabled.
+    pub(super) fn consecutive(&mut self, access: &mut LaneAccess<'_>) -> bool {
         let LaneAccess { message, ref mask, .. } = *access;
         let (lanes, count) = (access.addresses.lanes(), message.components.len());
         // Components that are left out would lie between the lanes'.
         if !message.is_whole() {
-            return;
+            return false;
         }
         let step = count * message.size;
         let row = step * lanes as usize;
-        // Several components of a channel are not enabled or disabled by one bit.
+        // Several components of a channel are not enabled or disabled by one bit. Reading those of others does no harm.
         let (mask, disabled) = match count {
             1 => (mask.clone(), Disabled::LeftOut),
-            _ => (None, Disabled::None),
+            _ if message.write => (None, Disabled::None),
+            _ => (None, Disabled::LeftOut),
         };
         let lead = message.components[0].0;
         let (at, elsewhere) = self.begin_row(access, step, lead + row, disabled);
         let at = self.f.at(&at, lead);
-        self.prefetch(message, &at, row);
+        self.prefetch(access, &at, row);
         if let Some(mask) = &mask {
             // Most often all lanes are enabled, and accesses without mask are a lot faster.
             let all = self.f.all(mask);
@@ -96,11 +99,13 @@ impl Emitter<'_> {
         let values = self.access_all(message, &at, lanes, mask.as_ref(), &access.data);
         access.ways.add(self, values);
         self.f.begin(elsewhere);
+        disabled == Disabled::LeftOut || access.mask.is_none()
     }
 
     /// Asks for what threads that come later read: as many bytes as all lanes do, behind theirs.
-    fn prefetch(&mut self, message: &Lanes, at: &Value, bytes: usize) {
-        if message.memory == Memory::Local || message.write {
+    fn prefetch(&mut self, access: &LaneAccess<'_>, at: &Value, bytes: usize) {
+        let message = access.message;
+        if message.memory == Memory::Local || message.write || access.addresses.follows {
             return;
         }
         for line in (0..bytes).step_by(LINE) {
@@ -123,6 +128,9 @@ impl Emitter<'_> {
         let all = Ty { lanes: lanes * count, ..one };
         let alignment = message.alignment.min(message.size);
         let how = how(message);
+        if mask.is_none() && self.transposed_at_once(message, lanes).is_some() {
+            return self.lane_by_lane(message, at, lanes, message.components.len() * message.size, data);
+        }
         if message.write {
             let value = self.interleaved(data);
             match mask {
@@ -171,7 +179,7 @@ impl Emitter<'_> {
     }
 
     /// Vectors of one type, one behind the other; what is missing to a power of two is anything.
-    fn concatenated(&mut self, mut parts: Vec<Value>) -> Value {
+    pub(super) fn concatenated(&mut self, mut parts: Vec<Value>) -> Value {
         while parts.len() > 1 {
             let pairs: Vec<Value> = parts
                 .chunks(2)
@@ -186,32 +194,23 @@ impl Emitter<'_> {
         parts.swap_remove(0)
     }
 
-    /// Several components of each lane as one access, if lanes are `step` bytes apart.
-    pub(super) fn strided(&mut self, access: &mut LaneAccess<'_>, step: usize) {
+    /// Several components of each lane as one access, if lanes are `step` bytes apart. Gives whether that is all which
+    /// decides it, as [`Emitter::consecutive`] does.
+    pub(super) fn strided(&mut self, access: &mut LaneAccess<'_>, step: usize) -> bool {
         let message = access.message;
         let (lanes, count) = (access.addresses.lanes(), message.components.len());
         if count == 1 || !message.is_whole() || !step.is_multiple_of(message.alignment) {
-            return;
+            return false;
         }
         let disabled = if message.write { Disabled::None } else { Disabled::LeftOut };
         let bytes = (lanes as usize - 1) * step + message.span();
         let (at, elsewhere) = self.begin_row(access, step, bytes, disabled);
         let at = self.f.at(&at, message.components[0].0);
-        self.prefetch(message, &at, lanes as usize * step);
-        let one = Ty::int(message.size as u32 * 8, count as u32);
-        let how = how(message);
-        let values = if message.write {
-            let value = self.interleaved(&access.data);
-            for lane in 0..lanes {
-                let order: Vec<u32> = (lane * one.lanes..(lane + 1) * one.lanes).collect();
-                let own = self.f.shuffle(&value, None, &order);
-                let place = self.f.at(&at, lane as usize * step);
-                self.f.store(&own, &place, &how);
-            }
-            Vec::new()
-        } else if step == message.size {
+        self.prefetch(access, &at, lanes as usize * step);
+        let values = if !message.write && step == message.size {
             // Each component of all lanes is one access.
-            let row = Ty { lanes, ..one };
+            let row = Ty::int(message.size as u32 * 8, lanes);
+            let how = how(message);
             let component = |k| {
                 let place = self.f.at(&at, k * step);
                 let value = self.f.load(row, &place, &how);
@@ -219,16 +218,52 @@ impl Emitter<'_> {
             };
             (0..count).map(component).collect()
         } else {
-            let lane = |lane| {
-                let place = self.f.at(&at, lane as usize * step);
-                self.f.load(one, &place, &how)
-            };
-            let parts = (0..lanes).map(lane).collect();
-            let value = self.concatenated(parts);
-            self.components_of(message, &value, lanes)
+            self.lane_by_lane(message, &at, lanes, step, &access.data)
         };
         access.ways.add(self, values);
         self.f.begin(elsewhere);
+        disabled == Disabled::LeftOut || access.mask.is_none()
+    }
+
+    /// Reads or writes the components of each lane at once, where lanes are `step` bytes apart.
+    fn lane_by_lane(
+        &mut self,
+        message: &Lanes,
+        at: &Value,
+        lanes: u32,
+        step: usize,
+        data: &[Value],
+    ) -> Vec<Value> {
+        let count = message.components.len() as u32;
+        let one = Ty::int(message.size as u32 * 8, count);
+        let how = how(message);
+        let side = self.transposed_at_once(message, lanes);
+        if message.write {
+            let owns = match side {
+                Some(side) => self.fours_of_components(data, side),
+                None => {
+                    let all = self.interleaved(data);
+                    (0..lanes).map(|lane| self.part(&all, lane * count, count)).collect()
+                }
+            };
+            for (lane, own) in owns.iter().enumerate() {
+                let place = self.f.at(at, lane * step);
+                self.f.store(own, &place, &how);
+            }
+            return Vec::new();
+        }
+        let own = |lane| {
+            let place = self.f.at(at, lane as usize * step);
+            self.f.load(one, &place, &how)
+        };
+        let owns: Vec<Value> = (0..lanes).map(own).collect();
+        match side {
+            Some(side) => self.components_of_fours(&owns, side),
+            None => {
+                let all = self.concatenated(owns);
+                self.components_of(message, &all, lanes)
+            }
+        }
     }
 
     /// The only lane's access.

@@ -9,11 +9,12 @@ impl Emitter<'_> {
     /// Each lane for itself, if all are inside.
     pub(super) fn scattered(&mut self, access: &mut LaneAccess<'_>) {
         let LaneAccess { message, reach, addresses, mask, .. } = access;
-        let (lanes, addresses) = (addresses.lanes(), &addresses.all);
+        let lanes = addresses.lanes();
+        let addresses = self.all_of(addresses);
         let start = self.f.splat(&reach.start, lanes);
-        let offsets = self.f.binary("sub", addresses, &start);
+        let offsets = self.f.binary("sub", &addresses, &start);
         let inside = self.inside(reach, &offsets, message.span());
-        let aligned = self.aligned(addresses, message.alignment);
+        let aligned = self.aligned(&addresses, message.alignment);
         let mut holds = self.both(&inside, aligned.as_ref());
         if let Some(mask) = mask {
             holds = self.or_not(&holds, mask);

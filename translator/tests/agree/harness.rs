@@ -33,10 +33,12 @@ const SLOTS: u64 = 64;
 /// Bytes of data that kernels may access.
 pub const DATA_SIZE: u64 = 0x1_0000;
 
-/// Registers with constants, from g1 on; then comes the thread's own one.
+/// Registers with constants, from g1 on; then come the thread's own.
 pub const CONSTANTS: u8 = 124;
 /// The thread's own register: its place among the results.
 pub const PLACE: u8 = CONSTANTS + 1;
+/// Numbers of 16 lanes, words that count on from thread to thread.
+pub const IDS: u8 = PLACE + 1;
 /// The header of messages.
 const HEADER: u8 = 127;
 /// Bytes of all registers.
@@ -103,7 +105,7 @@ fn alone(opcode: Opcode, lanes: u8, destination: Destination, sources: [Operand;
 }
 
 /// Instructions before the body.
-pub const BEFORE: usize = 3;
+pub const BEFORE: usize = 2;
 
 /// The instructions around the body: `cr0` before, and all registers and flags to memory after.
 fn kernel(case: &Case) -> Vec<Instruction> {
@@ -117,13 +119,16 @@ fn kernel(case: &Case) -> Vec<Instruction> {
         Destination::new(cr0, 0, Type::UD),
         [control, bits(u64::from(case.control), Type::UD)],
     )];
-    for clear in [HEADER - 1, HEADER] {
-        all.push(alone(Opcode::Mov, 8, grf(clear, 0, Type::UD), [bits(0, Type::UD), Operand::None]));
-    }
+    let clear = |register| {
+        let to = grf(register, 0, Type::UD);
+        alone(Opcode::Mov, 8, to, [bits(0, Type::UD), Operand::None])
+    };
+    all.push(clear(HEADER));
     all.extend(&case.body);
+    all.push(clear(IDS));
     for flag in 0..2 {
         let source = Source::new(Register::Arf(gencl_isa::Arf::Flag(flag)), 0, Region::SCALAR, Type::UD);
-        let to = grf(HEADER - 1, flag * 4, Type::UD);
+        let to = grf(IDS, flag * 4, Type::UD);
         all.push(alone(Opcode::Mov, 1, to, [Operand::Register(source), Operand::None]));
     }
     let f1 = Register::Arf(gencl_isa::Arf::Flag(1));
@@ -207,6 +212,7 @@ pub fn run(case: &Case, code: &[u8], translator: Option<&Arc<Translator>>) -> Re
     for thread in 0..u64::from(case.threads) {
         per_thread.extend((RESULTS + thread * REGISTERS as u64).to_le_bytes());
         per_thread.extend([0; 24]);
+        per_thread.extend((0..16).flat_map(|lane| (16 * thread as u16 + lane).to_le_bytes()));
     }
     let launch = Launch {
         kernel: CODE,
@@ -218,7 +224,7 @@ pub fn run(case: &Case, code: &[u8], translator: Option<&Arc<Translator>>) -> Re
         bottom_mask: u32::MAX,
         cross_thread: case.constants.clone(),
         per_thread,
-        per_thread_size: 32,
+        per_thread_size: 64,
         indirect_data: false,
         slm_size: 4096,
         barrier: true,

@@ -4,6 +4,7 @@ mod harness;
 mod memory;
 mod points;
 mod random;
+mod rows;
 mod sample;
 mod singles;
 mod walks;
@@ -14,6 +15,7 @@ use gencl_isa::{Instruction, Opcode};
 use harness::{CONSTANTS, Case, DATA_SIZE, code, difference, run};
 use memory::{addresses, message};
 use random::{Random, arithmetic, indirect, is_integer};
+use rows::rows;
 use walks::{ends_loops, walks};
 
 /// Instructions in each kernel.
@@ -128,6 +130,16 @@ fn random_messages() {
         let body = (0..BODY).map(|_| message(random, width)).collect();
         let mut case = case(random, width, body);
         addresses(random, &mut case.constants, 16);
+        case
+    });
+}
+
+#[test]
+fn random_rows() {
+    compare(|random| {
+        let width = random.pick(&[8, 16, 32]);
+        let mut case = case(random, width, Vec::new());
+        case.body = rows(random, width, &mut case.constants);
         case
     });
 }

@@ -152,10 +152,29 @@ pub fn message(random: &mut Random, width: u8) -> Instruction {
 
 /// A read or write for a thread of `width` lanes.
 fn access(random: &mut Random, width: u8) -> Instruction {
+    let place = if random.chance(3) {
+        Place::Local(random.pick(&OFFSETS))
+    } else {
+        Place::Global(random.pick(&ADDRESSES))
+    };
+    access_at(random, width, place)
+}
+
+/// Which memory a message accesses, and where its addresses are.
+#[derive(Clone, Copy)]
+pub enum Place {
+    /// Shared local memory, by offsets from a register on.
+    Local(u8),
+    /// By addresses from a register on.
+    Global(u8),
+}
+
+/// A read or write by addresses that are somewhere.
+pub fn access_at(random: &mut Random, width: u8, place: Place) -> Instruction {
     let simd: u32 = if width >= 16 && random.chance(2) { 16 } else { 8 };
     let lanes = if random.chance(8) { 1 } else { simd as u8 };
     let write = random.chance(2);
-    let local = random.chance(3);
+    let local = matches!(place, Place::Local(_));
     let registers = |bytes: u32| (simd * bytes).div_ceil(32);
     let (ty, control, data) = if local || random.chance(2) {
         let components = random.pick(&[1u32, 1, 3, 7, 15, 2, 9]);
@@ -174,8 +193,10 @@ fn access(random: &mut Random, width: u8) -> Instruction {
         let control = size << 8 | count_code << 10 | if simd == 16 { 1 << 12 } else { 0 };
         (if write { 0x1a } else { 0x10 }, control, (1 << count_code) * registers(slot))
     };
-    let (address_register, length) =
-        if local { (random.pick(&OFFSETS), registers(4)) } else { (random.pick(&ADDRESSES), registers(8)) };
+    let (address_register, length) = match place {
+        Place::Local(register) => (register, registers(4)),
+        Place::Global(register) => (register, registers(8)),
+    };
     let data_register = random.pick(&DATA_PLACES);
     let index = if local { 254 } else { 255 };
     let response = if write { 0 } else { data };

@@ -23,7 +23,7 @@ const POINTERS: u8 = 100;
 
 /// Where an instruction for all lanes of a thread reads or writes.
 #[derive(Clone, Copy)]
-enum Place {
+pub enum Place {
     /// An element for each lane, from a register on.
     Row(u8, Type),
     /// The same for all lanes: register, element.
@@ -68,7 +68,7 @@ impl Place {
 }
 
 /// An instruction for all lanes, as many times as its operands are too long for one.
-fn whole(
+pub fn whole(
     width: u8,
     opcode: Opcode,
     to: Place,
