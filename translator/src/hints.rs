@@ -3,6 +3,7 @@
 //! These are guesses. They decide which ways of accessing memory are tried; whether one is right is found out each time. So sums may
 //! overflow here, and what disabled channels hold does not matter.
 
+use gencl_isa::Type;
 use gencl_simulator::eu::operand::{Place, Src};
 use gencl_simulator::translated::abi::Pattern;
 
@@ -158,23 +159,32 @@ impl Hints<'_> {
                 .filter(|n| op.src[*n].is_some())
                 .fold(a.mixed(a), |all, n| all.mixed(self.source(index, n)))
         };
-        let constant = |number: usize| match op.src[number].place {
-            Place::Constant(bits) => Some(bits as i64),
-            _ => None,
-        };
         match native {
             Native::Copy => a,
             Native::Convert { from, to } if !from.is_float() && !to.is_float() => a,
             Native::Integer { function: Integer::Add, .. } => a.plus(self.source(index, 1)),
-            Native::Integer { function: Integer::ShiftLeft, .. } => match constant(1) {
+            Native::Integer { function: Integer::ShiftLeft, .. } => match constant(&op.src[1]) {
                 Some(count) => a.map(|step| step << (count & 31)),
                 None => others(),
             },
-            Native::Integer { function: Integer::Multiply, .. } => match constant(1) {
+            Native::Integer { function: Integer::Multiply, .. } => match constant(&op.src[1]) {
                 Some(factor) => a.map(|step| step.wrapping_mul(factor)),
                 None => others(),
             },
             _ => others(),
         }
+    }
+}
+
+/// The integer that a source is for all lanes, as it is without modifiers.
+pub fn constant(src: &Src) -> Option<i64> {
+    let Place::Constant(bits) = src.place else { return None };
+    match src.ty {
+        _ if src.modified() => None,
+        Type::D => Some(i64::from(bits as i32)),
+        Type::UD | Type::UQ | Type::Q => Some(bits as i64),
+        Type::W => Some(i64::from(bits as i16)),
+        Type::UW => Some(bits as i64),
+        _ => None,
     }
 }

@@ -11,7 +11,7 @@ use gencl_simulator::eu::operand::{Place, Src};
 
 use crate::affine::Affine;
 use crate::flow::Flow;
-use crate::hints::Stride;
+use crate::hints::{Stride, constant};
 use crate::native::{Integer, Native};
 use crate::plan::{Plan, Step};
 use crate::variables::Variables;
@@ -29,7 +29,7 @@ pub enum Sum {
         /// The one that is not; `None` where all lanes have the base.
         offset: Option<usize>,
     },
-    /// So many bytes behind another sum, source 0.
+    /// So many bytes behind another sum, source 0. Never before it: the scalar of such parts has to be inside of a buffer.
     Behind(i64),
 }
 
@@ -45,7 +45,7 @@ pub struct Sums {
     pub parts: BTreeMap<(usize, usize), usize>,
     /// Of each part, the steps of its offsets from lane to lane, where that is always the same.
     pub steps: Vec<Option<i64>>,
-    /// Of each part: is there always another that is less than a line before it?
+    /// Of each part: is it always less than a line behind another?
     pub follows: Vec<bool>,
 }
 
@@ -144,7 +144,7 @@ pub fn sum(step: &Step, op: &Op) -> Option<Sum> {
     let is_sum = |src: &Src| matches!(src.place, Place::Packed(_)) && src.ty.size() == 8 && !src.modified();
     match step {
         Step::Native(Native::Integer { function: Integer::Add, bits: 64 }) => {
-            if let (true, Some(bytes)) = (is_sum(&op.src[0]), constant(&op.src[1])) {
+            if let (true, Some(bytes @ 0..)) = (is_sum(&op.src[0]), constant(&op.src[1])) {
                 return Some(Sum::Behind(bytes));
             }
             let pairs = [(0, 1), (1, 0)];
@@ -152,19 +152,6 @@ pub fn sum(step: &Step, op: &Op) -> Option<Sum> {
             pair.map(|(base, offset)| Sum::Of { base, offset: Some(offset) })
         }
         Step::Native(Native::Copy) if is_base(&op.src[0]) => Some(Sum::Of { base: 0, offset: None }),
-        _ => None,
-    }
-}
-
-/// The number that a source is for all lanes.
-fn constant(src: &Src) -> Option<i64> {
-    let Place::Constant(bits) = src.place else { return None };
-    match src.ty {
-        _ if src.modified() => None,
-        Type::D => Some(i64::from(bits as i32)),
-        Type::UD | Type::UQ | Type::Q => Some(bits as i64),
-        Type::W => Some(i64::from(bits as i16)),
-        Type::UW => Some(bits as i64),
         _ => None,
     }
 }

@@ -15,7 +15,7 @@ pub(super) struct Part {
     places: [Value; 2],
     /// Of the offsets, from lane to lane.
     pub(super) step: Option<i64>,
-    /// Is there always another that is less than a line before it?
+    /// Is it always less than a line behind another?
     follows: bool,
 }
 
@@ -25,7 +25,7 @@ pub(super) struct Addresses {
     pub(super) first: Value,
     /// How they change from lane to lane.
     change: Change,
-    /// Is there always another message that reads the same lines of the host's caches?
+    /// Are they always less than a line behind others, whose messages may ask for that line?
     pub(super) follows: bool,
 }
 
@@ -152,16 +152,12 @@ impl Emitter<'_> {
     pub(super) fn addresses(&mut self, index: usize, message: &Lanes) -> Addresses {
         let lanes = u32::from(self.plan.ops[index].lanes);
         let bits = message.memory.address_size() as u32 * 8;
-        let of_bits = |this: &mut Self, value: Value| match message.memory {
-            Memory::Local => this.f.binary("and", &value, &Value::int(value.ty, LOCAL_OFFSET_BITS)),
-            _ => value,
-        };
-        // Of certain steps only the first lane's offset is cut: what is inside does not come to the bits that do not count.
+        // Rows of certain steps need only the first lane's: what is inside does not come to the bits that do not count.
         let (first, change) = match self.affine_use(index, 0) {
-            Some((first, step)) => (of_bits(self, first), Change::Steps(step, lanes)),
+            Some((first, step)) => (self.address_bits(message, first), Change::Steps(step, lanes)),
             None => {
                 let all = self.elements(index, 0, Ty::int(bits, lanes));
-                let all = of_bits(self, all);
+                let all = self.address_bits(message, all);
                 (self.f.element(&all, 0), Change::Any(all))
             }
         };
@@ -169,13 +165,22 @@ impl Emitter<'_> {
     }
 
     /// All of them. Where steps are certain this is rarely wanted: they are made where it is, and not shared with other places.
-    pub(super) fn all_of(&mut self, addresses: &Addresses) -> Value {
+    pub(super) fn all_of(&mut self, message: &Lanes, addresses: &Addresses) -> Value {
         match &addresses.change {
             Change::Steps(step, lanes) => {
                 let first = self.f.opaque(&addresses.first);
-                self.steps_from(&first, *step, *lanes)
+                let all = self.steps_from(&first, *step, *lanes);
+                self.address_bits(message, all)
             }
             Change::Any(all) => all.clone(),
+        }
+    }
+
+    /// The bits of addresses that count.
+    fn address_bits(&mut self, message: &Lanes, all: Value) -> Value {
+        match message.memory {
+            Memory::Local => self.f.binary("and", &all, &Value::int(all.ty, LOCAL_OFFSET_BITS)),
+            _ => all,
         }
     }
 
@@ -183,7 +188,7 @@ impl Emitter<'_> {
     pub(super) fn whole_addresses(&mut self, index: usize, message: &Lanes) -> Value {
         let Some(parts) = self.parts_of(index) else {
             let addresses = self.addresses(index, message);
-            return self.all_of(&addresses);
+            return self.all_of(message, &addresses);
         };
         let (bases, offsets) = self.loaded_parts(&parts);
         let offsets = self.joined_parts(&parts, &offsets);

@@ -84,7 +84,7 @@ impl Emitter<'_> {
         let sources: Vec<Value> =
             (0..message.sources.len()).map(|k| self.elements(index, k + 1, element)).collect();
         let start = self.f.splat(&reach.start, lanes);
-        let all = self.all_of(&addresses);
+        let all = self.all_of(&message.lanes, &addresses);
         let offsets = self.f.binary("sub", &all, &start);
         let inside = self.inside(&reach, &offsets, message.lanes.size);
         let aligned = self.aligned(&all, message.lanes.alignment);

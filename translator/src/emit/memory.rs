@@ -2,8 +2,8 @@
 //!
 //! Lanes whose addresses follow each other are one access of the host, lanes that all have one address one of a scalar; others are
 //! gathered and scattered. All of that only inside of the instruction's window; what is elsewhere, or not aligned, the interpreter does,
-//! after the simulator has looked for a better window. What is not read is 0: in LLVM's terms it must not be poison, because comparisons
-//! look at all lanes, and the bits of their results are one number.
+//! after the simulator has looked for a better window. What lanes that are not enabled read is 0, or what is there: in LLVM's terms it
+//! must not be poison, because comparisons look at all lanes, and the bits of their results are one number.
 
 use std::mem::{offset_of, size_of};
 
@@ -204,7 +204,8 @@ impl Emitter<'_> {
         let (message, certain) = (access.message, access.addresses.step());
         let stride = certain.map_or_else(|| self.stride(index), Stride::Known);
         let step = message.components.len() * message.size;
-        // Have lanes that are where the steps say no other way than to the interpreter?
+        // Is the row, whose steps are certain, outside when it is not taken? Then it is the interpreter's; also when nothing but lanes that
+        // are not enabled are outside, at a buffer's end.
         let mut all = false;
         if matches!(stride, Stride::Any) || stride == Stride::Known(step as i64) {
             all |= self.consecutive(access);

@@ -42,7 +42,7 @@ impl Emitter<'_> {
         let certain = addresses.step().is_some() || lanes == 1;
         if !certain {
             let expected = self.steps_from(first, step as i64, lanes);
-            let all = self.all_of(addresses);
+            let all = self.all_of(message, addresses);
             let same = self.f.compare("icmp eq", &all, &expected);
             of_lanes = Some(match (mask, of_lanes) {
                 (_, Some(enabled)) => self.f.binary("and", &same, &enabled),

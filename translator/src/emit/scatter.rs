@@ -10,7 +10,7 @@ impl Emitter<'_> {
     pub(super) fn scattered(&mut self, access: &mut LaneAccess<'_>) {
         let LaneAccess { message, reach, addresses, mask, .. } = access;
         let lanes = addresses.lanes();
-        let addresses = self.all_of(addresses);
+        let addresses = self.all_of(message, addresses);
         let start = self.f.splat(&reach.start, lanes);
         let offsets = self.f.binary("sub", &addresses, &start);
         let inside = self.inside(reach, &offsets, message.span());

@@ -129,6 +129,11 @@ fn buffers_are_found() {
                 if find(frame, 1, DATA + 8) == 0 || (*window).start != DATA || (*window).size != 0x40_0000 {
                     return FAULT;
                 }
+                // The other one is no longer to be found, and stays when this one is found again.
+                (*windows).size -= 1;
+                if (*windows).start != DATA || find(frame, 1, DATA) == 0 || (*windows).size != 0x3f_ffff {
+                    return FAULT;
+                }
             }
             AtomicU32::from_ptr((*window).host.cast()).fetch_add(1, Ordering::Relaxed);
         }
