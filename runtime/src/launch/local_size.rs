@@ -4,10 +4,11 @@
 /// cut off, so there x may be anything), at most `limit` work-items.
 ///
 /// A work-group of few lanes wastes lanes of its threads and dispatch time, one of many leaves less for the other EUs. So: full threads first,
-/// then 64 work-items or more, then as wide as possible in x, where memory accesses of neighbours meet.
+/// then 64 work-items or more, 256 in large spaces, then as wide as possible in x, where memory accesses of neighbours meet.
 pub(crate) fn choose(global: [u64; 3], simd_width: u32, limit: u32, uneven: bool) -> [u32; 3] {
+    let enough = enough(global);
     if uneven && global[1] == 1 && global[2] == 1 {
-        let whole = u64::from(limit.min(ENOUGH.max(simd_width)));
+        let whole = u64::from(limit.min(enough.max(simd_width)));
         if !global[0].is_multiple_of(whole) && global[0] > whole {
             return [whole as u32, 1, 1];
         }
@@ -15,11 +16,11 @@ pub(crate) fn choose(global: [u64; 3], simd_width: u32, limit: u32, uneven: bool
     let divisors: [Vec<u32>; 3] = std::array::from_fn(|dimension| {
         (1..=limit).filter(|&size| global[dimension].is_multiple_of(u64::from(size))).collect()
     });
-    let mut best = ([1; 3], Score::of([1; 3], simd_width));
+    let mut best = ([1; 3], Score::of([1; 3], simd_width, enough));
     for &z in &divisors[2] {
         for &y in divisors[1].iter().take_while(|&&y| y * z <= limit) {
             for &x in divisors[0].iter().take_while(|&&x| x * y * z <= limit) {
-                let score = Score::of([x, y, z], simd_width);
+                let score = Score::of([x, y, z], simd_width, enough);
                 if score > best.1 {
                     best = ([x, y, z], score);
                 }
@@ -30,12 +31,15 @@ pub(crate) fn choose(global: [u64; 3], simd_width: u32, limit: u32, uneven: bool
 }
 
 /// Work-items that make a group large enough.
-const ENOUGH: u32 = 64;
+fn enough(global: [u64; 3]) -> u32 {
+    // So many groups of 256 that each EU has several.
+    if global.iter().fold(1, |all: u64, one| all.saturating_mul(*one)) >= 256 * 256 { 256 } else { 64 }
+}
 
 /// How good a size is: compared field by field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Score {
-    /// Work-items up to [`ENOUGH`], scaled by how many lanes of the threads have work.
+    /// Work-items up to what is [`enough`], scaled by how many lanes of the threads have work.
     useful: u32,
     /// Up to two threads wide in x.
     width: u32,
@@ -46,11 +50,11 @@ struct Score {
 }
 
 impl Score {
-    fn of([x, y, z]: [u32; 3], simd_width: u32) -> Self {
+    fn of([x, y, z]: [u32; 3], simd_width: u32, enough: u32) -> Self {
         let size = x * y * z;
         let lanes = size.next_multiple_of(simd_width);
         Self {
-            useful: size.min(ENOUGH) * 16 * size / lanes,
+            useful: size.min(enough) * 16 * size / lanes,
             width: x.min(2 * simd_width),
             small: std::cmp::Reverse(size),
             depth: std::cmp::Reverse(z * 256 + y),
@@ -64,9 +68,10 @@ mod tests {
 
     #[test]
     fn choices() {
-        let cases: [([u64; 3], u32, [u32; 3]); 9] = [
+        let cases: [([u64; 3], u32, [u32; 3]); 10] = [
             ([1024, 1, 1], 16, [64, 1, 1]),
-            ([1024, 768, 1], 16, [64, 1, 1]),
+            ([1024, 32, 1], 16, [64, 1, 1]),
+            ([1024, 768, 1], 16, [256, 1, 1]),
             ([1000, 1, 1], 16, [125, 1, 1]),
             ([48, 1, 1], 16, [48, 1, 1]),
             ([7, 1, 1], 16, [7, 1, 1]),
