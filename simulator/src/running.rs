@@ -28,10 +28,13 @@ impl Running {
     /// As [`Running::advance`]. Threads with different numbers do not slow each other down.
     #[inline]
     pub fn advance_as(&self, participant: usize) {
-        self.finished[participant % COUNTERS].0.fetch_add(1, Ordering::Relaxed);
+        // Not one operation: hosts with strong order would wait until all that the work-group has stored is in the caches. Threads that
+        // share a counter may lose counts; it changes all the same.
+        let counter = &self.finished[participant % COUNTERS].0;
+        counter.store(counter.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
     }
 
-    /// How many work-groups have finished.
+    /// A number that changes when work-groups finish.
     pub fn progress(&self) -> u64 {
         self.finished.iter().map(|counter| counter.0.load(Ordering::Relaxed)).sum()
     }

@@ -64,10 +64,15 @@ impl Participant {
         let mut next = Groups::at(&job.launch, chunk.first());
         if self.translate() {
             let Some(tools) = &mut self.tools else { return Ok(()) };
-            for _ in chunk {
-                self.own += tools.runner.run(next.take())?;
-            }
-            return Ok(());
+            // Counted at the end: sums in memory would have each work-group wait until what the one before has stored is in the caches.
+            let mut groups = 0;
+            let result = chunk.try_for_each(|_| {
+                tools.runner.run(next.take())?;
+                groups += 1;
+                Ok(())
+            });
+            self.own += tools.runner.statistics(groups);
+            return result;
         }
         let begin = Instant::now();
         let mut count = 0;
@@ -89,7 +94,8 @@ impl Participant {
         let group = job.launch.first_group;
         if self.translate() {
             let Some(tools) = &mut self.tools else { return Ok(()) };
-            self.own += tools.runner.run(group)?;
+            tools.runner.run(group)?;
+            self.own += tools.runner.statistics(1);
             return Ok(());
         }
         match &job.translation {

@@ -126,10 +126,10 @@ impl Runner {
     ///
     /// # Errors
     /// As those of [`eu::run_group`].
-    pub fn run(&mut self, group: [u32; 3]) -> Result<GroupStatistics, Fault> {
+    pub fn run(&mut self, group: [u32; 3]) -> Result<(), Fault> {
         let owner = &mut *self.owner;
         let Some(task) = &owner.task else { return Err(Fault::unsupported("a work-group without launch")) };
-        let (entry, count) = (task.code.entry, owner.frame.threads);
+        let entry = task.code.entry;
         for Header(header) in &mut self.headers {
             (header[1], header[6], header[7]) = (group[0], group[1], group[2]);
         }
@@ -147,14 +147,16 @@ impl Runner {
                 let frame = ptr::from_mut(&mut *self.owner).cast::<Frame>();
                 // SAFETY: the frame is complete, and begins its owner, who is ours; the code is kept by the task.
                 let result = unsafe { entry(frame) };
-                if result != 0 {
-                    return Err(self.failed(group));
-                }
+                if result == 0 { Ok(()) } else { Err(self.failed(group)) }
             }
-            Entry::Thread(entry) => self.run_waiting(entry, group)?,
+            Entry::Thread(entry) => self.run_waiting(entry, group),
         }
-        let threads = u64::from(count);
-        Ok(GroupStatistics { threads, translated: threads, ..GroupStatistics::default() })
+    }
+
+    /// What so many work-groups count.
+    pub fn statistics(&self, groups: u64) -> GroupStatistics {
+        let threads = groups * u64::from(self.owner.frame.threads);
+        GroupStatistics { threads, translated: threads, ..GroupStatistics::default() }
     }
 
     /// Executes the threads of a work-group from one barrier to the next.
