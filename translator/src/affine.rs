@@ -1,5 +1,5 @@
 //! Variables whose value in a lane is that of the first lane and a number of equal steps: local ids, what is computed of them
-//! and of constants, and all that is the same in all lanes. A scalar is enough for them.
+//! and of constants, and all that is the same in all lanes, which may be what was read at one address. A scalar is enough for them.
 
 use std::collections::BTreeSet;
 
@@ -9,6 +9,7 @@ use gencl_simulator::translated::abi::Pattern;
 
 use crate::access::Access;
 use crate::hints::{self, Stride};
+use crate::message::Message;
 use crate::native::{self, Integer, Native};
 use crate::plan::{Plan, Step};
 use crate::variables::{Variable, Variables};
@@ -56,7 +57,7 @@ pub fn of_variables(
             if !whole
                 || variables.merging[index][number]
                 || !is_row(&definition.access, variable, variables, found[variable])
-                || !matches!(plan.steps[index], Step::Native(_))
+                || !matches!(plan.steps[index], Step::Native(_)) && !is_narrow_read(&plan.steps[index])
             {
                 drop(&mut found, variable);
             }
@@ -71,11 +72,13 @@ pub fn of_variables(
     loop {
         let mut changed = false;
         for (index, step) in plan.steps.iter().enumerate() {
-            let Step::Native(native) = step else { continue };
+            let is_exact = match step {
+                Step::Native(native) => is_exact(plan, variables, &found, index, *native),
+                step if is_narrow_read(step) => is_at_one_address(variables, &found, index),
+                _ => continue,
+            };
             for variable in &variables.definitions[index] {
-                if found.get(*variable).is_some_and(Option::is_some)
-                    && !is_exact(plan, variables, &found, index, *native)
-                {
+                if found.get(*variable).is_some_and(Option::is_some) && !is_exact {
                     changed |= drop(&mut found, *variable);
                 }
             }
@@ -109,6 +112,17 @@ fn is_row(access: &Access, variable: usize, variables: &Variables, affine: Optio
     usize::from(access.size) == size
         && (usize::from(access.at[0]) - start).is_multiple_of(size)
         && access.at.windows(2).all(|pair| usize::from(pair[1]) == usize::from(pair[0]) + size)
+}
+
+/// Does it read dwords at addresses of 32 bits? What is a sum of 64 bits is known later only.
+fn is_narrow_read(step: &Step) -> bool {
+    matches!(step, Step::Message(Message::Lanes(m)) if !m.write && m.slot == 4 && m.memory.address_size() == 4)
+}
+
+/// Is a message's address certainly the same for all lanes?
+fn is_at_one_address(variables: &Variables, found: &[Option<Affine>], index: usize) -> bool {
+    let affine = variables.uses[index][0].and_then(|variable| found[variable]);
+    affine.is_some_and(|affine| affine.step == 0)
 }
 
 /// Is the result affine because the sources are, without an exception?

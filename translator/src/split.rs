@@ -47,7 +47,12 @@ pub struct Sums {
     pub steps: Vec<Option<i64>>,
     /// Of each part: is it always less than a line behind another?
     pub follows: Vec<bool>,
+    /// Of each part, the scalar that its sums begin with, if they all begin with the same: the variable and its first byte.
+    pub bases: Vec<Option<Base>>,
 }
+
+/// A scalar of 64 bits: the variable and its first byte.
+pub type Base = (usize, usize);
 
 impl Sums {
     /// Finds the variables that are only ever written as such sums, in whole parts, and not lane `by_lane`.
@@ -120,13 +125,40 @@ impl Sums {
         }
         let known = |stride| if let Stride::Known(step) = stride { Some(step) } else { None };
         found.steps = steps.into_iter().map(known).collect();
+        found.find_bases(plan, variables, &starts);
         found
+    }
+
+    /// Finds what sums begin with.
+    fn find_bases(&mut self, plan: &Plan<'_>, variables: &Variables, starts: &[(usize, usize, Sum, usize)]) {
+        let mut all: Vec<BTreeSet<Base>> = vec![BTreeSet::new(); self.parts.len()];
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for (variable, start, sum, index) in starts {
+                let more: BTreeSet<Base> = match sum {
+                    Sum::Of { base, .. } => scalar(plan, variables, *index, *base).into_iter().collect(),
+                    Sum::Behind(_) => source_part(plan, variables, *index)
+                        .map_or_else(BTreeSet::new, |at| all[self.parts[&at]].clone()),
+                };
+                let own = &mut all[self.parts[&(*variable, *start)]];
+                let before = own.len();
+                own.extend(more);
+                changed |= own.len() != before;
+            }
+        }
+        self.bases = all.into_iter().map(|mut own| own.pop_first().filter(|_| own.is_empty())).collect();
     }
 }
 
 /// The variable and the first byte of source 0.
 pub fn source_part(plan: &Plan<'_>, variables: &Variables, index: usize) -> Option<(usize, usize)> {
-    Some((variables.uses[index][0]?, plan.effects[index].uses[0].as_ref()?.extent().0))
+    scalar(plan, variables, index, 0)
+}
+
+/// The variable and the first byte of a source.
+fn scalar(plan: &Plan<'_>, variables: &Variables, index: usize, number: usize) -> Option<Base> {
+    Some((variables.uses[index][number]?, plan.effects[index].uses[number].as_ref()?.extent().0))
 }
 
 /// The sum that an instruction is.

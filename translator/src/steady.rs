@@ -2,16 +2,20 @@
 //! them before they begin.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
+use gencl_isa::{Condition, PredicateControl};
 use gencl_simulator::eu::op::{Branch, Op};
-use gencl_simulator::eu::operand::{Place, Src};
+use gencl_simulator::eu::operand::Src;
 
 use crate::flow::Flow;
+use crate::hints::constant;
 use crate::message::Message;
-use crate::native::{Integer, Native};
+use crate::native::{Integer, Native, Number};
 use crate::plan::{Plan, Step};
 use crate::serial::{Column, Serial, is_scalar};
 use crate::variables::Variables;
+use crate::words::Word;
 
 /// What a number is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +24,8 @@ pub enum Root {
     Column(Column),
     /// What a message has read in the round.
     Read(usize),
+    /// 0
+    Nothing,
 }
 
 /// `(element << shift) + more` in 32 bits.
@@ -39,6 +45,15 @@ impl Form {
     }
 }
 
+/// The last round is the one in which two numbers are the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ending {
+    /// The numbers, as they are in the round that begins.
+    pub numbers: [Form; 2],
+    /// By what the first comes nearer to the second with each round: a power of two.
+    pub step: u32,
+}
+
 /// A loop of one block.
 #[derive(Clone, Debug)]
 pub struct Steady {
@@ -46,6 +61,8 @@ pub struct Steady {
     pub sources: BTreeMap<(usize, usize), (Form, u32)>,
     /// Sources that are made of what a message has read, and the message.
     pub gathered: BTreeMap<(usize, usize), (Form, usize)>,
+    /// Where it is known before how many rounds there are.
+    pub ending: Option<Ending>,
 }
 
 /// What columns hold while a round is followed: `None` is something else than a [`Form`]; what is not there is as it was.
@@ -68,6 +85,7 @@ impl Held {
         match form.root {
             Root::Column(column) => self.step(column).map(|step| step << form.shift),
             Root::Read(_) => None,
+            Root::Nothing => Some(0),
         }
     }
 }
@@ -116,21 +134,68 @@ pub fn find(
     }
     let gathered = sources.iter().filter_map(|(at, form)| match form.root {
         Root::Read(message) => Some((*at, (*form, message))),
-        Root::Column(_) => None,
+        Root::Column(_) | Root::Nothing => None,
     });
     let gathered = gathered.collect();
     let steps = sources.into_iter().filter_map(|(at, form)| Some((at, (form, held.step_of(form)?))));
     let sources: BTreeMap<_, _> = steps.collect();
-    goes_back(plan, block.start, block.end - 1).then_some(Steady { sources, gathered })
+    let ending = ending(plan, serial, block.start..block.end, channel, &sources);
+    goes_back(plan, block.start, block.end - 1).then_some(Steady { sources, gathered, ending })
+}
+
+/// How a loop ends whose last instruction goes back to the first one, if one comparison decides that.
+fn ending(
+    plan: &Plan<'_>,
+    serial: &Serial,
+    block: Range<usize>,
+    channel: u32,
+    sources: &BTreeMap<(usize, usize), (Form, u32)>,
+) -> Option<Ending> {
+    let back = &plan.ops[block.end - 1];
+    let predicate = back.predicate.filter(|predicate| predicate.control == PredicateControl::Normal)?;
+    let flag = Word::Flag(back.flag_base);
+    let is_own = |index: &usize| {
+        let op = &plan.ops[*index];
+        let own = u32::from(op.channel)..u32::from(op.channel) + u32::from(op.lanes);
+        op.condition.is_some() && op.flag_base == back.flag_base && own.contains(&channel)
+    };
+    let mut writers = block.filter(is_own);
+    let (Some(writer), None) = (writers.next(), writers.next()) else { return None };
+    // What goes on while numbers differ.
+    let goes_on = if predicate.inverse { Condition::Equal } else { Condition::NotEqual };
+    let Step::Native(Native::Compare { number: Number::Unsigned | Number::Signed, condition }) =
+        plan.steps[writer]
+    else {
+        return None;
+    };
+    let op = &plan.ops[writer];
+    if condition != goes_on
+        || op.predicate.is_some()
+        || serial.operations.values().any(|operation| operation.to == flag)
+    {
+        return None;
+    }
+    let number = |number: usize| {
+        let src = &op.src[number];
+        let constant =
+            constant(src).map(|value| (Form { root: Root::Nothing, shift: 0, more: value as u32 }, 0));
+        let changing = || sources.get(&(writer, number)).filter(|_| src.ty.size() == 4 && !src.modified());
+        constant.or_else(|| changing().copied())
+    };
+    let ((a, a_step), (b, b_step)) = number(0).zip(number(1))?;
+    let step = a_step.wrapping_sub(b_step);
+    let ending = if step.is_power_of_two() {
+        Ending { numbers: [a, b], step }
+    } else {
+        Ending { numbers: [b, a], step: step.wrapping_neg() }
+    };
+    ending.step.is_power_of_two().then_some(ending)
 }
 
 /// What an instruction makes of its sources.
 fn form(step: &Step, op: &Op, source: impl Fn(usize) -> Option<Form>) -> Option<Form> {
     let is_dword = |src: &Src| src.ty.size() == 4 && !src.modified();
-    let constant = |number: usize| match op.src[number].place {
-        Place::Constant(bits) if !op.src[number].modified() => Some(bits as u32),
-        _ => None,
-    };
+    let constant = |number: usize| constant(&op.src[number]).map(|value| value as u32);
     if op.predicate.is_some() || op.saturate || op.dst.ty.size() != 4 {
         return None;
     }

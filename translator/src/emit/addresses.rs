@@ -68,18 +68,19 @@ impl Emitter<'_> {
 
     /// The parts of which a message's addresses are the sums, if all are.
     pub(super) fn parts_of(&self, index: usize) -> Option<Vec<Part>> {
+        let numbers = self.numbers_of_parts(index)?;
+        Some(numbers.into_iter().map(|part| self.part_of_sums(part)).collect())
+    }
+
+    /// Their numbers.
+    pub(super) fn numbers_of_parts(&self, index: usize) -> Option<Vec<usize>> {
         let access = self.plan.effects[index].uses[0].as_ref()?;
         let variable = self.variables.as_ref()?.uses[index][0]?;
         if access.size != 8 || access.at.len() % LANES != 0 || access.at.len() > 2 * LANES {
             return None;
         }
         let starts = access.at.chunks(LANES).map(|lanes| usize::from(lanes[0]));
-        starts
-            .map(|start| {
-                let part = *self.sums.parts.get(&(variable, start))?;
-                Some(self.part_of_sums(part))
-            })
-            .collect()
+        starts.map(|start| self.sums.parts.get(&(variable, start)).copied()).collect()
     }
 
     /// The offsets of addresses that are kept in parts, from the beginning of the window; 32 bits are enough for those inside. Goes
@@ -216,18 +217,18 @@ impl Emitter<'_> {
         (base, self.f.load(Ty::int(32, lanes), &part.places[1], FILE))
     }
 
-    /// The address of the first channel for which the message is executed; any if there is none.
-    pub(super) fn first_enabled(&mut self, index: usize, addresses: &Value) -> Value {
-        let lanes = addresses.ty.lanes;
+    /// The element of the first channel for which the message is executed; any if there is none.
+    pub(super) fn first_enabled(&mut self, index: usize, values: &Value) -> Value {
+        let lanes = values.ty.lanes;
         let mask = self.mask(index);
-        let (Some(mask), true) = (mask, lanes > 1) else { return self.f.element(addresses, 0) };
+        let (Some(mask), true) = (mask, lanes > 1) else { return self.f.element(values, 0) };
         let defined = Value::int(BIT, 0);
         let suffix = format!(".{}", mask.ty.mangled());
         let first = self.f.intrinsic("cttz", &suffix, mask.ty, &[&mask, &defined]);
         let first = self.f.convert("zext", &first, I64);
         let last = Value::int(I64, u64::from(lanes - 1));
         let first = self.f.intrinsic("umin", ".i64", I64, &[&first, &last]);
-        let text = format!("extractelement {}, {}", addresses.typed(), first.typed());
-        self.f.value(Ty { lanes: 1, ..addresses.ty }, &text)
+        let text = format!("extractelement {}, {}", values.typed(), first.typed());
+        self.f.value(Ty { lanes: 1, ..values.ty }, &text)
     }
 }

@@ -15,7 +15,7 @@ impl Emitter<'_> {
         if let Some(sum) = self.sums.sums[index] {
             self.keep_parts(index, sum);
         }
-        self.scalar = self.is_affine_definition(index);
+        self.scalar = self.is_affine_definition(index, 0);
         let done = self.check_destination(index);
         let mask = if self.scalar { None } else { self.mask(index) };
         let mask = mask.as_ref();
@@ -65,9 +65,9 @@ impl Emitter<'_> {
         }
     }
 
-    /// Is the result of an instruction kept as a scalar?
-    fn is_affine_definition(&self, index: usize) -> bool {
-        let variable = self.variables.as_ref().and_then(|v| v.definitions[index].first().copied());
+    /// Is a result of an instruction kept as a scalar?
+    pub(super) fn is_affine_definition(&self, index: usize, number: usize) -> bool {
+        let variable = self.variables.as_ref().and_then(|v| v.definitions[index].get(number).copied());
         variable.is_some_and(|variable| self.affine.get(variable).is_some_and(Option::is_some))
     }
 

@@ -75,7 +75,7 @@ impl Emitter<'_> {
         let lanes = u32::from(self.plan.ops[index].lanes);
         let mask = self.mask(index);
         let outside = self.f.label();
-        let whole = self.reach(message.lanes.memory);
+        let whole = self.reach(index, message.lanes.memory);
         let (reach, addresses) = match self.parts_of(index) {
             Some(parts) => self.in_parts(&whole, &parts, outside),
             None => (whole.clone(), self.addresses(index, &message.lanes)),
@@ -109,7 +109,7 @@ impl Emitter<'_> {
         }
         self.one_by_one(message, &reach, &offsets, &sources, &channels, &mut ways);
         self.f.begin(outside);
-        self.outside(index, &message.lanes, &whole, &mut ways);
+        self.outside(index, &message.lanes, &whole, false, &mut ways);
         self.f.begin(ways.join);
         for (k, value) in self.joined(&ways).iter().enumerate() {
             self.write(index, k, value, mask.as_ref());

@@ -157,9 +157,30 @@ impl Emitter<'_> {
     pub(super) fn integers_of(&mut self, index: usize, value: &Value) -> Value {
         let to = self.plan.ops[index].dst.ty;
         let value = self.narrowed(value, value.ty.scalar.max(Scalar::Float), Direction::Odd);
-        let ty = Ty::int(to.size() * 8, value.ty.lanes);
-        let name = if to.is_signed() { "fptosi.sat" } else { "fptoui.sat" };
-        self.f.intrinsic(name, &format!(".{}.{}", ty.mangled(), value.ty.mangled()), ty, &[&value])
+        let bits = to.size() * 8;
+        let ty = Ty::int(bits.max(32), value.ty.lanes);
+        // LLVM's own functions for this go lane by lane.
+        let operation = if to.is_signed() || bits < 32 { "fptosi" } else { "fptoui" };
+        let any = self.f.convert(operation, &value, ty);
+        // What is too large or too small is any number, until it is replaced.
+        let number = self.f.value(ty, &format!("freeze {}", any.typed()));
+        let magnitude = bits - u32::from(to.is_signed());
+        let behind = Value::float(value.ty, 2f64.powi(magnitude as i32));
+        let above = self.f.compare("fcmp oge", &value, &behind);
+        let largest = u64::MAX >> (64 - magnitude);
+        let mut number = self.f.select(&above, &Value::int(ty, largest), &number);
+        let zero = Value::int(ty, 0);
+        if to.is_signed() {
+            let lowest = Value::float(value.ty, -(2f64.powi(magnitude as i32)));
+            let below = self.f.compare("fcmp olt", &value, &lowest);
+            number = self.f.select(&below, &Value::int(ty, !largest), &number);
+            let ordered = self.f.compare("fcmp ord", &value, &value);
+            number = self.f.select(&ordered, &number, &zero);
+        } else {
+            let not_negative = self.f.compare("fcmp oge", &value, &Value::float(value.ty, 0.0));
+            number = self.f.select(&not_negative, &number, &zero);
+        }
+        self.f.resize(&number, bits, false)
     }
 
     /// The zero is that of the final bits, which a float has with either sign; the sign is that of the exact value.

@@ -75,11 +75,11 @@ impl Ways {
 }
 
 impl Emitter<'_> {
-    pub(super) fn reach(&mut self, memory: Memory) -> Reach {
+    pub(super) fn reach(&mut self, index: usize, memory: Memory) -> Reach {
         match memory {
             Memory::Local => self.local_reach(),
             Memory::Global => {
-                let number = self.next_window();
+                let number = self.window_of(index);
                 self.reach_of(number)
             }
             Memory::Flat => {
@@ -111,6 +111,25 @@ impl Emitter<'_> {
         let size = field(I64, offset_of!(Window, size));
         let host = field(POINTER, offset_of!(Window, host));
         Reach { start, size, host, window: Some(number) }
+    }
+
+    /// The window of a message: that of others whose addresses are sums with the same scalar, which are most likely in the same buffer. What is
+    /// asked of it is asked once then.
+    fn window_of(&mut self, index: usize) -> u32 {
+        let parts = self.numbers_of_parts(index).unwrap_or_default();
+        let base = parts.first().and_then(|part| self.sums.bases[*part]);
+        let Some(base) = base.filter(|base| parts.iter().all(|part| self.sums.bases[*part] == Some(*base)))
+        else {
+            return self.next_window();
+        };
+        match self.shared_windows.get(&base) {
+            Some(window) => *window,
+            None => {
+                let window = self.next_window();
+                self.shared_windows.insert(base, window);
+                window
+            }
+        }
     }
 
     /// The number of a window that no other instruction has.
@@ -167,7 +186,7 @@ impl Emitter<'_> {
                 self.f.begin(on);
             }
         }
-        let whole = self.reach(message.memory);
+        let whole = self.reach(index, message.memory);
         let outside = self.f.label();
         let (reach, addresses) = match self.parts_of(index) {
             Some(parts) => self.in_parts(&whole, &parts, outside),
@@ -180,6 +199,8 @@ impl Emitter<'_> {
         };
         let ways = Ways::new(self.f.label());
         let lane_mask = mask.as_ref().map(|mask| self.f.mask(mask));
+        // What all lanes read at one address is a scalar until they have it.
+        let same = lanes > 1 && addresses.step() == Some(0);
         let mut access = LaneAccess { message, reach, addresses, mask: lane_mask, data, ways };
         if lanes == 1 {
             self.alone(&mut access);
@@ -188,11 +209,16 @@ impl Emitter<'_> {
         }
         let mut ways = access.ways;
         self.f.begin(outside);
-        self.outside(index, message, &whole, &mut ways);
+        self.outside(index, message, &whole, same, &mut ways);
         self.f.begin(ways.join);
         let values = self.joined(&ways);
         for (k, value) in values.iter().enumerate() {
-            self.write(index, k, value, mask.as_ref());
+            if same && !self.is_affine_definition(index, k) {
+                let value = self.f.splat(value, lanes);
+                self.write(index, k, &value, mask.as_ref());
+            } else {
+                self.write(index, k, value, mask.as_ref());
+            }
         }
         if message.write && lanes == 1 && mask.is_some() {
             self.f.begin(done);
@@ -244,8 +270,16 @@ impl Emitter<'_> {
         values.collect()
     }
 
-    /// The interpreter's way. The next time the window may be the right one.
-    pub(super) fn outside(&mut self, index: usize, message: &Lanes, reach: &Reach, ways: &mut Ways) {
+    /// The interpreter's way. The next time the window may be the right one. Where all lanes have the `same` address, its results are those of
+    /// one that is enabled.
+    pub(super) fn outside(
+        &mut self,
+        index: usize,
+        message: &Lanes,
+        reach: &Reach,
+        same: bool,
+        ways: &mut Ways,
+    ) {
         let addresses = self.whole_addresses(index, message);
         if let Some(window) = reach.window {
             let address = self.first_enabled(index, &addresses);
@@ -263,7 +297,8 @@ impl Emitter<'_> {
             components
                 .map(|(_, byte)| {
                     let at = self.f.at(&self.file.clone(), *byte);
-                    self.f.load(ty, &at, FILE)
+                    let value = self.f.load(ty, &at, FILE);
+                    if same { self.first_enabled(index, &value) } else { value }
                 })
                 .collect()
         };

@@ -25,6 +25,7 @@ mod serial;
 mod transposed;
 mod whole;
 
+use std::collections::BTreeMap;
 use std::mem::offset_of;
 
 use gencl_simulator::eu::file::CONTROL;
@@ -39,7 +40,7 @@ use crate::native;
 use crate::order;
 use crate::plan::{Plan, Step};
 use crate::serial as serials;
-use crate::split::{self, Sums};
+use crate::split::{self, Base, Sums};
 use crate::variables::Variables;
 use crate::{Refused, Written, host};
 
@@ -127,6 +128,8 @@ pub struct Emitter<'a> {
     /// Returns [`FAULT`].
     fault: Label,
     windows: u32,
+    /// Of messages whose addresses are sums with a scalar.
+    shared_windows: BTreeMap<Base, u32>,
     /// That of the scratch memory.
     scratch_window: Option<u32>,
     interpreted: Vec<Interpreted>,
@@ -186,6 +189,7 @@ pub fn emit(plan: &Plan<'_>, flow: &Flow) -> Result<Written, Refused> {
         labels,
         fault,
         windows: 0,
+        shared_windows: BTreeMap::new(),
         scratch_window: None,
         interpreted: Vec::new(),
     };

@@ -14,6 +14,17 @@ use crate::plan::{is_address, is_flag};
 /// Words of the address register.
 const ADDRESS_WORDS: u32 = 16;
 
+/// Elements of which others are parts.
+struct Wider {
+    /// Of the variable.
+    place: Value,
+    /// Of the first, in bytes from there on.
+    offset: usize,
+    ty: Ty,
+    /// The bit of each with which the part begins.
+    shift: u64,
+}
+
 impl Emitter<'_> {
     /// Where the first byte of a read is.
     pub(super) fn use_place(&mut self, index: usize, number: usize) -> Value {
@@ -86,6 +97,12 @@ impl Emitter<'_> {
         match &src.place {
             Place::Scattered(offsets) => {
                 let offsets = &offsets[..lanes as usize];
+                if let Some(wide) = self.wider(self.variable_of_use(index, number), offsets, size / 8) {
+                    let place = self.f.at(&wide.place, wide.offset);
+                    let all = self.f.load(wide.ty, &place, FILE);
+                    let own = self.f.binary("lshr", &all, &Value::int(wide.ty, wide.shift));
+                    return self.f.resize(&own, size, false);
+                }
                 let first = offsets.iter().min().copied().unwrap_or(0);
                 let step = (size / 8) as u16;
                 if offsets.iter().any(|at| (at - first) % step != 0) {
@@ -98,6 +115,32 @@ impl Emitter<'_> {
             }
             _ => self.elements(index, number, ty),
         }
+    }
+
+    fn variable_of_use(&self, index: usize, number: usize) -> Option<usize> {
+        self.variables.as_ref()?.uses[index][number]
+    }
+
+    /// Elements that are a power of two apart as parts of wider ones, one for each lane, if these are all in the variable. So no element has to
+    /// change its lane, and what is written part by part is one value at the end.
+    fn wider(&self, variable: Option<usize>, offsets: &[u16], size: u32) -> Option<Wider> {
+        let number = variable?;
+        let variable = &self.variables.as_ref()?.all[number];
+        let step = usize::from(offsets.get(1)?.checked_sub(offsets[0])?);
+        let even = offsets.windows(2).all(|pair| pair[1].checked_sub(pair[0]) == Some(step as u16));
+        if !even || !matches!(step, 2 | 4 | 8) || step <= size as usize {
+            return None;
+        }
+        let first = usize::from(offsets[0]) - variable.start;
+        let offset = first - first % step;
+        let bytes = (variable.end - variable.start).next_multiple_of(4);
+        let ty = Ty::int(step as u32 * 8, offsets.len() as u32);
+        (offset + step * offsets.len() <= bytes).then(|| Wider {
+            place: self.places[number].clone(),
+            offset,
+            ty,
+            shift: (first % step) as u64 * 8,
+        })
     }
 
     /// Elements at addresses in registers: of each lane in a word of the address register, and so many bytes beyond.
@@ -252,8 +295,29 @@ impl Emitter<'_> {
         let place = self.definition_place(index, number);
         let merging = self.variables.as_ref().is_none_or(|v| v.merging[index][number]);
         let mask = mask.filter(|_| merging).cloned();
+        let variable = self.variables.as_ref().map(|v| v.definitions[index][number]);
+        if let Some(wide) = self.wider(variable, &access.at, u32::from(access.size)) {
+            self.merge_parts(&wide, bits, mask.as_ref());
+            return;
+        }
         let step = if access.at.len() > 1 { (access.at[1] - access.at[0]) / access.size } else { 1 };
         self.merge(&place, u32::from(step), bits, mask.as_ref());
+    }
+
+    /// Writes parts of wider elements, where the mask says so.
+    fn merge_parts(&mut self, wide: &Wider, bits: &Value, mask: Option<&Value>) {
+        let place = self.f.at(&wide.place, wide.offset);
+        let old = self.f.load(wide.ty, &place, FILE);
+        let part = u64::MAX >> (64 - bits.ty.scalar.bits()) << wide.shift;
+        let others = self.f.binary("and", &old, &Value::int(wide.ty, !part));
+        let own = self.f.resize(bits, wide.ty.scalar.bits(), false);
+        let own = self.f.binary("shl", &own, &Value::int(wide.ty, wide.shift));
+        let mut new = self.f.binary("or", &others, &own);
+        if let Some(mask) = mask {
+            let mask = self.f.mask(mask);
+            new = self.f.select(&mask, &new, &old);
+        }
+        self.f.store(&new, &place, FILE);
     }
 
     /// Writes elements that are so many of their sizes apart, where the mask says so.

@@ -1,11 +1,11 @@
-//! Rounds of a lane that are looked at before they begin (`crate::steady`): how many there are until an address leaves its window. So a round
-//! counts, and compares only what nobody knows before.
+//! Rounds of a lane that are looked at before they begin (`crate::steady`): how many there are until an address leaves its window, or until the
+//! last one. So a round counts, and compares only what nobody knows before.
 
 use super::serial::Shared;
 use super::{Emitter, FILE};
 use crate::ir::{I32, I64, Label, Value};
 use crate::message::Lanes;
-use crate::steady::{Form, Root, Steady};
+use crate::steady::{Ending, Form, Root, Steady};
 
 /// Rounds after which a lane looks whether the launch is cancelled.
 pub(super) const ROUNDS: u64 = 1024;
@@ -104,9 +104,13 @@ impl Emitter<'_> {
         let at = self.f.offset(&host, &offset);
         let element = self.components_at(message, &at)[0].clone();
         for (form, host, before) in gathers {
-            let own = self.formed(form, &element);
-            let offset = self.counted_from_first(&own, &before);
-            let at = self.f.offset(&host, &offset);
+            // With 64 bits, so that it needs no more than an operand: where sums of 32 bits wrap, it is another place.
+            let [element, more, before] = [&element, &Value::int(I32, u64::from(form.more)), &before]
+                .map(|part| self.f.resize(part, 64, true));
+            let shifted = self.f.binary("shl", &element, &Value::int(I64, u64::from(form.shift)));
+            let at = self.f.offset(&host, &before);
+            let at = self.f.offset(&at, &more);
+            let at = self.f.offset(&at, &shifted);
             self.f.prefetch(&at);
         }
     }
@@ -118,8 +122,16 @@ impl Emitter<'_> {
         else {
             return;
         };
-        let (left, look) = (rounds.left.clone(), rounds.look);
+        let (left, look, ending) = (rounds.left.clone(), rounds.look, rounds.steady.ending);
         self.f.begin(look);
+        let own = ending.map(|Ending { numbers, step }| {
+            let [a, b] = numbers.map(|form| self.of_round(form));
+            let apart = self.f.binary("sub", &b, &a);
+            self.f.binary("lshr", &apart, &Value::int(I32, u64::from(step.trailing_zeros())))
+        });
+        if let Some(own) = &own {
+            self.look_at_all_rounds(own, &left, first);
+        }
         // All but the first of those that are looked at.
         let mut others = Value::int(I64, ROUNDS - 1);
         let mut looked_at = Vec::new();
@@ -143,10 +155,48 @@ impl Emitter<'_> {
             let rest = self.f.select(&inside, &distance, &Value::int(I64, 0));
             self.f.store(&rest, &ahead, FILE);
         }
-        let others = self.f.resize(&others, 32, false);
+        let mut others = self.f.resize(&others, 32, false);
+        if let Some(own) = &own {
+            others = self.f.intrinsic("umin", ".i32", I32, &[&others, own]);
+        }
         let count = self.f.binary("add", &others, &Value::int(I32, 1));
         self.f.store(&count, &left, FILE);
         self.f.jump(first);
+    }
+
+    /// What most lanes do: all their rounds, of which `others` come before the last, are inside, and so is what they prefetch.
+    fn look_at_all_rounds(&mut self, others: &Value, left: &Value, first: Label) {
+        let wide = self.f.resize(others, 64, false);
+        let mut holds = self.f.compare("icmp ult", &wide, &Value::int(I64, ROUNDS));
+        let mut found = Vec::new();
+        for (index, form, step, [place, ahead]) in self.steady_sums() {
+            let Some(sum) = self.lane.as_ref().and_then(|lane| lane.sums.get(&index)) else { continue };
+            let (count, before) = (sum.inside[1].clone(), sum.before.clone());
+            let own = self.of_round(form);
+            let alignment = self.message_of_lanes(index).map_or(1, |message| message.alignment);
+            let aligned = self.aligned(&own, alignment);
+            holds = self.both(&holds, aligned.as_ref());
+            let offset = self.counted_from_first(&own, &before);
+            let distance = AHEAD * u64::from(step);
+            // Offsets and rounds are too small for what overflows.
+            let grown = self.f.binary("mul", &wide, &Value::int(I64, u64::from(step)));
+            let last = self.f.binary("add", &offset, &grown);
+            let farther = self.f.binary("add", &last, &Value::int(I64, distance));
+            let inside = self.f.compare("icmp ult", &farther, &count);
+            holds = self.f.binary("and", &holds, &inside);
+            found.push((offset, place, Value::int(I64, distance), ahead));
+        }
+        let [all, some] = [(); 2].map(|()| self.f.label());
+        self.f.branch_likely(&holds, all, some);
+        self.f.begin(all);
+        for (offset, place, distance, ahead) in found {
+            self.f.store(&offset, &place, FILE);
+            self.f.store(&distance, &ahead, FILE);
+        }
+        let count = self.f.binary("add", others, &Value::int(I32, 1));
+        self.f.store(&count, left, FILE);
+        self.f.jump(first);
+        self.f.begin(some);
     }
 
     /// Writes the end of a round, behind which the lane goes on if `more` holds.
@@ -156,20 +206,29 @@ impl Emitter<'_> {
         else {
             return;
         };
-        let (place, look) = (rounds.left.clone(), rounds.look);
+        let (place, look, ends) = (rounds.left.clone(), rounds.look, rounds.steady.ending.is_some());
         for (step, offset) in self.steady_sums().into_iter().map(|(_, _, step, [place, _])| (step, place)) {
             let before = self.f.load(I64, &offset, FILE);
             let next = self.f.binary("add", &before, &Value::int(I64, u64::from(step)));
             self.f.store(&next, &offset, FILE);
         }
-        let [next, again] = [(); 2].map(|()| self.f.label());
-        self.f.branch(more, next, exit);
+        let [next, last, again] = [(); 3].map(|()| self.f.label());
+        if !ends {
+            self.f.branch(more, next, exit);
+        }
         self.f.begin(next);
         let left = self.dword(&place);
         let left = self.f.binary("sub", &left, &Value::int(I32, 1));
         self.f.store(&left, &place, FILE);
         let some = self.f.compare("icmp ne", &left, &Value::int(I32, 0));
-        self.f.branch_likely(&some, first, again);
+        if ends {
+            // None of those that are looked at but the last of them is the last.
+            self.f.branch(&some, first, last);
+            self.f.begin(last);
+            self.f.branch(more, again, exit);
+        } else {
+            self.f.branch_likely(&some, first, again);
+        }
         self.f.begin(again);
         self.stop_if_cancelled();
         self.f.jump(look);

@@ -1,13 +1,13 @@
 //! Lanes whose addresses are as far apart as is known: accesses without an address for each lane.
 
 use super::Emitter;
-use super::memory::{LaneAccess, how};
+use super::memory::{LOCAL_OFFSET_BITS, LaneAccess, how};
 use crate::ir::{I32, Label, Ty, Value};
 use crate::message::{Lanes, Memory};
 
 /// So many bytes ahead of a read of lanes that follow each other is what will be read soon: the next threads' part. Hosts find that out by
 /// themselves only when the accesses are many and close together.
-const PREFETCHED: usize = 1024;
+const PREFETCHED: usize = 2048;
 
 /// Bytes of a line of the host's caches.
 const LINE: usize = 64;
@@ -99,7 +99,40 @@ impl Emitter<'_> {
         let values = self.access_all(message, &at, lanes, mask.as_ref(), &access.data);
         access.ways.add(self, values);
         self.f.begin(elsewhere);
+        if let (Some(mask), Some(step)) = (mask, access.addresses.step()) {
+            self.at_edge(access, step, &mask);
+        }
         disabled == Disabled::LeftOut || access.mask.is_none()
+    }
+
+    /// A row of which only lanes that are not enabled lie outside: at the ends of buffers and arrays, where programs ask whether they are there.
+    fn at_edge(&mut self, access: &mut LaneAccess<'_>, step: i64, mask: &Value) {
+        let LaneAccess { message, ref reach, ref addresses, .. } = *access;
+        let lanes = addresses.lanes();
+        let aligned = self.aligned(&addresses.first, message.alignment);
+        let first = self.f.opaque(&addresses.first);
+        let mut offset = self.f.binary("sub", &first, &reach.start);
+        if message.memory == Memory::Local {
+            // Those before the first byte are the largest of the bits that count.
+            let others = Value::int(I32, u64::from(LOCAL_OFFSET_BITS.leading_zeros() - 32));
+            for shift in ["shl", "ashr"] {
+                offset = self.f.binary(shift, &offset, &others);
+            }
+        }
+        let offsets = self.steps_from(&offset, step, lanes);
+        let inside = self.inside(reach, &offsets, message.span());
+        let inside = self.or_not(&inside, mask);
+        let inside = self.f.all(&inside);
+        let holds = self.both(&inside, aligned.as_ref());
+        let (here, elsewhere) = (self.f.label(), self.f.label());
+        self.f.branch(&holds, here, elsewhere);
+        self.f.begin(here);
+        let host = reach.host.clone();
+        let at = self.f.offset(&host, &offset);
+        let at = self.f.at(&at, message.components[0].0);
+        let values = self.access_all(message, &at, lanes, Some(mask), &access.data);
+        access.ways.add(self, values);
+        self.f.begin(elsewhere);
     }
 
     /// Asks for what threads that come later read: as many bytes as all lanes do, behind theirs.
@@ -283,13 +316,15 @@ impl Emitter<'_> {
         self.f.begin(elsewhere);
     }
 
-    /// One read for all lanes, if they have one address.
+    /// One read for all lanes, if they have one address; a scalar, if that is certain.
     pub(super) fn uniform(&mut self, access: &mut LaneAccess<'_>) {
         let message = access.message;
         let (at, elsewhere) = self.begin_row(access, 0, message.span(), Disabled::LeftOut);
         let values = self.components_at(message, &at);
         let lanes = access.addresses.lanes();
-        let values = values.iter().map(|value| self.f.splat(value, lanes)).collect();
+        let certain = access.addresses.step().is_some();
+        let values =
+            if certain { values } else { values.iter().map(|value| self.f.splat(value, lanes)).collect() };
         access.ways.add(self, values);
         self.f.begin(elsewhere);
     }

@@ -73,29 +73,30 @@ impl<'a> Emitter<'a> {
         self.f.store(&active, &lanes_left, FILE);
         let tried = self.f.variable(4);
         self.f.store(&Value::int(I32, 0), &tried, FILE);
-        let [look, next, some, retry, done, slow] = [(); 6].map(|()| self.f.label());
+        let [look, retry, done, slow] = [(); 4].map(|()| self.f.label());
         self.f.begin(look);
         let parts = self.plan.variant.simd_width / serial.part;
         let sums: Vec<_> =
             (0..parts).map(|part| self.address_sums(serial, &shared, part * serial.part, slow)).collect();
-        self.f.begin(next);
-        let left = self.dword(&lanes_left);
-        let any = self.f.compare("icmp ne", &left, &Value::int(I32, 0));
-        self.f.branch(&any, some, done);
-        self.f.begin(some);
-        let lane = self.f.intrinsic("cttz", ".i32", I32, &[&left, &Value::int(BIT, 1)]);
-        let labels: Vec<Label> = (0..parts).map(|_| self.f.label()).collect();
-        let part = self.f.binary("udiv", &lane, &Value::int(I32, u64::from(serial.part)));
-        self.f.switch(&part, &labels);
-        for ((part, label), sums) in (0..parts).zip(labels).zip(sums) {
-            self.f.begin(label);
+        for (part, sums) in (0..parts).zip(sums) {
+            let [next, some, others] = [(); 3].map(|()| self.f.label());
+            self.f.begin(next);
+            let left = self.dword(&lanes_left);
+            let own = u64::from(u32::MAX >> (32 - serial.part)) << (part * serial.part);
+            let left = self.f.binary("and", &left, &Value::int(I32, own));
+            let any = self.f.compare("icmp ne", &left, &Value::int(I32, 0));
+            self.f.branch(&any, some, others);
+            self.f.begin(some);
+            let lane = self.f.intrinsic("cttz", ".i32", I32, &[&left, &Value::int(BIT, 1)]);
             self.lane_loop(serial, &shared, &lane, part * serial.part, sums, [retry, slow]);
             let left = self.dword(&lanes_left);
             let below = self.f.binary("sub", &left, &Value::int(I32, 1));
             let rest = self.f.binary("and", &left, &below);
             self.f.store(&rest, &lanes_left, FILE);
             self.f.jump(next);
+            self.f.begin(others);
         }
+        self.f.jump(done);
         self.f.begin(retry);
         let (before, own) = (self.dword(&tried), self.dword(&lanes_left));
         self.f.store(&own, &tried, FILE);

@@ -1,17 +1,20 @@
 //! Random messages whose addresses are what compilers make of pointers and ids: as far apart from lane to lane as is known before.
 
-use gencl_isa::{Instruction, Opcode, Type};
+use gencl_isa::{Condition, Instruction, Opcode, Predicate, Type};
 
 use crate::harness::{DATA, DATA_SIZE, IDS};
 use crate::memory::{self, access_at};
 use crate::random::Random;
-use crate::walks::{Place, whole};
+use crate::walks::{NORMAL, Place, whole};
 
 /// Here the constants have two pointers.
 const POINTERS: u8 = 100;
 /// Numbers of lanes as dwords, and what offsets are made of them.
-const LANES: Place = Place::Row(2, Type::UD);
+const LANES_REGISTER: u8 = 2;
+const LANES: Place = Place::Row(LANES_REGISTER, Type::UD);
 const OFFSETS: [u8; 3] = [24, 26, 28];
+/// Offsets of which the first are before 0.
+const BEFORE: u8 = 30;
 /// Sums of pointers and offsets: four registers each.
 const ADDRESSES: [u8; 4] = [8, 12, 16, 20];
 
@@ -25,6 +28,12 @@ pub fn rows(random: &mut Random, width: u8, constants: &mut [u8]) -> Vec<Instruc
         constants[at..at + 8].copy_from_slice(&pointer.to_le_bytes());
     }
     let lanes = width.min(16);
+    // Sometimes the first lanes are before a buffer, and before shared local memory, and ask whether they are.
+    let before = random.chance(3).then(|| 1 + random.below(usize::from(lanes)));
+    if before.is_some() {
+        let at = (usize::from(POINTERS) - 1) * 32;
+        constants[at..at + 8].copy_from_slice(&DATA.to_le_bytes());
+    }
     let every_lane = !random.chance(4);
     let all = |opcode, to, sources: &[Place]| whole(lanes, opcode, to, sources, |i| i.no_mask = every_lane);
     let mut body = all(Opcode::Mov, LANES, &[Place::Row(IDS, Type::UW)]);
@@ -34,21 +43,42 @@ pub fn rows(random: &mut Random, width: u8, constants: &mut [u8]) -> Vec<Instruc
         let step = Place::Number(random.pick(steps), Type::UW);
         body.extend(all(Opcode::Mul, Place::Row(register, Type::UD), &[LANES, step]));
     }
+    let inverse = random.chance(2);
+    if let Some(before) = before {
+        let offset = |register| Place::Row(register, Type::D);
+        let less = Place::Number(u64::from((before as i32 * -4) as u32), Type::D);
+        body.extend(all(Opcode::Add, offset(BEFORE), &[offset(OFFSETS[0]), less]));
+        let condition = if inverse { Condition::Less } else { Condition::GreaterEqual };
+        let sources = [LANES, Place::Number(before as u64, Type::UD)];
+        body.extend(whole(lanes, Opcode::Cmp, Place::Null(Type::UD), &sources, |i| {
+            (i.condition, i.no_mask) = (Some(condition), every_lane);
+        }));
+    }
+    let offsets: &[u8] = if before.is_some() { &[BEFORE, BEFORE, OFFSETS[0], OFFSETS[1]] } else { &OFFSETS };
     for register in ADDRESSES {
-        body.extend(sum(random, register, false, &all));
+        body.extend(sum(random, register, None, offsets, &all));
     }
     while body.len() < 30 {
         if random.chance(3) {
             let register = random.pick(&ADDRESSES);
-            let behind = random.chance(2);
-            body.extend(sum(random, register, behind, &all));
+            let behind = random.chance(2).then(|| random.pick(&ADDRESSES));
+            body.extend(sum(random, register, behind, offsets, &all));
         } else {
             let place = match random.chance(4) {
-                true => memory::Place::Local(random.pick(&OFFSETS)),
+                true => memory::Place::Local(random.pick(offsets)),
                 false => memory::Place::Global(random.pick(&ADDRESSES)),
             };
-            body.push(access_at(random, width, place));
+            let mut access = access_at(random, width, place);
+            if before.is_some() {
+                access.predicate = Some(Predicate { inverse, ..NORMAL });
+            }
+            body.push(access);
         }
+    }
+    // All registers are read at the end, by an instruction of which nobody knows lanes: what is to be kept as a scalar has to be gone.
+    for register in [LANES_REGISTER, BEFORE].into_iter().chain(OFFSETS) {
+        let zero = Place::Number(0, Type::UD);
+        body.extend(whole(16, Opcode::Mov, Place::Row(register, Type::UD), &[zero], |i| i.no_mask = true));
     }
     body
 }
@@ -57,15 +87,16 @@ pub fn rows(random: &mut Random, width: u8, constants: &mut [u8]) -> Vec<Instruc
 fn sum(
     random: &mut Random,
     to: u8,
-    behind: bool,
+    behind: Option<u8>,
+    offsets: &[u8],
     all: &impl Fn(Opcode, Place, &[Place]) -> Vec<Instruction>,
 ) -> Vec<Instruction> {
-    let sources = if behind {
+    let sources = if let Some(behind) = behind {
         let bytes = random.pick(&[4i32, 16, 16, 32, 48, 64, 256, -16]);
-        [Place::Row(random.pick(&ADDRESSES), Type::UQ), Place::Number(u64::from(bytes as u32), Type::D)]
+        [Place::Row(behind, Type::UQ), Place::Number(u64::from(bytes as u32), Type::D)]
     } else {
         let pointer = Place::Scalar(POINTERS, random.below(2) as u8, Type::UQ);
-        [pointer, Place::Row(random.pick(&OFFSETS), Type::D)]
+        [pointer, Place::Row(random.pick(offsets), Type::D)]
     };
     all(Opcode::Add, Place::Row(to, Type::UQ), &sources)
 }

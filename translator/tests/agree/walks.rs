@@ -91,7 +91,7 @@ pub fn whole(
         .collect()
 }
 
-const NORMAL: Predicate = Predicate { control: PredicateControl::Normal, inverse: false };
+pub const NORMAL: Predicate = Predicate { control: PredicateControl::Normal, inverse: false };
 
 /// Without it, a loop may be endless.
 pub fn ends_loops(i: &Instruction) -> bool {
@@ -230,16 +230,30 @@ pub fn walks(random: &mut Random, width: u8, constants: &mut [u8]) -> Vec<Instru
         body.extend(inside);
         body.push(join);
     }
-    let less = Place::Number(0xffff, Type::W);
-    body.extend(whole(width, Opcode::Add, fuel, &[fuel, less], |_| {}));
+    let both = random.chance(2);
+    // Until there is none, or until it is 0, which says how many rounds there are.
+    let step = if random.chance(2) { random.pick(&[-1i16, 1, -2, 4]) } else { -1 };
+    let counted = step != -1 || random.chance(2);
+    if counted {
+        let number = |n: i16| Place::Number(u64::from(n as u16), Type::W);
+        all.extend(whole(width, Opcode::Add, fuel, &[fuel, number(1)], |_| {}));
+        all.extend(whole(width, Opcode::Mul, fuel, &[fuel, number(-step)], |_| {}));
+    }
+    let inverse = counted && !both && random.chance(2);
+    let goes_on = match (counted, inverse) {
+        (false, _) => Condition::Greater,
+        (true, false) => Condition::NotEqual,
+        (true, true) => Condition::Equal,
+    };
+    let step = Place::Number(u64::from(step as u16), Type::W);
+    body.extend(whole(width, Opcode::Add, fuel, &[fuel, step], |_| {}));
     let flag = Flag { register: 1, subregister: 0 };
     body.extend(whole(width, Opcode::Cmp, Place::Null(Type::D), &[fuel, Place::Number(0, Type::W)], |i| {
-        (i.condition, i.flag) = (Some(Condition::Greater), flag);
+        (i.condition, i.flag) = (Some(goes_on), flag);
     }));
     // Sometimes a second condition has to hold, too, as compilers have it: combined for all channels.
     let word = if width == 32 { Type::UD } else { Type::UW };
     let scalar = |register| Operand::Register(Source::new(register, 0, Region::SCALAR, word));
-    let both = random.chance(2);
     if both {
         let (register, subregister) = (0, u8::from(width < 32));
         let second = Flag { register, subregister };
@@ -257,7 +271,7 @@ pub fn walks(random: &mut Random, width: u8, constants: &mut [u8]) -> Vec<Instru
         body.push(alone(Opcode::And, Destination::new(f1, 0, word), sources));
     }
     let mut back = Instruction::new(Opcode::While, width);
-    (back.predicate, back.flag) = (Some(NORMAL), flag);
+    (back.predicate, back.flag) = (Some(Predicate { inverse, ..NORMAL }), flag);
     back.extra = Extra::Branch(Branch { jip: -16 * body.len() as i32, ..Branch::default() });
     body.push(back);
     all.extend(body);
