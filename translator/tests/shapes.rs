@@ -1,8 +1,8 @@
 //! What becomes of small kernels: which ways through memory there are, what the interpreter is left with, what is refused.
 
 use gencl_isa::{
-    Arf, Branch, Condition, Descriptor, Destination, Extra, Generation, Instruction, Opcode, Operand,
-    Predicate, PredicateControl, Region, Register, Send, SharedFunction, Source, Type, encode,
+    Arf, Branch, Condition, Descriptor, Destination, Extra, Generation, Instruction, MathFunction, Opcode,
+    Operand, Predicate, PredicateControl, Region, Register, Send, SharedFunction, Source, Type, encode,
 };
 use gencl_simulator::device::Device;
 use gencl_simulator::eu::Kernel;
@@ -53,6 +53,18 @@ fn read(to: u8, addresses: u8) -> Instruction {
         addresses,
         2 << 25 | 1 << 20 | 0x11 << 14 | 2 << 12 | 0xe << 8 | 0xff,
     )
+}
+
+/// A write of a dword for each of eight lanes.
+fn write(addresses: u8, data: u8) -> Instruction {
+    let descriptor = 2 << 25 | 0x19 << 14 | 2 << 12 | 0xe << 8 | 0xff;
+    let mut i = message(SharedFunction::DataCache1, 8, None, addresses, descriptor);
+    i.opcode = Opcode::Sends;
+    i.sources[1] = grf(data, 0, ROW, Type::UD);
+    if let Extra::Send(send) = &mut i.extra {
+        send.extended = Descriptor::Immediate(1 << 6);
+    }
+    i
 }
 
 /// Addresses of eight lanes: the pointer in g1, and offsets in `g4`.
@@ -133,6 +145,53 @@ fn what_is_a_constant_behind_others_is_one_access_too() {
     let asked = |ir: &str| ir.matches("call void @llvm.prefetch").count();
     assert_eq!((asked(&near), asked(&ir(4096, Pattern::Consecutive))), (1, 2));
     assert_eq!(ir(16, Pattern::Any).matches("call <8 x i32> @llvm.masked.gather").count(), 2);
+}
+
+#[test]
+fn messages_with_one_pointer_have_one_window() {
+    let mut body = offsets().to_vec();
+    body.extend([addresses(6), read(8, 6), addresses(10), read(12, 10)]);
+    assert_eq!(written(&body, Pattern::Consecutive).unwrap().translation.windows, 1);
+    // Another scalar.
+    let other = [grf(1, 8, SCALAR, Type::UQ), grf(4, 0, ROW, Type::D)];
+    body[4] = instruction(Opcode::Add, 8, (10, Type::UQ), &other);
+    assert_eq!(written(&body, Pattern::Consecutive).unwrap().translation.windows, 2);
+}
+
+#[test]
+fn lanes_that_are_not_far_apart_are_read_with_what_lies_between() {
+    let mut body = offsets().to_vec();
+    let four = Operand::Immediate { bits: 4, ty: Type::UW };
+    body.push(instruction(Opcode::Shl, 8, (4, Type::UD), &[grf(3, 0, ROW, Type::UD), four]));
+    body.extend([addresses(6), read(8, 6)]);
+    let ir = written(&body, Pattern::Consecutive).unwrap().ir;
+    assert!(ir.contains("load <32 x i32>"), "{ir}");
+}
+
+#[test]
+fn parts_of_elements_stay_in_their_lanes() {
+    let bytes = Operand::Register(Source::new(Register::Grf(3), 1, Region::new(4, 1, 0), Type::UB));
+    let mut back = instruction(Opcode::Mov, 8, (5, Type::UB), &[bytes]);
+    (back.destination.subregister, back.destination.hstride) = (2, 4);
+    let mut body = offsets().to_vec();
+    body.extend([instruction(Opcode::Mov, 8, (5, Type::UD), &[grf(3, 0, ROW, Type::UD)]), back]);
+    body.extend([addresses(6), write(6, 5)]);
+    let ir = written(&body, Pattern::Any).unwrap().ir;
+    assert!(!ir.contains("shufflevector <29 x i8>") && !ir.contains("shufflevector <25 x i8>"), "{ir}");
+    assert_eq!(ir.matches("trunc <8 x i32>").count(), 1, "{ir}");
+}
+
+#[test]
+fn what_llvm_does_lane_by_lane_is_written_otherwise() {
+    let a = grf(3, 0, ROW, Type::UD);
+    let mut divide = instruction(Opcode::Math, 8, (5, Type::UD), &[a, grf(4, 0, ROW, Type::UD)]);
+    divide.extra = Extra::Math(MathFunction::IntDivQuotient);
+    let convert = instruction(Opcode::Mov, 8, (5, Type::D), &[grf(5, 0, ROW, Type::F)]);
+    let mut body = offsets().to_vec();
+    body.extend([divide, convert, addresses(6), write(6, 5)]);
+    let ir = written(&body, Pattern::Any).unwrap().ir;
+    assert!(ir.contains("fdiv <8 x double>") && ir.contains("fptosi <8 x float>"), "{ir}");
+    assert!(!ir.contains("udiv") && !ir.contains("fptosi.sat"), "{ir}");
 }
 
 #[test]

@@ -356,7 +356,7 @@ impl Emitter<'_> {
         let by_zero = self.f.compare("icmp eq", b, &zero);
         if !signed {
             let divisor = self.f.select(&by_zero, &one, b);
-            let value = self.f.binary(if remainder { "urem" } else { "udiv" }, a, &divisor);
+            let value = self.divided(a, &divisor, signed, remainder);
             return self.f.select(&by_zero, &ones, &value);
         }
         let lowest = Value::int(ty, 0x8000_0000);
@@ -365,7 +365,7 @@ impl Emitter<'_> {
         let overflows = self.f.binary("and", &is_lowest, &by_minus_one);
         let special = self.f.binary("or", &by_zero, &overflows);
         let divisor = self.f.select(&special, &one, b);
-        let value = self.f.binary(if remainder { "srem" } else { "sdiv" }, a, &divisor);
+        let value = self.divided(a, &divisor, signed, remainder);
         if remainder {
             // By 0 it is the dividend; of the lowest number by -1 it is 0, as by 1.
             return self.f.select(&by_zero, a, &value);
@@ -373,6 +373,20 @@ impl Emitter<'_> {
         let negative = self.f.compare("icmp slt", a, &zero);
         let largest = self.f.select(&negative, &lowest, &Value::int(ty, 0x7fff_ffff));
         self.f.select(&by_zero, &largest, &value)
+    }
+
+    /// A quotient or remainder that is a number of 32 bits. Hosts have no division of integers for all lanes; that of doubles is exact: quotients that
+    /// are not integers are farther from them than doubles can be wrong.
+    fn divided(&mut self, a: &Value, b: &Value, signed: bool, remainder: bool) -> Value {
+        let [to, from] = if signed { ["sitofp", "fptosi"] } else { ["uitofp", "fptoui"] };
+        let [x, y] = [a, b].map(|n| self.f.convert(to, n, n.ty.of(Scalar::Double)));
+        let quotient = self.f.binary("fdiv", &x, &y);
+        let quotient = self.f.convert(from, &quotient, a.ty);
+        if !remainder {
+            return quotient;
+        }
+        let product = self.f.binary("mul", &quotient, b);
+        self.f.binary("sub", a, &product)
     }
 
     /// `bfe`: width, offset, data.

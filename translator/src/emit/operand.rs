@@ -233,8 +233,30 @@ impl Emitter<'_> {
         self.f.resize(&bits, ty.scalar.bits(), false)
     }
 
-    /// A source as numbers, with its modifiers.
+    /// A source as numbers, with its modifiers. What is the same for all lanes is a scalar until it is a number: hosts read floats from memory
+    /// into all lanes, and integers, which are in other registers, they do not.
     pub(super) fn number(&mut self, index: usize, number: usize, kind: Number) -> Value {
+        if self.scalar || self.lane.is_some() || !self.is_uniform(index, number) {
+            return self.number_of(index, number, kind);
+        }
+        self.scalar = true;
+        let value = self.number_of(index, number, kind);
+        self.scalar = false;
+        self.f.splat(&value, u32::from(self.plan.ops[index].lanes))
+    }
+
+    /// Is a source in the general registers certainly the same for all lanes?
+    fn is_uniform(&self, index: usize, number: usize) -> bool {
+        let src = &self.plan.ops[index].src[number];
+        let affine = self.variable_of_use(index, number).and_then(|variable| self.affine[variable]);
+        match src.place {
+            Place::Scalar(at) => at < GRF_BYTES,
+            Place::Packed(_) => affine.is_some_and(|affine| affine.step == 0),
+            _ => false,
+        }
+    }
+
+    fn number_of(&mut self, index: usize, number: usize, kind: Number) -> Value {
         let src = &self.plan.ops[index].src[number];
         let mut bits = self.bits(index, number);
         if kind.is_float() {

@@ -12,6 +12,9 @@ const PREFETCHED: usize = 2048;
 /// Bytes of a line of the host's caches.
 const LINE: usize = 64;
 
+/// Most bytes that are read for lanes that are not side by side.
+const MOST_SPREAD: usize = 256;
+
 /// What channels that are not enabled mean for an access of all lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Disabled {
@@ -232,7 +235,13 @@ impl Emitter<'_> {
     pub(super) fn strided(&mut self, access: &mut LaneAccess<'_>, step: usize) -> bool {
         let message = access.message;
         let (lanes, count) = (access.addresses.lanes(), message.components.len());
-        if count == 1 || !message.is_whole() || !step.is_multiple_of(message.alignment) {
+        if !message.is_whole() || !step.is_multiple_of(message.alignment) {
+            return false;
+        }
+        if count == 1 {
+            if step > message.size {
+                self.spread(access, step);
+            }
             return false;
         }
         let disabled = if message.write { Disabled::None } else { Disabled::LeftOut };
@@ -256,6 +265,33 @@ impl Emitter<'_> {
         access.ways.add(self, values);
         self.f.begin(elsewhere);
         disabled == Disabled::LeftOut || access.mask.is_none()
+    }
+
+    /// Reads what is `step` bytes apart with all that lies between, if that is not much: hosts gather slowly, bytes and words not at all. At the end of a
+    /// buffer, where there is nothing between the last lane's and the end, lanes are gathered all the same.
+    fn spread(&mut self, access: &mut LaneAccess<'_>, step: usize) {
+        let (message, lanes) = (access.message, access.addresses.lanes());
+        let (size, bytes) = (message.size, lanes as usize * step);
+        if message.write || !step.is_multiple_of(size) || bytes > MOST_SPREAD {
+            return;
+        }
+        let lead = message.components[0].0;
+        let (at, elsewhere) = self.begin_row(access, step, lead + bytes, Disabled::LeftOut);
+        let at = self.f.at(&at, lead);
+        self.prefetch(access, &at, bytes);
+        let how = how(message);
+        let own = if matches!(step, 2 | 4 | 8) {
+            let all = self.f.load(Ty::int(step as u32 * 8, lanes), &at, &how);
+            self.f.resize(&all, size as u32 * 8, false)
+        } else {
+            let count = (step / size) as u32;
+            let all = self.f.load(Ty::int(size as u32 * 8, lanes * count), &at, &how);
+            let order: Vec<u32> = (0..lanes).map(|lane| lane * count).collect();
+            self.f.shuffle(&all, None, &order)
+        };
+        let value = self.f.resize(&own, message.slot as u32 * 8, false);
+        access.ways.add(self, vec![value]);
+        self.f.begin(elsewhere);
     }
 
     /// Reads or writes the components of each lane at once, where lanes are `step` bytes apart.

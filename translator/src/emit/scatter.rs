@@ -47,14 +47,29 @@ impl Emitter<'_> {
         mask: &Value,
         inner: usize,
     ) -> Value {
+        let bits = message.size as u32 * 8;
+        let alignment = message.alignment.min(message.size);
+        if message.size < 4 && alignment == message.size {
+            // Hosts gather no bytes and words: the dwords that have them, which are in the same window.
+            let at = self.f.binary("add", offsets, &Value::int(offsets.ty, inner as u64));
+            let whole = self.f.binary("and", &at, &Value::int(at.ty, !3));
+            let dwords = self.gathered(&reach.host.clone(), &whole, Ty::int(32, at.ty.lanes), 4, mask);
+            let byte = self.f.binary("and", &at, &Value::int(at.ty, 3));
+            let shift = self.f.binary("shl", &byte, &Value::int(at.ty, 3));
+            let own = self.f.binary("lshr", &dwords, &shift);
+            let own = self.f.resize(&own, bits, false);
+            return self.f.resize(&own, message.slot as u32 * 8, false);
+        }
         let host = self.f.at(&reach.host, inner);
-        let places = self.places_at(&host, offsets);
-        let ty = Ty::int(message.size as u32 * 8, offsets.ty.lanes);
-        let suffix = format!(".{}.{}", ty.mangled(), places.ty.mangled());
-        let align = Value::int(I32, message.alignment.min(message.size) as u64);
-        let none = Value::int(ty, 0);
-        let value = self.f.intrinsic("masked.gather", &suffix, ty, &[&places, &align, mask, &none]);
+        let value = self.gathered(&host, offsets, Ty::int(bits, offsets.ty.lanes), alignment, mask);
         self.f.resize(&value, message.slot as u32 * 8, false)
+    }
+
+    fn gathered(&mut self, host: &Value, offsets: &Value, ty: Ty, alignment: usize, mask: &Value) -> Value {
+        let places = self.places_at(host, offsets);
+        let suffix = format!(".{}.{}", ty.mangled(), places.ty.mangled());
+        let (align, none) = (Value::int(I32, alignment as u64), Value::int(ty, 0));
+        self.f.intrinsic("masked.gather", &suffix, ty, &[&places, &align, mask, &none])
     }
 
     /// All components, lane by lane, so that where lanes overlap the last one's stay, as the interpreter has it.
