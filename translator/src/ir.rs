@@ -384,6 +384,12 @@ impl Function {
         self.value(yes.ty, &format!("select {}, {}, {}", condition.typed(), yes.typed(), no.typed()))
     }
 
+    /// A function of one operand that LLVM has.
+    pub fn function_of(&mut self, name: &str, a: &Value) -> Value {
+        let suffix = format!(".{}", a.ty.mangled());
+        self.intrinsic(name, &suffix, a.ty, &[a])
+    }
+
     /// A scalar in all lanes.
     pub fn splat(&mut self, a: &Value, lanes: u32) -> Value {
         if lanes == 1 {

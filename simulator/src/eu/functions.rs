@@ -5,7 +5,7 @@
 //! the C library, no fused multiplication and addition (which the interpreter's host need not have), and constants of operations
 //! in a fixed place.
 //!
-//! All but the first steps of `rsq` is in doubles, of which the result is rounded once to the destination. How far results
+//! All but `rsq` is in doubles, of which the result is rounded once to the destination. How far results
 //! are from the exact ones is in `docs/eu.md`; `tests` measures it.
 //!
 //! Polynomials are minimax for the relative error of the function, found with Remez' algorithm in 50 digits and then rounded to doubles.
@@ -75,6 +75,10 @@ pub trait Single: Number<Constant = f32> {
     type Wide: Double<Narrow = Self, Mask = Self::Mask>;
     /// Exactly.
     fn widen(self) -> Self::Wide;
+    /// 1 divided by it.
+    fn reciprocal(self) -> Self;
+    /// The square root.
+    fn root(self) -> Self;
 }
 
 /// A number of twice the precision.
@@ -133,35 +137,22 @@ pub fn is_defined(function: MathFunction) -> bool {
     matches!(function, M::Rsq | M::Log | M::Exp | M::Sin | M::Cos | M::Pow)
 }
 
-/// Powers of two below which numbers are denormal, and by which those are multiplied before an exponent is taken from their bits.
-const SMALLEST_NORMAL: f32 = f32::MIN_POSITIVE;
-const SCALE: f32 = 16777216.0;
-const ROOT_OF_SCALE: f32 = 4096.0;
-
-/// Half the exponent, negated, and a straight line for the mantissa; the constant with which the next step is most exact.
-const FIRST_GUESS: u64 = 0x5f37_6980;
-/// Newton's steps have 1.5 here; more of it halves the largest error, since all are to one side. Found by trying; the error after the
-/// second is 7.1e-7, after the third, which is in doubles, 7.7e-13.
-const STEPS: [f32; 2] = [1.500_881_1, 1.500_000_6];
-
-/// A guess, two of Newton's steps in `F`, a third one in doubles. No division or root: those take hosts tens of clocks.
+/// The root of the reciprocal, whose error the root halves: 0.85 units of the last place at most. (The reciprocal of the root has 1.49.)
 #[inline(always)]
 fn inverse_root<S: Single>(x: S) -> Unrounded<S> {
-    let tiny = x.less(SMALLEST_NORMAL);
-    let scaled = S::select(tiny, x * SCALE, x);
-    let half = scaled * -0.5;
-    let bits = scaled.bits();
-    let mut y = S::from_bits(bits.like(FIRST_GUESS).minus(bits.right(1)));
-    for step in STEPS {
-        y = y * (half * y * y + step);
-    }
-    let y = S::select(tiny, y * ROOT_OF_SCALE, y).widen();
-    let value = y * (x.widen() * -0.5 * y * y + 1.5);
-    // Zeros become infinities of their sign, infinity 0, and NaN stays one.
-    let special = S::from_bits(bits.like(INFINITY).minus(x.bits()));
+    // So that neither is the reciprocal of a denormal number infinite, nor that of a large one denormal: by 2^64 or 2^-64.
+    let small = x.less(1.0);
+    let scaled = S::select(small, x * TWO_64, x * (1.0 / TWO_64));
+    let y = scaled.reciprocal().root();
+    let y = S::select(small, y * TWO_32, y * (1.0 / TWO_32));
+    // Zeros become infinities of their sign, and NaN stays one.
+    let special = S::from_bits(x.bits().like(INFINITY).minus(x.bits()));
     let special = S::select(x.less(0.0), x.like(f32::NAN), special);
-    Unrounded { value, special: Some((positive_finite(x), special)) }
+    Unrounded { value: y.widen(), special: Some((x.greater(0.0), special)) }
 }
+
+const TWO_64: f32 = 18446744073709551616.0;
+const TWO_32: f32 = 4294967296.0;
 
 /// Bits of infinity.
 const INFINITY: u64 = 0x7f80_0000;
@@ -421,6 +412,14 @@ impl Single for f32 {
     #[inline(always)]
     fn widen(self) -> f64 {
         f64::from(self)
+    }
+    #[inline(always)]
+    fn reciprocal(self) -> f32 {
+        1.0 / self
+    }
+    #[inline(always)]
+    fn root(self) -> f32 {
+        self.sqrt()
     }
 }
 

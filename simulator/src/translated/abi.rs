@@ -65,7 +65,7 @@ pub struct Frame {
     pub local_size: u64,
     /// General State Base Address, to which scratch memory is relative.
     pub general: u64,
-    /// One for each message that [`Translation::windows`] counts; those of size 0 are to be found.
+    /// As many as [`Translation::windows`] says, each of one message or of several; those of size 0 are to be found.
     pub windows: *mut Window,
     /// The register file of each thread (`eu::file`), where values are while a thread waits and for
     /// [`Frame::execute`]. Kernels that never wait have one for all threads. `cr0` has its initial value.
@@ -74,7 +74,8 @@ pub struct Frame {
     pub cancel: *const u8,
     /// How many threads have sent the barrier message.
     pub arrived: u32,
-    /// Makes the window the buffer that has an address. Returns 0 when there is none; this is no fault yet.
+    /// Makes the window the buffer that has an address, and with it those that are still to be found. Returns 0 when there is none; this is no
+    /// fault yet.
     pub find: unsafe extern "C" fn(*mut Frame, window: u32, address: u64) -> u32,
     /// Executes one instruction (by its index in the kernel) of a thread by interpretation, with the register file of the thread and
     /// these channels active. Returns 0, or 1 when it has failed: then the fault is in the frame's owner.

@@ -24,17 +24,17 @@ impl Emitter<'_> {
                 self.exact_sum(index, &product, a)
             }
             Float::Fraction => {
-                let whole = self.function_of("floor", a);
+                let whole = self.f.function_of("floor", a);
                 self.f.binary("fsub", a, &whole)
             }
-            Float::RoundUp => self.function_of("ceil", a),
-            Float::RoundDown => self.function_of("floor", a),
-            Float::RoundEven => self.function_of("roundeven", a),
-            Float::RoundZero => self.function_of("trunc", a),
+            Float::RoundUp => self.f.function_of("ceil", a),
+            Float::RoundDown => self.f.function_of("floor", a),
+            Float::RoundEven => self.f.function_of("roundeven", a),
+            Float::RoundZero => self.f.function_of("trunc", a),
             Float::Inverse => self.exact_quotient(&one, a),
             Float::Divide => self.exact_quotient(a, b),
             Float::SquareRoot => {
-                let root = self.function_of("sqrt", a);
+                let root = self.f.function_of("sqrt", a);
                 self.corrected(&root, &root, a, None)
             }
             Float::Math(function) => {
@@ -97,7 +97,7 @@ impl Emitter<'_> {
             let minus = self.f.value(ty, &format!("fneg {}", rest.typed()));
             rest = self.f.select(&negative, &minus, &rest);
         }
-        let size = self.function_of("fabs", value);
+        let size = self.f.function_of("fabs", value);
         let finite = self.f.compare("fcmp one", &size, &Value::float(ty, f64::INFINITY));
         let something = self.f.compare("fcmp one", &size, &Value::float(ty, 0.0));
         let plain = self.f.binary("and", &finite, &something);

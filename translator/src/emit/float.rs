@@ -32,16 +32,16 @@ impl Emitter<'_> {
             }
             Float::Fraction => {
                 let a = self.f.convert("fpext", a, a.ty.of(Scalar::Double));
-                let whole = self.function_of("floor", &a);
+                let whole = self.f.function_of("floor", &a);
                 let rest = self.f.binary("fsub", &a, &whole);
                 self.f.convert("fptrunc", &rest, rest.ty.of(Scalar::Float))
             }
-            Float::RoundUp => self.function_of("ceil", a),
-            Float::RoundDown => self.function_of("floor", a),
-            Float::RoundEven => self.function_of("roundeven", a),
-            Float::RoundZero => self.function_of("trunc", a),
+            Float::RoundUp => self.f.function_of("ceil", a),
+            Float::RoundDown => self.f.function_of("floor", a),
+            Float::RoundEven => self.f.function_of("roundeven", a),
+            Float::RoundZero => self.f.function_of("trunc", a),
             Float::Inverse => self.f.binary("fdiv", &one, a),
-            Float::SquareRoot => self.function_of("sqrt", a),
+            Float::SquareRoot => self.f.function_of("sqrt", a),
             Float::Divide => self.f.binary("fdiv", a, b),
             Float::Math(function) => math::evaluate(&mut self.f, function, a, b),
         };

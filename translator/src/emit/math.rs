@@ -193,6 +193,14 @@ impl<'w> Single for Lanes<'w, f32> {
     fn widen(self) -> Self::Wide {
         self.apply(|f, a| f.convert("fpext", a, a.ty.of(Scalar::Double)))
     }
+
+    fn reciprocal(self) -> Self {
+        self.like(1.0).binary("fdiv", self)
+    }
+
+    fn root(self) -> Self {
+        self.apply(|f, a| f.function_of("sqrt", a))
+    }
 }
 
 impl<'w> Double for Lanes<'w, f64> {

@@ -66,7 +66,7 @@ impl Emitter<'_> {
 
     /// Is a value farther from zero than another one of its sign?
     fn beyond(&mut self, value: &Value, than: &Value) -> Value {
-        let [a, b] = [value, than].map(|v| self.function_of("fabs", v));
+        let [a, b] = [value, than].map(|v| self.f.function_of("fabs", v));
         self.f.compare("fcmp ogt", &a, &b)
     }
 
@@ -115,11 +115,5 @@ impl Emitter<'_> {
         let is_small = self.f.compare("icmp eq", &magnitude, &Value::int(bits.ty, 0));
         let sign = self.f.binary("and", bits, &Value::int(bits.ty, 1 << (width - 1)));
         self.f.select(&is_small, &sign, bits)
-    }
-
-    /// A function of one operand that LLVM has.
-    pub(super) fn function_of(&mut self, name: &str, a: &Value) -> Value {
-        let suffix = format!(".{}", a.ty.mangled());
-        self.f.intrinsic(name, &suffix, a.ty, &[a])
     }
 }

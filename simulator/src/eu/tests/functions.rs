@@ -53,7 +53,7 @@ fn functions_of_one_number() {
         let (e, at) = largest_error(name, STEP, limit, exact);
         assert!(e <= allowed, "{name:?} of {at:e}: error {e} ulp");
     };
-    check(M::Rsq, f32::MAX, 0.5001, &|a| 1.0 / a.sqrt());
+    check(M::Rsq, f32::MAX, 0.85, &|a| 1.0 / a.sqrt());
     check(M::Log, f32::MAX, 0.5001, &exact_log);
     check(M::Exp, f32::MAX, 0.5001, &f64::exp2);
     // 2^30
