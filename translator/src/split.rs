@@ -33,8 +33,8 @@ pub enum Sum {
     Behind(i64),
 }
 
-/// Other places of the same line of the host's caches are no farther away.
-const LINE: i64 = 64;
+/// Bytes of a line of the host's caches.
+pub const LINE: usize = 64;
 
 /// The sums of a kernel.
 #[derive(Default)]
@@ -45,7 +45,7 @@ pub struct Sums {
     pub parts: BTreeMap<(usize, usize), usize>,
     /// Of each part, the steps of its offsets from lane to lane, where that is always the same.
     pub steps: Vec<Option<i64>>,
-    /// Of each part: is it always less than a line behind another?
+    /// Of each part: is it always less than a line behind another, so that whoever reads that one asks for its lines, too?
     pub follows: Vec<bool>,
     /// Of each part, the scalar that its sums begin with, if they all begin with the same: the variable and its first byte.
     pub bases: Vec<Option<Base>>,
@@ -105,7 +105,7 @@ impl Sums {
             let part = *found.parts.entry((*variable, *start)).or_insert(next);
             found.sums[*index] = Some(*sum);
             found.follows.resize(found.parts.len(), true);
-            found.follows[part] &= matches!(sum, Sum::Behind(1..LINE));
+            found.follows[part] &= matches!(sum, Sum::Behind(bytes) if (1..LINE as i64).contains(bytes));
         }
         let mut steps = vec![Stride::Unset; found.parts.len()];
         let mut before = Vec::new();

@@ -81,3 +81,49 @@ __kernel void read4(__global const float4 *in, __global float *out)
         sum += in[id + k * get_local_size(0)];
     out[get_global_id(0)] = sum.x + sum.y + sum.z + sum.w;
 }
+
+/* Two pictures as one, by floats. */
+__kernel void blend(__global const uchar4 *a, __global const uchar4 *b, __global uchar4 *out, float part)
+{
+    int id = get_global_id(0);
+    float4 first = convert_float4(a[id]), second = convert_float4(b[id]);
+    out[id] = convert_uchar4_sat(first * part + second * (1 - part));
+}
+
+/* How bright a picture is. */
+__kernel void gray(__global const uchar4 *in, __global uchar *out)
+{
+    int id = get_global_id(0);
+    uchar4 pixel = in[id];
+    out[id] = (pixel.x * 77 + pixel.y * 151 + pixel.z * 28) >> 8;
+}
+
+/* Each place and its neighbours, but not at the margins. */
+__kernel void stencil(__global const float *in, __global float *out, int width, int height)
+{
+    int x = get_global_id(0), y = get_global_id(1), at = y * width + x;
+    if (x > 0 && y > 0 && x < width - 1 && y < height - 1)
+        out[at] = 0.2f * (in[at] + in[at - 1] + in[at + 1] + in[at - width] + in[at + width]);
+}
+
+/* Sums of all before, for each work-group. */
+__kernel void scan(__global const float *in, __global float *out)
+{
+    __local float sums[256];
+    int id = get_local_id(0);
+    sums[id] = in[get_global_id(0)];
+    for (int step = 1; step < 256; step *= 2) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        float before = id >= step ? sums[id - step] : 0;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        sums[id] += before;
+    }
+    out[get_global_id(0)] = sums[id];
+}
+
+/* Quotients and remainders. */
+__kernel void divide(__global const uint *a, __global const uint *b, __global uint *out)
+{
+    int id = get_global_id(0);
+    out[id] = a[id] / (b[id] | 1) + a[id] % (b[id] >> 7 | 1);
+}

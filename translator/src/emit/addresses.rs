@@ -130,23 +130,15 @@ impl Emitter<'_> {
 
     /// The offsets of all parts, of which there are one or two.
     fn joined_parts(&mut self, parts: &[Part], offsets: &[Value]) -> Value {
-        let mut own = parts.iter().zip(offsets).map(|(part, offsets)| match part.step {
+        let own = parts.iter().zip(offsets).map(|(part, offsets)| match part.step {
             Some(step) => {
                 let first = self.f.opaque(offsets);
                 self.steps_from(&first, step, LANES as u32)
             }
             None => offsets.clone(),
         });
-        let (first, second) = (own.next(), own.next());
-        drop(own);
-        match (first, second) {
-            (Some(a), Some(b)) => {
-                let order: Vec<u32> = (0..2 * LANES as u32).collect();
-                self.f.shuffle(&a, Some(&b), &order)
-            }
-            (Some(a), None) => a,
-            (None, _) => Value::int(Ty::int(32, LANES as u32), 0),
-        }
+        let own = own.collect();
+        self.concatenated(own)
     }
 
     /// The addresses, or offsets in shared local memory.
@@ -194,14 +186,8 @@ impl Emitter<'_> {
         let (bases, offsets) = self.loaded_parts(&parts);
         let offsets = self.joined_parts(&parts, &offsets);
         let offsets = self.f.resize(&offsets, 64, true);
-        let all: Vec<Value> = bases.iter().map(|base| self.f.splat(base, LANES as u32)).collect();
-        let bases = match all.as_slice() {
-            [a, b] => {
-                let order: Vec<u32> = (0..2 * LANES as u32).collect();
-                self.f.shuffle(a, Some(b), &order)
-            }
-            _ => all[0].clone(),
-        };
+        let bases = bases.iter().map(|base| self.f.splat(base, LANES as u32)).collect();
+        let bases = self.concatenated(bases);
         self.f.binary("add", &bases, &offsets)
     }
 

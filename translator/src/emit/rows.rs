@@ -4,13 +4,11 @@ use super::Emitter;
 use super::memory::{LOCAL_OFFSET_BITS, LaneAccess, how};
 use crate::ir::{I32, Label, Ty, Value};
 use crate::message::{Lanes, Memory};
+use crate::split::LINE;
 
 /// So many bytes ahead of a read of lanes that follow each other is what will be read soon: the next threads' part. Hosts find that out by
 /// themselves only when the accesses are many and close together.
 const PREFETCHED: usize = 2048;
-
-/// Bytes of a line of the host's caches.
-const LINE: usize = 64;
 
 /// Most bytes that are read for lanes that are not side by side.
 const MOST_SPREAD: usize = 256;

@@ -54,7 +54,7 @@ const DRIVERS: [Driver; 4] = [
 const HOST: &str = "host";
 
 /// What is measured, smaller is better.
-const MEASUREMENTS: [(&str, &str); 15] = [
+const MEASUREMENTS: [(&str, &str); 20] = [
     ("build_first", "ms, the first program of a process, built and launched once"),
     ("build_later", "ms, another program, built and launched once"),
     ("build_cached", "ms, the first program of a process, from the kernel cache"),
@@ -66,6 +66,11 @@ const MEASUREMENTS: [(&str, &str); 15] = [
     ("sum", "ms, 16,777,216 floats in 256 work-groups"),
     ("matmul", "ms, 512 x 512, in tiles of 16 x 16"),
     ("rows", "ms, 262,144 rows of 1 to 256 numbers"),
+    ("blend", "ms, 2,097,152 pixels as uchar4, floats between"),
+    ("gray", "ms, 2,097,152 pixels as uchar4, bytes from them"),
+    ("stencil", "ms, 2048 x 2048 floats, work-groups as the driver likes"),
+    ("scan", "ms, 1,048,576 floats in work-groups of 256"),
+    ("divide", "ms, 1,048,576 quotients and remainders"),
     ("mandelbrot_large", "ms, 1024 x 1024 pixels, 256 iterations"),
     ("nbody_large", "ms, 4096 bodies"),
     ("fma16", "ms, 17.2 G operations on float16; host: vectors as wide as it has"),
@@ -297,6 +302,7 @@ fn measure_large() -> Result<(), String> {
         let arguments = [starts.arg(), columns.arg(), x.arg(), y.arg()];
         time("rows", "rows", &arguments, &Launch::linear(ROWS, 256))?;
     }
+    measure_small_work_items(&gpu, &time)?;
     {
         let counts = gpu.buffer(&vec![0i32; 1 << 20])?;
         let (width, limit) = (number(1024), number(256));
@@ -321,6 +327,29 @@ fn measure_large() -> Result<(), String> {
     )?;
     let input = gpu.buffer(&vec![1f32; host::READ / 4])?;
     time("read4", "read4", &[input.arg(), out.arg()], &Launch::linear(host::READ / 256, 256))
+}
+
+/// Measures kernels that do little for each work-item.
+fn measure_small_work_items(
+    gpu: &Gpu,
+    time: &impl Fn(&str, &str, &[Arg<'_>], &Launch) -> Result<(), String>,
+) -> Result<(), String> {
+    const PIXELS: usize = 1 << 21;
+    const SIDE: usize = 2048;
+    const NUMBERS: usize = 1 << 20;
+    let mut random = Random::new(5);
+    let bits: Vec<u32> = (0..SIDE * SIDE).map(|_| random.next_u32()).collect();
+    let (a, b) = (gpu.buffer(&bits)?, gpu.buffer(&bits[1..])?);
+    let floats: Vec<f32> = bits.iter().map(|bits| (bits % 1000) as f32).collect();
+    let (floats, out) = (gpu.buffer(&floats)?, gpu.buffer(&bits)?);
+    let (part, side) = (0.3f32.to_ne_bytes(), (SIDE as i32).to_ne_bytes());
+    let free = |global: Vec<usize>| Launch { global, ..Launch::default() };
+    time("blend", "blend", &[a.arg(), b.arg(), out.arg(), Arg::Bytes(&part)], &free(vec![PIXELS]))?;
+    time("gray", "gray", &[a.arg(), out.arg()], &free(vec![PIXELS]))?;
+    let arguments = [floats.arg(), out.arg(), Arg::Bytes(&side), Arg::Bytes(&side)];
+    time("stencil", "stencil", &arguments, &free(vec![SIDE, SIDE]))?;
+    time("scan", "scan", &[floats.arg(), out.arg()], &Launch::linear(NUMBERS, 256))?;
+    time("divide", "divide", &[a.arg(), b.arg(), out.arg()], &free(vec![NUMBERS]))
 }
 
 /// What the host does without OpenCL, on all of its cores.
