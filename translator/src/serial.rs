@@ -308,6 +308,11 @@ pub fn is_scalar(op: &Op) -> bool {
     op.lanes == 1 && op.no_mask
 }
 
+/// Is it executed for a channel, when that is enabled?
+pub fn has_channel(op: &Op, channel: u32) -> bool {
+    (u32::from(op.channel)..u32::from(op.channel) + u32::from(op.lanes)).contains(&channel)
+}
+
 fn is_packed(op: &Op, number: usize) -> bool {
     matches!(op.src[number].place, Place::Packed(_))
 }

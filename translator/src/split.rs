@@ -54,6 +54,25 @@ pub struct Sums {
 /// A scalar of 64 bits: the variable and its first byte.
 pub type Base = (usize, usize);
 
+/// What sums begin with.
+#[derive(Clone, Copy, PartialEq)]
+enum Begin {
+    /// Nothing is known yet.
+    Unset,
+    One(Base),
+    Several,
+}
+
+impl Begin {
+    fn join(self, other: Begin) -> Begin {
+        match (self, other) {
+            (Begin::Unset, known) | (known, Begin::Unset) => known,
+            (a, b) if a == b => a,
+            _ => Begin::Several,
+        }
+    }
+}
+
 impl Sums {
     /// Finds the variables that are only ever written as such sums, in whole parts, and not lane `by_lane`.
     pub fn new(
@@ -107,47 +126,31 @@ impl Sums {
             found.follows.resize(found.parts.len(), true);
             found.follows[part] &= matches!(sum, Sum::Behind(bytes) if (1..LINE as i64).contains(bytes));
         }
-        let mut steps = vec![Stride::Unset; found.parts.len()];
+        let mut known = vec![(Stride::Unset, Begin::Unset); found.parts.len()];
         let mut before = Vec::new();
-        while before != steps {
-            before.clone_from(&steps);
+        while before != known {
+            before.clone_from(&known);
             for (variable, start, sum, index) in &starts {
-                let own = match sum {
-                    Sum::Behind(_) => source(*index).map_or(Stride::Any, |at| steps[found.parts[&at]]),
-                    Sum::Of { offset: None, .. } => Stride::Known(0),
-                    Sum::Of { offset: Some(offset), .. } => variables.uses[*index][*offset]
-                        .and_then(|variable| affine[variable])
-                        .map_or(Stride::Any, |affine| Stride::Known(affine.step)),
+                let (step, begin) = match sum {
+                    Sum::Behind(_) => {
+                        source(*index).map_or((Stride::Any, Begin::Several), |at| known[found.parts[&at]])
+                    }
+                    Sum::Of { base, offset } => {
+                        let affine = |offset: usize| affine[variables.uses[*index][offset]?];
+                        let step = offset.map_or(Some(0), |offset| affine(offset).map(|affine| affine.step));
+                        let base = scalar(plan, variables, *index, *base);
+                        (step.map_or(Stride::Any, Stride::Known), base.map_or(Begin::Several, Begin::One))
+                    }
                 };
-                let part = found.parts[&(*variable, *start)];
-                steps[part] = steps[part].join(own);
+                let own = &mut known[found.parts[&(*variable, *start)]];
+                *own = (own.0.join(step), own.1.join(begin));
             }
         }
-        let known = |stride| if let Stride::Known(step) = stride { Some(step) } else { None };
-        found.steps = steps.into_iter().map(known).collect();
-        found.find_bases(plan, variables, &starts);
+        let step = |stride| if let Stride::Known(step) = stride { Some(step) } else { None };
+        let base = |begin| if let Begin::One(base) = begin { Some(base) } else { None };
+        (found.steps, found.bases) =
+            known.into_iter().map(|(stride, begin)| (step(stride), base(begin))).unzip();
         found
-    }
-
-    /// Finds what sums begin with.
-    fn find_bases(&mut self, plan: &Plan<'_>, variables: &Variables, starts: &[(usize, usize, Sum, usize)]) {
-        let mut all: Vec<BTreeSet<Base>> = vec![BTreeSet::new(); self.parts.len()];
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for (variable, start, sum, index) in starts {
-                let more: BTreeSet<Base> = match sum {
-                    Sum::Of { base, .. } => scalar(plan, variables, *index, *base).into_iter().collect(),
-                    Sum::Behind(_) => source_part(plan, variables, *index)
-                        .map_or_else(BTreeSet::new, |at| all[self.parts[&at]].clone()),
-                };
-                let own = &mut all[self.parts[&(*variable, *start)]];
-                let before = own.len();
-                own.extend(more);
-                changed |= own.len() != before;
-            }
-        }
-        self.bases = all.into_iter().map(|mut own| own.pop_first().filter(|_| own.is_empty())).collect();
     }
 }
 

@@ -13,7 +13,7 @@ use crate::hints::constant;
 use crate::message::Message;
 use crate::native::{Integer, Native, Number};
 use crate::plan::{Plan, Step};
-use crate::serial::{Column, Serial, is_scalar};
+use crate::serial::{Column, Serial, has_channel, is_scalar};
 use crate::variables::Variables;
 use crate::words::Word;
 
@@ -106,9 +106,8 @@ pub fn find(
     let mut sources: BTreeMap<(usize, usize), Form> = BTreeMap::new();
     for index in block.start..block.end {
         let op = &plan.ops[index];
-        let own = u32::from(op.channel)..u32::from(op.channel) + u32::from(op.lanes);
         let done = matches!(plan.steps[index], Step::Nothing) || serial.operations.contains_key(&index);
-        if done || is_scalar(op) || !own.contains(&channel) {
+        if done || is_scalar(op) || !has_channel(op, channel) {
             continue;
         }
         let effects = &plan.effects[index];
@@ -156,8 +155,7 @@ fn ending(
     let flag = Word::Flag(back.flag_base);
     let is_own = |index: &usize| {
         let op = &plan.ops[*index];
-        let own = u32::from(op.channel)..u32::from(op.channel) + u32::from(op.lanes);
-        op.condition.is_some() && op.flag_base == back.flag_base && own.contains(&channel)
+        op.condition.is_some() && op.flag_base == back.flag_base && has_channel(op, channel)
     };
     let mut writers = block.filter(is_own);
     let (Some(writer), None) = (writers.next(), writers.next()) else { return None };

@@ -8,7 +8,7 @@ use super::serial::Shared;
 use super::{Emitter, FILE};
 use crate::ir::{I32, I64, Label, POINTER, Ty, Value};
 use crate::message::Lanes;
-use crate::serial::{Column, Serial};
+use crate::serial::{Column, Serial, has_channel};
 use crate::split::{self, Sum};
 
 /// What is known of a window while it does not change.
@@ -198,9 +198,7 @@ impl Emitter<'_> {
         let variables = self.variables.as_ref()?;
         let variable = variables.uses[index][0]?;
         let own = |other: &usize| {
-            let op = &self.plan.ops[*other];
-            let channels = u32::from(op.channel)..u32::from(op.channel) + u32::from(op.lanes);
-            channels.contains(&channel) && variables.definitions[*other].contains(&variable)
+            has_channel(&self.plan.ops[*other], channel) && variables.definitions[*other].contains(&variable)
         };
         let mut all = (self.flow.blocks[serial.blocks.start].start..serial.exit).filter(own);
         let (definition, None) = (all.next()?, all.next()) else { return None };

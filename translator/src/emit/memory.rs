@@ -213,12 +213,9 @@ impl Emitter<'_> {
         self.f.begin(ways.join);
         let values = self.joined(&ways);
         for (k, value) in values.iter().enumerate() {
-            if same && !self.is_affine_definition(index, k) {
-                let value = self.f.splat(value, lanes);
-                self.write(index, k, &value, mask.as_ref());
-            } else {
-                self.write(index, k, value, mask.as_ref());
-            }
+            let all = same && !self.is_affine_definition(index, k);
+            let value = if all { self.f.splat(value, lanes) } else { value.clone() };
+            self.write(index, k, &value, mask.as_ref());
         }
         if message.write && lanes == 1 && mask.is_some() {
             self.f.begin(done);

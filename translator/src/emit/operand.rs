@@ -168,14 +168,13 @@ impl Emitter<'_> {
         self.f.begin(right);
         let suffix = format!(".{}", addresses.ty.mangled());
         let addresses = self.f.intrinsic("umin", &suffix, addresses.ty, &[&addresses, &last]);
-        let places = self.places_at(&self.file.clone(), &addresses);
+        let file = self.file.clone();
         if ty.lanes == 1 {
-            return self.f.load(ty, &places, FILE);
+            let place = self.f.offset(&file, &addresses);
+            return self.f.load(ty, &place, FILE);
         }
-        let suffix = format!(".{}.{}", ty.mangled(), places.ty.mangled());
         let enabled = Value::int(ty.of(Scalar::Int(1)), 1);
-        let none = Value::int(ty, 0);
-        self.f.intrinsic("masked.gather", &suffix, ty, &[&places, &Value::int(I32, 1), &enabled, &none])
+        self.gathered(&file, &addresses, ty, 1, &enabled)
     }
 
     /// The first elements of a read.

@@ -23,6 +23,23 @@ pub(super) struct Rounds {
     look: Label,
 }
 
+/// A message whose offsets are looked at before rounds begin.
+struct SteadySum {
+    index: usize,
+    /// The offset when a round begins.
+    form: Form,
+    /// By what it grows with each.
+    step: u32,
+    /// How many offsets are inside.
+    count: Value,
+    /// What makes of an offset the one from the first that is inside.
+    before: Value,
+    /// Where that is kept.
+    place: Value,
+    /// Where it is kept how far ahead one may read.
+    ahead: Value,
+}
+
 impl Rounds {
     /// Where a lane begins.
     pub(super) fn begin(&self) -> Label {
@@ -54,12 +71,14 @@ impl Emitter<'_> {
         Some(sums.get(&leader)?.from_first.clone())
     }
 
-    /// The messages whose offsets are such, what they are and grow by, and where they are kept with how far ahead one may read.
-    fn steady_sums(&self) -> Vec<(usize, Form, u32, [Value; 2])> {
+    /// The messages whose offsets are such.
+    fn steady_sums(&self) -> Vec<SteadySum> {
         let all = self.lane.iter().flat_map(|lane| &lane.sums);
         let steady = all.filter_map(|(index, sum)| {
             let (form, step) = self.steady_offset(*index)?;
-            Some((*index, form, step, [&sum.from_first, &sum.ahead].map(Value::clone)))
+            let (count, before) = (sum.inside[1].clone(), sum.before.clone());
+            let (place, ahead) = (sum.from_first.clone(), sum.ahead.clone());
+            Some(SteadySum { index: *index, form, step, count, before, place, ahead })
         });
         steady.collect()
     }
@@ -135,7 +154,7 @@ impl Emitter<'_> {
         // All but the first of those that are looked at.
         let mut others = Value::int(I64, ROUNDS - 1);
         let mut looked_at = Vec::new();
-        for (index, form, step, [place, ahead]) in self.steady_sums() {
+        for SteadySum { index, form, step, place, ahead, .. } in self.steady_sums() {
             let own = self.of_round(form);
             let inside = self.check_sum(shared, index, &own);
             self.f.store(&inside.offset, &place, FILE);
@@ -169,9 +188,7 @@ impl Emitter<'_> {
         let wide = self.f.resize(others, 64, false);
         let mut holds = self.f.compare("icmp ult", &wide, &Value::int(I64, ROUNDS));
         let mut found = Vec::new();
-        for (index, form, step, [place, ahead]) in self.steady_sums() {
-            let Some(sum) = self.lane.as_ref().and_then(|lane| lane.sums.get(&index)) else { continue };
-            let (count, before) = (sum.inside[1].clone(), sum.before.clone());
+        for SteadySum { index, form, step, count, before, place, ahead } in self.steady_sums() {
             let own = self.of_round(form);
             let alignment = self.message_of_lanes(index).map_or(1, |message| message.alignment);
             let aligned = self.aligned(&own, alignment);
@@ -207,7 +224,7 @@ impl Emitter<'_> {
             return;
         };
         let (place, look, ends) = (rounds.left.clone(), rounds.look, rounds.steady.ending.is_some());
-        for (step, offset) in self.steady_sums().into_iter().map(|(_, _, step, [place, _])| (step, place)) {
+        for SteadySum { step, place: offset, .. } in self.steady_sums() {
             let before = self.f.load(I64, &offset, FILE);
             let next = self.f.binary("add", &before, &Value::int(I64, u64::from(step)));
             self.f.store(&next, &offset, FILE);

@@ -65,7 +65,15 @@ impl Emitter<'_> {
         self.f.resize(&value, message.slot as u32 * 8, false)
     }
 
-    fn gathered(&mut self, host: &Value, offsets: &Value, ty: Ty, alignment: usize, mask: &Value) -> Value {
+    /// Elements at such offsets from a place; 0 where the mask does not hold.
+    pub(super) fn gathered(
+        &mut self,
+        host: &Value,
+        offsets: &Value,
+        ty: Ty,
+        alignment: usize,
+        mask: &Value,
+    ) -> Value {
         let places = self.places_at(host, offsets);
         let suffix = format!(".{}.{}", ty.mangled(), places.ty.mangled());
         let (align, none) = (Value::int(I32, alignment as u64), Value::int(ty, 0));

@@ -15,7 +15,7 @@ use crate::affine::Affine;
 use crate::ir::{BIT, I32, I64, Label, Ty, Value};
 use crate::message::{Lanes, Memory, Message};
 use crate::plan::Step;
-use crate::serial::{Column, Serial, is_scalar};
+use crate::serial::{Column, Serial, has_channel, is_scalar};
 use crate::steady;
 use crate::words::{self, Bits, Operation, Word};
 
@@ -376,8 +376,7 @@ impl<'a> Emitter<'a> {
         }
         for index in start..end {
             let op = &self.plan.ops[index];
-            let own = u32::from(op.channel)..u32::from(op.channel) + u32::from(op.lanes);
-            if is_scalar(op) || own.contains(&channel) {
+            if is_scalar(op) || has_channel(op, channel) {
                 if let Some(lane) = &mut self.lane {
                     lane.channel = u32::from(op.channel);
                 }
