@@ -14,10 +14,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use drm::Device;
 use drm_ffi::gem;
-use memmap2::{MmapOptions, MmapRaw};
+use memmap2::MmapOptions;
 
 use crate::uapi::{self, ioctl};
-use crate::{ContextId, DriverVersion, Errno, ExecBuffer, GemHandle, RenderNode, ResetStats, Result};
+use crate::{
+    ContextId, DriverVersion, Errno, ExecBuffer, GemHandle, HostMemory, RenderNode, ResetStats, Result,
+};
 
 /// An open device file of the i915 driver.
 #[derive(Debug)]
@@ -265,13 +267,14 @@ impl RenderNode for KernelNode {
         gem::close(self.as_fd(), handle.0).map(|_| ()).map_err(|e| errno(&e))
     }
 
-    fn gem_map(&self, handle: GemHandle) -> Result<MmapRaw> {
+    fn gem_map(&self, handle: GemHandle) -> Result<HostMemory> {
         let length = self.sizes().get(&handle).copied().ok_or(Errno(libc::ENODEV))?;
         let mut args =
             uapi::GemMmapOffset { handle: handle.0, flags: uapi::MMAP_OFFSET_WB, ..Default::default() };
         // SAFETY: no pointers.
         unsafe { self.request(ioctl::GEM_MMAP_OFFSET, &mut args) }?;
-        MmapOptions::new().offset(args.offset).len(length).map_raw(&self.file).map_err(|e| errno(&e))
+        let mapping = MmapOptions::new().offset(args.offset).len(length).map_raw(&self.file);
+        mapping.map(HostMemory::from_mapping).map_err(|e| errno(&e))
     }
 
     fn gem_busy(&self, handle: GemHandle) -> Result<bool> {

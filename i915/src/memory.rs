@@ -3,9 +3,12 @@
 
 use std::sync::Arc;
 
-use memmap2::{MmapMut, MmapRaw};
+use memmap2::{Advice, MmapOptions, MmapRaw};
 
 use crate::{GemHandle, RenderNode, Result};
+
+/// Bytes of a huge page, on most hosts: one entry of the processor's tables for what takes 512 of others.
+const HUGE_PAGE: usize = 2 << 20;
 
 /// A range of memory outside of Rust's ownership: a buffer's mapping or memory of the application.
 ///
@@ -43,12 +46,20 @@ impl HostMemory {
         Self { address: mapping.as_mut_ptr(), length: mapping.len(), mapping: Some(Arc::new(mapping)) }
     }
 
-    /// Memory of zeros, whole pages. What is never touched takes none.
+    /// Memory of zeros, whole pages. What is never touched takes none. Huge pages, where it has room for some and the system has them.
     ///
     /// # Errors
     /// The system has no such range of addresses.
     pub fn zeros(length: usize) -> std::io::Result<Self> {
-        Ok(Self::from_mapping(MmapRaw::from(MmapMut::map_anon(length)?)))
+        let around = if length < HUGE_PAGE { 0 } else { HUGE_PAGE };
+        let whole = length.checked_add(around).ok_or(std::io::ErrorKind::OutOfMemory)?;
+        let mapping = MmapOptions::new().len(whole).no_reserve_swap().map_anon()?;
+        let skipped = if around == 0 { 0 } else { mapping.as_ptr().align_offset(HUGE_PAGE) };
+        if around > 0 {
+            // A system without huge pages has others.
+            let _ = mapping.advise_range(Advice::HugePage, skipped, length);
+        }
+        Ok(Self::from_mapping(mapping.into()).slice(skipped, length))
     }
 
     /// Where it begins.
@@ -137,7 +148,7 @@ impl GemBuffer {
     pub fn create(node: &Arc<dyn RenderNode>, size: u64) -> Result<Self> {
         let handle = node.gem_create(size)?;
         match node.gem_map(handle) {
-            Ok(mapping) => Ok(Self { node: node.clone(), handle, memory: HostMemory::from_mapping(mapping) }),
+            Ok(memory) => Ok(Self { node: node.clone(), handle, memory }),
             Err(error) => {
                 // The first error is the one that tells; closing a fresh handle does not fail.
                 let _ = node.gem_close(handle);

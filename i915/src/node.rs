@@ -2,7 +2,7 @@
 
 use std::os::fd::OwnedFd;
 
-use memmap2::MmapRaw;
+use crate::HostMemory;
 
 /// A kernel error number (`libc::EINVAL`, ...).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -168,7 +168,7 @@ pub trait RenderNode: Send + Sync {
     fn gem_close(&self, handle: GemHandle) -> Result<()>;
     /// Maps the whole buffer into the process, coherently (`DRM_IOCTL_I915_GEM_MMAP_OFFSET` and `mmap`).
     /// The mapping outlives the handle. Not for userptr buffers (`ENODEV`).
-    fn gem_map(&self, handle: GemHandle) -> Result<MmapRaw>;
+    fn gem_map(&self, handle: GemHandle) -> Result<HostMemory>;
     /// `DRM_IOCTL_I915_GEM_BUSY`: is a batch that uses the buffer still running?
     fn gem_busy(&self, handle: GemHandle) -> Result<bool>;
     /// `DRM_IOCTL_I915_GEM_WAIT`: until no batch uses the buffer; nanoseconds, negative for ever. `ETIME`.

@@ -263,7 +263,7 @@ fn copied(file: &OpenFile, args: &GemCopy) -> Result<Option<(Arc<Buffer>, HostMe
     if buffer.is_userptr() {
         return Err(EINVAL);
     }
-    let memory = HostMemory::from_mapping(buffer.map()?);
+    let memory = buffer.map()?;
     Ok(Some((buffer, memory)))
 }
 

@@ -18,6 +18,7 @@ use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
+use gencl_i915::HostMemory;
 use memmap2::{MmapOptions, MmapRaw};
 
 /// Bytes of a page, the unit of buffer sizes and of placement.
@@ -79,6 +80,8 @@ pub struct Object {
 enum Backing {
     /// Memory of our own; a file, so that the application gets mappings that outlive the object.
     File { file: std::fs::File, _map: MmapRaw },
+    /// The process's own memory, which nobody else has.
+    Private(HostMemory),
     /// The application's memory.
     User,
 }
@@ -94,6 +97,12 @@ impl Object {
     /// being when they are touched.
     pub fn create(size: u64) -> std::io::Result<Arc<Object>> {
         Object::mapped(memory_file(size)?, size)
+    }
+
+    /// As [`Object::create`], but of this process alone.
+    pub fn private(size: u64) -> std::io::Result<Arc<Object>> {
+        let memory = HostMemory::zeros(usize::try_from(size).map_err(std::io::Error::other)?)?;
+        Ok(Arc::new(Object { address: memory.address(), size, backing: Backing::Private(memory) }))
     }
 
     fn mapped(file: std::fs::File, size: u64) -> std::io::Result<Arc<Object>> {
@@ -158,18 +167,22 @@ impl Object {
         false
     }
 
-    /// A new descriptor of the object's file, `None` for the application's own memory.
+    /// A new descriptor of the object's file, `None` where it has none.
     pub fn file(&self) -> Option<std::io::Result<std::os::fd::OwnedFd>> {
         match &self.backing {
             Backing::File { file, .. } => Some(file.try_clone().map(Into::into)),
-            Backing::User => None,
+            Backing::Private(_) | Backing::User => None,
         }
     }
 
-    /// A new mapping of the whole object, `None` for the application's own memory.
-    pub fn map(&self) -> Option<std::io::Result<MmapRaw>> {
+    /// The whole object in a mapping, `None` for the application's own memory.
+    pub fn map(&self) -> Option<std::io::Result<HostMemory>> {
         match &self.backing {
-            Backing::File { file, .. } => Some(MmapOptions::new().len(self.size as usize).map_raw(file)),
+            Backing::File { file, .. } => {
+                let mapping = MmapOptions::new().len(self.size as usize).map_raw(file);
+                Some(mapping.map(HostMemory::from_mapping))
+            }
+            Backing::Private(memory) => Some(Ok(memory.clone())),
             Backing::User => None,
         }
     }

@@ -19,6 +19,8 @@ pub struct Settings {
     /// Count what each instruction of each kernel is executed for, which takes several times as long as executing it.
     /// Kernels are then interpreted.
     pub statistics: Option<Arc<Collector>>,
+    /// Buffers can be exported, to be used by other processes. Those that cannot are in huge pages where they are large.
+    pub shared: bool,
     /// How kernels are executed.
     pub engine: EngineChoice,
     /// What translates kernels; without it, they are interpreted.
@@ -26,7 +28,7 @@ pub struct Settings {
 }
 
 impl Default for Settings {
-    /// Ten seconds, strict, all cores of the host, no statistics, no translations.
+    /// Ten seconds, strict, all cores of the host, no statistics, shared buffers, no translations.
     fn default() -> Settings {
         let workers = std::thread::available_parallelism().map_or(1, |n| n.get());
         Settings {
@@ -34,6 +36,7 @@ impl Default for Settings {
             strict: true,
             workers,
             statistics: None,
+            shared: true,
             engine: EngineChoice::Auto,
             translations: None,
         }

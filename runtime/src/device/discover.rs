@@ -95,7 +95,7 @@ fn hardware(node: &dyn RenderNode) -> Result<Hardware, String> {
 
 /// The simulator; a batch without progress is stopped after `GENCL_HANG_LIMIT` seconds, `GENCL_ENGINE` says how kernels are executed.
 fn simulated(target: &str, kind: Option<DeviceKind>) -> Result<Device, String> {
-    let mut settings = Settings::default();
+    let mut settings = Settings { shared: false, ..Settings::default() };
     if let Ok(limit) = std::env::var("GENCL_HANG_LIMIT") {
         let seconds = limit.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
         settings.hang_limit = seconds.ok_or_else(|| format!("GENCL_HANG_LIMIT={limit}: it takes seconds"))?;

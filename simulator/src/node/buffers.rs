@@ -7,8 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::sync::Mutex;
-use gencl_i915::{Errno, GemHandle, Result};
-use memmap2::MmapRaw;
+use gencl_i915::{Errno, GemHandle, HostMemory, Result};
 
 use super::fence::{Fence, Users};
 use crate::memory::Object;
@@ -50,14 +49,14 @@ impl Buffer {
         self.object.is_userptr()
     }
 
-    /// A new descriptor of the buffer's file. `ENODEV` for the application's own memory.
+    /// A new descriptor of the buffer's file. `ENODEV` for the application's own memory, and where buffers are not shared.
     pub fn file(&self) -> Result<OwnedFd> {
         let file = self.object.file().ok_or(Errno(libc::ENODEV))?;
         file.map_err(|error| errno(&error, libc::EMFILE))
     }
 
-    /// A new mapping of all of it. `ENODEV` for the application's own memory.
-    pub fn map(&self) -> Result<MmapRaw> {
+    /// All of it, in a mapping. `ENODEV` for the application's own memory.
+    pub fn map(&self) -> Result<HostMemory> {
         let map = self.object.map().ok_or(Errno(libc::ENODEV))?;
         map.map_err(|error| errno(&error, libc::ENOMEM))
     }

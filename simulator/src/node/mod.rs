@@ -15,9 +15,8 @@ use std::time::{Duration, Instant};
 
 use crate::sync::Mutex;
 use gencl_i915::{
-    ContextId, DriverVersion, Errno, ExecBuffer, GemHandle, RenderNode, ResetStats, Result, uapi,
+    ContextId, DriverVersion, Errno, ExecBuffer, GemHandle, HostMemory, RenderNode, ResetStats, Result, uapi,
 };
-use memmap2::MmapRaw;
 
 use buffers::Buffers;
 use context::Context;
@@ -272,7 +271,8 @@ impl RenderNode for Simulator {
         if size > info::host_memory() {
             return Err(Errno(libc::ENOMEM));
         }
-        let object = Object::create(size).map_err(|e| Errno(e.raw_os_error().unwrap_or(libc::ENOMEM)))?;
+        let create = if self.core.gpu.settings.shared { Object::create } else { Object::private };
+        let object = create(size).map_err(|e| Errno(e.raw_os_error().unwrap_or(libc::ENOMEM)))?;
         Ok(self.buffers.insert(Buffer::new(object)))
     }
 
@@ -298,7 +298,7 @@ impl RenderNode for Simulator {
         self.buffers.remove(handle)
     }
 
-    fn gem_map(&self, handle: GemHandle) -> Result<MmapRaw> {
+    fn gem_map(&self, handle: GemHandle) -> Result<HostMemory> {
         self.buffers.get(handle)?.map()
     }
 

@@ -4,7 +4,7 @@ use gencl_i915::{
     ContextId, Engine, Errno, ExecBuffer, ExecFlags, ExecObject, GemHandle, ObjectFlags, Relocation,
     RenderNode, Result,
 };
-use gencl_simulator::Simulator;
+use gencl_simulator::{Settings, Simulator};
 
 use crate::setup::{Buffer, CONTEXT, END, exec, simulator, unplaced};
 
@@ -12,6 +12,28 @@ const NONE: GemHandle = GemHandle(99);
 
 fn errno<T>(result: Result<T>) -> i32 {
     result.err().map_or(0, |Errno(number)| number)
+}
+
+#[test]
+fn buffers_that_are_not_shared_are_the_processs_own() {
+    let settings = Settings { workers: 1, shared: false, ..Settings::default() };
+    let node = Simulator::with_settings("skl", settings).unwrap();
+    for size in [4096, (5 << 20) + 4096] {
+        let handle = node.gem_create(size).unwrap();
+        assert_eq!(errno(node.gem_export(handle)), libc::ENODEV);
+        let [a, b] = [(); 2].map(|()| node.gem_map(handle).unwrap());
+        assert_eq!((a.len() as u64, b.len() as u64), (size, size));
+        node.gem_close(handle).unwrap();
+        // Mappings outlive the handle, and are of one memory.
+        let last = a.len() - 1;
+        let mut found = [1; 2];
+        b.read(last - 1, &mut found);
+        assert_eq!(found, [0, 0]);
+        a.write(last, &[7]);
+        b.read(last - 1, &mut found);
+        assert_eq!(found, [0, 7]);
+        assert!(size < 2 << 20 || a.address().addr().is_multiple_of(2 << 20), "no room for huge pages");
+    }
 }
 
 #[test]
@@ -33,7 +55,7 @@ fn buffers() {
     assert_eq!(errno(node.gem_close(handle)), libc::EINVAL);
     // The mapping outlives the handle, which is given out again.
     // SAFETY: within the mapping.
-    unsafe { map.as_mut_ptr().write(1) };
+    unsafe { map.address().write(1) };
     assert_eq!(node.gem_create(4096).unwrap(), handle);
 }
 

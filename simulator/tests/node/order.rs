@@ -97,7 +97,7 @@ fn a_buffer_closed_while_in_use_lives_until_the_batch_ends() {
     machine.node.gem_wait(machine.data.handle, -1).unwrap();
     assert_eq!(machine.error(), None);
     // SAFETY: within the mapping; the batch is done.
-    assert_eq!(unsafe { map.as_ptr().read() }, 9);
+    assert_eq!(unsafe { map.address().read() }, 9);
 }
 
 #[test]

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use gencl_i915::{
-    ContextId, Engine, ExecBuffer, ExecFlags, ExecObject, GemHandle, ObjectFlags, RenderNode, Result,
+    ContextId, Engine, ExecBuffer, ExecFlags, ExecObject, GemHandle, HostMemory, ObjectFlags, RenderNode,
+    Result,
 };
 use gencl_isa::{Generation, encode, parse_program};
 use gencl_simulator::{Settings, Simulator};
-use memmap2::MmapRaw;
 
 pub const CONTEXT: ContextId = ContextId(0);
 
@@ -25,7 +25,7 @@ pub fn impatient() -> Simulator {
 pub struct Buffer {
     pub handle: GemHandle,
     pub address: u64,
-    map: MmapRaw,
+    map: HostMemory,
 }
 
 impl Buffer {
@@ -42,16 +42,14 @@ impl Buffer {
     pub fn write_bytes(&self, offset: usize, bytes: &[u8]) {
         assert!(offset + bytes.len() <= self.map.len());
         // SAFETY: within the mapping, and no batch runs while a test writes.
-        unsafe {
-            std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.map.as_mut_ptr().add(offset), bytes.len())
-        };
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.map.address().add(offset), bytes.len()) };
     }
 
     pub fn read(&self, offset: usize, dwords: usize) -> Vec<u32> {
         assert!(offset + 4 * dwords <= self.map.len());
         let read = |index: usize| {
             // SAFETY: within the mapping, and aligned to bytes as `read_unaligned` wants.
-            unsafe { self.map.as_ptr().add(offset + 4 * index).cast::<u32>().read_unaligned() }
+            unsafe { self.map.address().add(offset + 4 * index).cast::<u32>().read_unaligned() }
         };
         (0..dwords).map(read).collect()
     }
