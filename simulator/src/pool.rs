@@ -14,6 +14,9 @@ use crate::running::Running;
 /// For so long the batch's own thread works alone. Waking others takes longer than many small launches do.
 const ALONE: Duration = Duration::from_micros(60);
 
+/// When work-groups that are left will take so long, as those before them did, others are woken at once.
+const WORTH_WAKING: Duration = Duration::from_micros(240);
+
 /// A host thread takes so many work-groups at once that they last about so long: what the threads have in common is then
 /// touched rarely enough, and they still end together.
 const AT_ONCE: Duration = Duration::from_micros(20);
@@ -149,7 +152,10 @@ where
             } else if took > 2 * AT_ONCE {
                 size = (count / 2).max(1);
             }
-            if until.is_some_and(|time| now >= time) {
+            let left = common.total.saturating_sub(common.next.load(Ordering::Relaxed));
+            let is_much =
+                || took.as_nanos() * u128::from(left) >= WORTH_WAKING.as_nanos() * u128::from(count);
+            if until.is_some_and(|time| now >= time || is_much()) {
                 return true;
             }
         }
