@@ -1,34 +1,28 @@
 //! Strict mode: no general register is read that has not been written. The interpreter finds out when it happens; translated code does
 //! not look, so that it must be impossible.
 
-use gencl_simulator::eu::op::{Action, Op};
+use fixedbitset::FixedBitSet;
+use gencl_simulator::eu::op::{Action, Branch, Op};
 
 use crate::Refused;
-use crate::flow::Flow;
+use crate::flow::{Block, Flow};
 
 /// Proves that all registers that are read have been written, on every way there; `payload` are those that the thread begins with.
+///
+/// What a channel has come past has been executed by its thread, whether for that channel or not. So where channels are enabled the ways of channels are
+/// proof as well as those of the thread, which may pass code that nobody was there for. An instruction that is executed for no channel reads nothing.
 ///
 /// # Errors
 /// The instruction of which this is not known.
 pub fn check(ops: &[Op], flow: &Flow, payload: u128) -> Result<(), Refused> {
-    let mut entries = vec![u128::MAX; flow.blocks.len()];
-    entries[0] = payload;
-    let mut open: Vec<usize> = (0..flow.blocks.len()).rev().collect();
-    while let Some(block) = open.pop() {
-        let mut written = entries[block];
-        for op in &ops[flow.blocks[block].start..flow.blocks[block].end] {
-            written = after(op, written);
-        }
-        for next in &flow.blocks[block].thread {
-            if entries[*next] & written != entries[*next] {
-                entries[*next] &= written;
-                open.push(*next);
-            }
-        }
-    }
-    for (block, entry) in flow.blocks.iter().zip(entries) {
-        let mut written = entry;
+    let of_thread = at_entries(ops, flow, payload, |block| &block.thread);
+    let of_channels = at_entries(ops, flow, payload, |block| &block.channel);
+    let vacant = vacant(ops, flow);
+    for (number, block) in flow.blocks.iter().enumerate() {
+        let (mut by_thread, mut by_channels) = (of_thread[number], of_channels[number]);
         for op in &ops[block.start..block.end] {
+            let alone = op.no_mask && vacant.contains(number);
+            let written = if alone { by_thread } else { by_thread | by_channels };
             let missing = op.reads & !written;
             if missing != 0 && op.copies_by.is_none() && !matches!(op.action, Action::Branch(_)) {
                 let text = format!(
@@ -38,10 +32,55 @@ pub fn check(ops: &[Op], flow: &Flow, payload: u128) -> Result<(), Refused> {
                 );
                 return Err(Refused(text));
             }
-            written = after(op, written);
+            (by_thread, by_channels) = (after(op, by_thread), after(op, by_channels));
         }
     }
     Ok(())
+}
+
+/// The registers that have been written at the beginning of each block, on all ways along `next`.
+fn at_entries(ops: &[Op], flow: &Flow, payload: u128, next: impl Fn(&Block) -> &Vec<usize>) -> Vec<u128> {
+    let mut entries = vec![u128::MAX; flow.blocks.len()];
+    entries[0] = payload;
+    let mut open: Vec<usize> = (0..flow.blocks.len()).rev().collect();
+    while let Some(block) = open.pop() {
+        let mut written = entries[block];
+        for op in &ops[flow.blocks[block].start..flow.blocks[block].end] {
+            written = after(op, written);
+        }
+        for next in next(&flow.blocks[block]) {
+            if entries[*next] & written != entries[*next] {
+                entries[*next] &= written;
+                open.push(*next);
+            }
+        }
+    }
+    entries
+}
+
+/// The blocks in which a thread may be without an enabled channel: where it goes when none is left at the next instruction, up to the next branch that
+/// looks whether there is one.
+fn vacant(ops: &[Op], flow: &Flow) -> FixedBitSet {
+    let without_channels = |block: &Block| match ops[block.end - 1].action {
+        Action::Branch(
+            Branch::If { jip }
+            | Branch::Else { jip, .. }
+            | Branch::Join { jip }
+            | Branch::Leave { jip, .. }
+            | Branch::GotoForward { jip, .. }
+            | Branch::Diverge { jip },
+        ) => Some(jip),
+        _ => None,
+    };
+    let jumps = flow.blocks.iter().filter_map(without_channels);
+    let mut open: Vec<usize> = jumps.filter_map(|jip| flow.block_at(jip)).collect();
+    let mut vacant = FixedBitSet::with_capacity(flow.blocks.len());
+    while let Some(block) = open.pop() {
+        if !vacant.put(block) && without_channels(&flow.blocks[block]).is_none() {
+            open.extend(&flow.blocks[block].thread);
+        }
+    }
+    vacant
 }
 
 /// The registers that have been written after an instruction. A copy of what has not been written leaves its result unwritten.
