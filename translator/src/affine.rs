@@ -163,6 +163,7 @@ fn is_exact(
             Native::Copy => true,
             Native::Convert { from, to } => !from.is_float() && !to.is_float(),
             Native::Integer { function: Integer::Add, bits: 32 } => true,
+            Native::Integer { function: Integer::Xor | Integer::Not, bits: 32 } => hints::is_not(native, op),
             Native::Integer { function: Integer::ShiftLeft | Integer::Multiply, bits: 32 } => {
                 constant && !op.src[1].modified()
             }

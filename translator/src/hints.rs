@@ -4,6 +4,7 @@
 //! overflow here, and what disabled channels hold does not matter.
 
 use gencl_isa::Type;
+use gencl_simulator::eu::op::Op;
 use gencl_simulator::eu::operand::{Place, Src};
 use gencl_simulator::translated::abi::Pattern;
 
@@ -35,7 +36,8 @@ impl Stride {
         }
     }
 
-    fn map(self, function: impl FnOnce(i64) -> i64) -> Stride {
+    /// That of a value of which the number is a function of this one's.
+    pub fn map(self, function: impl FnOnce(i64) -> i64) -> Stride {
         match self {
             Stride::Known(step) => Stride::Known(function(step)),
             other => other,
@@ -171,9 +173,24 @@ impl Hints<'_> {
                 Some(factor) => a.map(|step| step.wrapping_mul(factor)),
                 None => others(),
             },
+            Native::Integer { function: Integer::Xor | Integer::Not, .. } if is_not(native, op) => {
+                a.map(i64::wrapping_neg)
+            }
             _ => others(),
         }
     }
+}
+
+/// Are all bits of dwords changed? Then the result is -1 less the number.
+pub fn is_not(native: Native, op: &Op) -> bool {
+    let all = match native {
+        Native::Integer { function: Integer::Not, .. } => true,
+        Native::Integer { function: Integer::Xor, .. } => {
+            constant(&op.src[1]).is_some_and(|bits| bits as u32 == u32::MAX)
+        }
+        _ => false,
+    };
+    all && op.dst.ty.size() == 4
 }
 
 /// The integer that a source is for all lanes, as it is without modifiers.

@@ -53,6 +53,8 @@ pub struct Vectors {
     pub count: usize,
     /// Bytes of each.
     pub bytes: usize,
+    /// Are there masks that say of which elements an instruction is?
+    pub masked: bool,
 }
 
 /// Those of the host on which this runs.
@@ -62,12 +64,30 @@ pub fn vectors() -> Vectors {
         let features = TargetMachine::get_host_cpu_features().to_string();
         let has = |feature: &str| features.split(',').any(|own| own == feature);
         match () {
-            () if has("+avx512f") => Vectors { count: 32, bytes: 64 },
-            () if has("+avx") => Vectors { count: 16, bytes: 32 },
-            () if has("+sse2") => Vectors { count: 16, bytes: 16 },
-            () => Vectors { count: 32, bytes: 16 },
+            () if has("+avx512f") => Vectors { count: 32, bytes: 64, masked: true },
+            () if has("+avx") => Vectors { count: 16, bytes: 32, masked: false },
+            () if has("+sse2") => Vectors { count: 16, bytes: 16, masked: false },
+            () => Vectors { count: 32, bytes: 16, masked: false },
         }
     })
+}
+
+/// How a function is marked that keeps all registers for its callers, and the intrinsic that it calls before another function.
+///
+/// No calling convention of x86 keeps them all, but an attribute that is for handlers of interrupts does (GCC's manual, "x86 Function Attributes"). The
+/// upper parts of vectors, which LLVM clears before functions return, have to be left alone; who is called may have code without vectors of that width,
+/// which is slow when they are not clear. Other hosts ignore the attribute.
+pub fn keeping_registers() -> (String, &'static str) {
+    let features = TargetMachine::get_host_cpu_features().to_string();
+    let name = TargetMachine::get_host_cpu_name().to_string();
+    let keeps = "noinline \"no_caller_saved_registers\"";
+    match features.split(',').any(|own| own == "+avx") {
+        true => (
+            format!("{keeps} \"target-cpu\"=\"{name}\" \"target-features\"=\"{features},-vzeroupper\""),
+            "@llvm.x86.avx.vzeroupper()",
+        ),
+        false => (keeps.to_owned(), ""),
+    }
 }
 
 /// Has the host instructions between half floats and others? Those of x86 are from 2012 on; elsewhere they come with vectors.

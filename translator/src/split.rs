@@ -49,6 +49,8 @@ pub struct Sums {
     pub follows: Vec<bool>,
     /// Of each part, the scalar that its sums begin with, if they all begin with the same: the variable and its first byte.
     pub bases: Vec<Option<Base>>,
+    /// Of each part, how far behind that scalar its own is, where that is always the same.
+    pub behind: Vec<Option<i64>>,
 }
 
 /// A scalar of 64 bits: the variable and its first byte.
@@ -126,30 +128,38 @@ impl Sums {
             found.follows.resize(found.parts.len(), true);
             found.follows[part] &= matches!(sum, Sum::Behind(bytes) if (1..LINE as i64).contains(bytes));
         }
-        let mut known = vec![(Stride::Unset, Begin::Unset); found.parts.len()];
+        let unset = (Stride::Unset, Begin::Unset, Stride::Unset);
+        let mut known = vec![unset; found.parts.len()];
         let mut before = Vec::new();
         while before != known {
             before.clone_from(&known);
             for (variable, start, sum, index) in &starts {
-                let (step, begin) = match sum {
-                    Sum::Behind(_) => {
-                        source(*index).map_or((Stride::Any, Begin::Several), |at| known[found.parts[&at]])
+                let (step, begin, behind) = match sum {
+                    Sum::Behind(bytes) => {
+                        let of_source = source(*index).map(|at| known[found.parts[&at]]);
+                        let (step, begin, behind) =
+                            of_source.unwrap_or((Stride::Any, Begin::Several, Stride::Any));
+                        (step, begin, behind.map(|behind| behind.wrapping_add(*bytes)))
                     }
                     Sum::Of { base, offset } => {
                         let affine = |offset: usize| affine[variables.uses[*index][offset]?];
                         let step = offset.map_or(Some(0), |offset| affine(offset).map(|affine| affine.step));
                         let base = scalar(plan, variables, *index, *base);
-                        (step.map_or(Stride::Any, Stride::Known), base.map_or(Begin::Several, Begin::One))
+                        let begin = base.map_or(Begin::Several, Begin::One);
+                        (step.map_or(Stride::Any, Stride::Known), begin, Stride::Known(0))
                     }
                 };
                 let own = &mut known[found.parts[&(*variable, *start)]];
-                *own = (own.0.join(step), own.1.join(begin));
+                *own = (own.0.join(step), own.1.join(begin), own.2.join(behind));
             }
         }
         let step = |stride| if let Stride::Known(step) = stride { Some(step) } else { None };
         let base = |begin| if let Begin::One(base) = begin { Some(base) } else { None };
-        (found.steps, found.bases) =
-            known.into_iter().map(|(stride, begin)| (step(stride), base(begin))).unzip();
+        for (stride, begin, behind) in known {
+            found.steps.push(step(stride));
+            found.bases.push(base(begin));
+            found.behind.push(step(behind));
+        }
         found
     }
 }

@@ -8,7 +8,7 @@ use gencl_simulator::device::Device;
 use gencl_simulator::eu::Kernel;
 use gencl_simulator::translated::abi::{Interpreted, Pattern, Request, VERSION, Variant};
 use gencl_translator::flow::Flow;
-use gencl_translator::host::Vectors;
+use gencl_translator::host::{self, Vectors};
 use gencl_translator::plan::Plan;
 use gencl_translator::variables::Variables;
 use gencl_translator::{Refused, Written, order, to_ir};
@@ -169,6 +169,45 @@ fn lanes_that_are_not_far_apart_are_read_with_what_lies_between() {
 }
 
 #[test]
+fn lanes_that_are_not_far_apart_are_written_by_a_mask() {
+    let mut body = offsets().to_vec();
+    let four = Operand::Immediate { bits: 4, ty: Type::UW };
+    body.push(instruction(Opcode::Shl, 8, (4, Type::UD), &[grf(3, 0, ROW, Type::UD), four]));
+    body.extend([addresses(6), write(6, 3)]);
+    let ir = written(&body, Pattern::Consecutive).unwrap().ir;
+    assert_eq!(ir.contains("@llvm.masked.store.v32i32.p0("), host::vectors().masked, "{ir}");
+}
+
+#[test]
+fn lanes_in_front_of_each_other_are_one_access() {
+    let mut body = offsets().to_vec();
+    let all = Operand::Immediate { bits: 0xffff_ffff, ty: Type::UD };
+    body.push(instruction(Opcode::Xor, 8, (4, Type::UD), &[grf(4, 0, ROW, Type::UD), all]));
+    body.extend([addresses(6), read(8, 6), write(6, 8)]);
+    let ir = written(&body, Pattern::Consecutive).unwrap().ir;
+    assert_eq!(ir.matches(", <8 x i32> <i32 7, i32 6,").count(), 2, "{ir}");
+    assert!(written(&body, Pattern::Any).unwrap().ir.contains("masked.gather"));
+}
+
+#[test]
+fn what_is_asked_of_a_pointer_is_asked_once() {
+    let mut body = offsets().to_vec();
+    body.extend([addresses(6), read(8, 6), addresses(10), write(10, 8)]);
+    let ir = written(&body, Pattern::Consecutive).unwrap().ir;
+    let (thread, around) = ir.split_once("define i32 @gencl_group").unwrap();
+    // Once before the threads, and after each of two searches.
+    let asked = |code: &str| code.matches("icmp ult i64").count();
+    assert_eq!((asked(around), asked(thread)), (1, 2), "{ir}");
+    // A pointer that the thread computes is asked each time.
+    let more = Operand::Immediate { bits: 64, ty: Type::D };
+    let mut moved = instruction(Opcode::Add, 1, (1, Type::UQ), &[grf(1, 0, SCALAR, Type::UQ), more]);
+    moved.no_mask = true;
+    body.insert(0, moved);
+    let ir = written(&body, Pattern::Consecutive).unwrap().ir;
+    assert_eq!(ir.split_once("define i32 @gencl_group").map(|(_, around)| asked(around)), Some(0));
+}
+
+#[test]
 fn parts_of_elements_stay_in_their_lanes() {
     let bytes = Operand::Register(Source::new(Register::Grf(3), 1, Region::new(4, 1, 0), Type::UB));
     let mut back = instruction(Opcode::Mov, 8, (5, Type::UB), &[bytes]);
@@ -322,7 +361,7 @@ fn ordered(body: &[Instruction]) -> Vec<usize> {
     let kernel = Kernel::decode(Device::named("skl").unwrap(), &code, 0, false).unwrap();
     let plan = Plan::new(&kernel, &variant).unwrap();
     let variables = Variables::new(&plan, &Flow::new(&plan));
-    order::of_block(&plan, &variables, 0..body.len(), Vectors { count: 4, bytes: 32 })
+    order::of_block(&plan, &variables, 0..body.len(), Vectors { count: 4, bytes: 32, masked: false })
 }
 
 /// Sums and products of registers from g10 on: destination, sources.
@@ -388,6 +427,52 @@ fn what_needs_each_other_stays_in_order() {
         }
     }
     assert!(moved > 30, "{moved}");
+}
+
+/// Lanes below 4 write g10 in one place and go on behind the other, in which the others write it. The thread passes both places without a lane, if one
+/// believes that it can have none.
+#[test]
+fn what_each_channel_has_written_is_written() {
+    let number = |bits| Operand::Immediate { bits, ty: Type::UD };
+    let branch = |opcode, jip, uip| {
+        let mut i = Instruction::new(opcode, 8);
+        i.extra = Extra::Branch(Branch { jip, uip, ..Branch::default() });
+        i
+    };
+    let mut below = instruction(Opcode::Cmp, 8, (5, Type::UD), &[grf(3, 0, ROW, Type::UD), number(4)]);
+    below.condition = Some(Condition::Less);
+    let predicated = |inverse, jip, uip| {
+        let mut i = branch(Opcode::Goto, jip, uip);
+        i.predicate = Some(Predicate { control: PredicateControl::Normal, inverse });
+        i
+    };
+    let result = |n| instruction(Opcode::Mov, 8, (10, Type::UD), &[number(n)]);
+    let copied = instruction(Opcode::Add, 8, (11, Type::UD), &[grf(10, 0, ROW, Type::UD), number(1)]);
+    let mut body = offsets().to_vec();
+    body.extend([
+        below,
+        predicated(false, 48, 48),
+        result(1),
+        predicated(true, 16, 48),
+        branch(Opcode::Join, 32, 0),
+        result(2),
+        branch(Opcode::Join, 16, 0),
+        copied,
+    ]);
+    assert_eq!(refusal(&request(&body, Pattern::Consecutive)), "");
+    // One of them does not.
+    let missing = body.len() - 3;
+    body[missing].destination = Destination::new(Register::Grf(12), 0, Type::UD);
+    assert!(refusal(&request(&body, Pattern::Consecutive)).contains("g10 may be read"));
+    // A place to which the thread goes when no lane is left in front of it: what is for all lanes there is for those that are elsewhere, too.
+    let at_jip = |no_mask| {
+        let mut body = offsets().to_vec();
+        body.extend([below, predicated(false, 32, 48), result(1), Instruction { no_mask, ..copied }]);
+        body.push(branch(Opcode::Join, 16, 0));
+        refusal(&request(&body, Pattern::Consecutive))
+    };
+    assert_eq!(at_jip(false), "");
+    assert!(at_jip(true).contains("g10 may be read"));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use gencl_simulator::translated::abi::Window;
 
+use super::known::{MOST_BEHIND, OfPointer};
 use super::memory::{LOCAL_OFFSET_BITS, Reach};
 use super::{Emitter, FILE};
 use crate::hints::Stride;
@@ -17,6 +18,8 @@ pub(super) struct Part {
     pub(super) step: Option<i64>,
     /// Is it always less than a line behind another?
     follows: bool,
+    /// How far it is behind the scalar that its window is known by.
+    behind: Option<i64>,
 }
 
 /// The addresses of all lanes.
@@ -45,6 +48,12 @@ impl Addresses {
         }
     }
 
+    /// Those of the same places from the last lane's on, which is `lowest` below the first, each `size` behind the one before.
+    pub(super) fn reversed(&self, emitter: &mut Emitter<'_>, lowest: u64, size: usize) -> Addresses {
+        let first = emitter.f.binary("sub", &self.first, &Value::int(self.first.ty, lowest));
+        Addresses { first, change: Change::Steps(size as i64, self.lanes()), follows: false }
+    }
+
     /// How they change from lane to lane, where that is certain.
     pub(super) fn step(&self) -> Option<i64> {
         match &self.change {
@@ -62,8 +71,9 @@ impl Emitter<'_> {
     }
 
     pub(super) fn part_of_sums(&self, part: usize) -> Part {
-        let Sums { steps, follows, .. } = &self.sums;
-        Part { places: self.parts[part].clone(), step: steps[part], follows: follows[part] }
+        let Sums { steps, follows, behind, .. } = &self.sums;
+        let places = self.parts[part].clone();
+        Part { places, step: steps[part], follows: follows[part], behind: behind[part] }
     }
 
     /// The parts of which a message's addresses are the sums, if all are.
@@ -89,13 +99,22 @@ impl Emitter<'_> {
         let (bases, offsets) = self.loaded_parts(parts);
         // Steps are certain when all parts have the same, and each begins where the one before ends.
         let step = parts[0].step.filter(|step| parts.iter().all(|part| part.step == Some(*step)));
-        let delta = self.f.binary("sub", &bases[0], &whole.start);
-        let limit = Value::int(I64, Window::MAX_SIZE);
-        let mut holds = self.f.compare("icmp ult", &delta, &limit);
-        for base in &bases[1..] {
-            let same = self.f.compare("icmp eq", base, &bases[0]);
-            holds = self.f.binary("and", &holds, &same);
-        }
+        let known = self.known_offset(whole, parts);
+        let is_known = known.is_some();
+        let (delta, size, host, mut holds) = match known {
+            Some((delta, OfPointer { limit, host, .. })) => (delta, limit, host, Value::int(BIT, 1)),
+            None => {
+                let delta = self.f.binary("sub", &bases[0], &whole.start);
+                let most = Value::int(I64, Window::MAX_SIZE);
+                let mut holds = self.f.compare("icmp ult", &delta, &most);
+                for base in &bases[1..] {
+                    let same = self.f.compare("icmp eq", base, &bases[0]);
+                    holds = self.f.binary("and", &holds, &same);
+                }
+                let [delta, size] = [&delta, &whole.size].map(|value| self.f.resize(value, 32, false));
+                (delta, size, whole.host.clone(), holds)
+            }
+        };
         if let Some(step) = step {
             let part = (LANES as i64).wrapping_mul(step) as u64;
             for pair in offsets.windows(2) {
@@ -104,11 +123,12 @@ impl Emitter<'_> {
                 holds = self.f.binary("and", &holds, &follows);
             }
         }
-        let on = self.f.label();
-        self.f.branch_likely(&holds, on, outside);
-        self.f.begin(on);
+        if !is_known || step.is_some() {
+            let on = self.f.label();
+            self.f.branch_likely(&holds, on, outside);
+            self.f.begin(on);
+        }
         // A sum below 0 is at least 2^31 here, and so beyond every window.
-        let delta = self.f.resize(&delta, 32, false);
         let lanes = (parts.len() * LANES) as u32;
         let follows = parts.iter().all(|part| part.follows);
         let addresses = match step {
@@ -123,9 +143,19 @@ impl Emitter<'_> {
                 Addresses { first: self.f.element(&all, 0), change: Change::Any(all), follows }
             }
         };
-        let size = self.f.resize(&whole.size, 32, false);
-        let reach = Reach { start: Value::int(I32, 0), size, host: whole.host.clone(), window: None };
+        let reach = Reach { start: Value::int(I32, 0), size, host, window: None };
         (reach, addresses)
+    }
+
+    /// Where the scalars of parts are in their window, if more is known of that.
+    fn known_offset(&mut self, whole: &Reach, parts: &[Part]) -> Option<(Value, OfPointer)> {
+        let behind = parts[0].behind.filter(|behind| (0..=MOST_BEHIND).contains(behind))?;
+        if parts.iter().any(|part| part.behind != Some(behind)) {
+            return None;
+        }
+        let known = self.of_pointer(whole.window?)?;
+        let offset = self.f.binary("add", &known.offset, &Value::int(I32, behind as u64));
+        Some((offset, known))
     }
 
     /// The offsets of all parts, of which there are one or two.

@@ -48,7 +48,7 @@ impl Emitter<'_> {
         self.f.begin(outside);
         self.find(window, &address);
         self.store_operands(index, None);
-        self.execute(index);
+        self.execute_rarely(index);
         let mut values = Vec::new();
         if !message.write {
             let at = self.f.at(&self.file.clone(), message.data);

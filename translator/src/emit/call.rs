@@ -5,16 +5,18 @@ use std::mem::offset_of;
 use gencl_simulator::eu::file::FLAG;
 use gencl_simulator::translated::abi::{Frame, Interpreted};
 
-use super::{CONSTANT, Emitter, FILE};
+use super::{Emitter, FILE};
 use crate::access::Access;
-use crate::ir::{I32, POINTER, Ty, Value};
+use crate::host;
+use crate::ir::{Function, I32, I64, POINTER, Ty, Value};
+use crate::plan::Step;
 
 impl Emitter<'_> {
     /// Has the interpreter execute an instruction.
     pub(super) fn interpret(&mut self, index: usize, reason: &str) {
         self.interpreted.push(Interpreted { instruction: index as u32, reason: reason.to_owned() });
         self.store_operands(index, None);
-        self.execute(index);
+        self.execute(index, Call::Usual);
         self.load_flags();
         if self.plan.in_memory {
             return;
@@ -35,12 +37,21 @@ impl Emitter<'_> {
         }
     }
 
-    /// Copies what an instruction reads, and what it may leave as it is, to the register file; `first` is its first operand, where that is known.
-    pub(super) fn store_operands(&mut self, index: usize, first: Option<&Value>) {
+    /// Copies the flags to the register file.
+    fn store_flags(&mut self) {
         for (k, flags) in self.flags.clone().iter().enumerate() {
             let value = self.f.load(I32, flags, FILE);
             let at = self.f.at(&self.file.clone(), FLAG + 4 * k);
             self.f.store(&value, &at, FILE);
+        }
+    }
+
+    /// Copies what an instruction reads, and what it may leave as it is, to the register file; `first` is its first operand, where that is known.
+    pub(super) fn store_operands(&mut self, index: usize, first: Option<&Value>) {
+        let op = &self.plan.ops[index];
+        // A message that is not predicated neither reads nor writes flags.
+        if op.predicate.is_some() || !matches!(self.plan.steps[index], Step::Message(_)) {
+            self.store_flags();
         }
         if self.plan.in_memory {
             return;
@@ -76,24 +87,104 @@ impl Emitter<'_> {
     }
 
     /// Calls the interpreter for an instruction whose operands are in the register file.
-    pub(super) fn execute(&mut self, index: usize) {
-        let function = self.constant(POINTER, offset_of!(Frame, execute));
-        let place = self.active.clone();
-        let active = self.dword(&place);
-        let arguments =
-            format!("{}, {}, i32 {index}, {}", self.frame.typed(), self.thread.typed(), active.typed());
-        let failed = self.f.value(I32, &format!("call i32 {}({arguments}) #2", function.name()));
-        let right = self.f.compare("icmp eq", &failed, &Value::int(I32, 0));
+    fn execute(&mut self, index: usize, call: Call) {
+        let active = self.active.clone();
+        let active = self.dword(&active);
+        let arguments = [self.thread.clone(), Value::int(I32, index as u64), active];
+        let failed = self.call(&EXECUTE, call, &arguments);
+        let right = self.f.compare("icmp eq", &failed, &Value::int(failed.ty, 0));
         let on = self.f.label();
         self.f.branch_likely(&right, on, self.fault);
         self.f.begin(on);
     }
 
+    /// Calls the interpreter for a message that is rarely its own.
+    pub(super) fn execute_rarely(&mut self, index: usize) {
+        self.execute(index, Call::Rare);
+    }
+
     /// Has the simulator look for the buffer of an address.
     pub(super) fn find(&mut self, window: u32, address: &Value) {
-        let at = self.f.at(&self.frame.clone(), offset_of!(Frame, find));
-        let function = self.f.load(POINTER, &at, CONSTANT);
-        let arguments = format!("{}, i32 {window}, {}", self.frame.typed(), address.typed());
-        self.f.value(I32, &format!("call i32 {}({arguments}) #2", function.name()));
+        self.call(&FIND, Call::Rare, &[Value::int(I32, window.into()), address.clone()]);
+    }
+
+    fn call(&mut self, callback: &Callback, call: Call, arguments: &[Value]) -> Value {
+        match call {
+            Call::Usual => {
+                let function = self.constant(POINTER, callback.place);
+                self.call_with(function.name(), I32, arguments, "#2")
+            }
+            Call::Rare => {
+                let wide: Vec<Value> =
+                    arguments.iter().map(|value| self.f.resize(value, 64, false)).collect();
+                self.call_with(&format!("@{}", callback.name), I64, &wide, "#3")
+            }
+        }
+    }
+
+    fn call_with(&mut self, function: &str, result: Ty, arguments: &[Value], attributes: &str) -> Value {
+        let arguments: String = arguments.iter().map(|value| format!(", {}", value.typed())).collect();
+        let text =
+            format!("call {} {function}({}{arguments}) {attributes}", result.text(), self.frame.typed());
+        self.f.value(result, &text)
+    }
+
+    /// Writes the functions that rare calls go through: they keep all registers for their callers.
+    ///
+    /// All of their arguments have 64 bits, and so have results: LLVM 19 takes the rest of a register of which 32 bits are an argument for one that is kept,
+    /// and does not keep it.
+    pub(super) fn rare_calls(&mut self) -> String {
+        let (attributes, before) = host::keeping_registers();
+        let mut written: String = match before {
+            "" => String::new(),
+            before => format!("\ndeclare void {before}\n"),
+        };
+        for Callback { name, place, arguments } in [&EXECUTE, &FIND] {
+            self.f = Function::default();
+            let entry = self.f.label();
+            self.f.begin(entry);
+            let own = |number: usize| Value::named(I64, &format!("%argument{number}"));
+            let types: String =
+                (0..arguments.len()).map(|number| format!(", {}", own(number).typed())).collect();
+            let arguments: Vec<Value> = arguments
+                .iter()
+                .enumerate()
+                .map(|(number, bits)| self.f.resize(&own(number), *bits, false))
+                .collect();
+            let function = self.constant(POINTER, *place);
+            if !before.is_empty() {
+                self.f.line(&format!("call void {before}"));
+            }
+            let result = self.call_with(function.name(), I32, &arguments, "#2");
+            let result = self.f.resize(&result, 64, false);
+            self.f.ret(&result);
+            let header =
+                format!("\ndefine internal i64 @{name}(ptr %frame{types}) cold nounwind {attributes}");
+            written += &std::mem::take(&mut self.f).finish(&header, entry, "");
+        }
+        written
     }
 }
+
+/// How likely a call is.
+#[derive(Clone, Copy)]
+enum Call {
+    /// Each time.
+    Usual,
+    /// Where nothing is as it mostly is: all registers stay what they are, so that nothing else has to be in memory for the sake of the call.
+    Rare,
+}
+
+/// A function of the simulator that code calls.
+struct Callback {
+    name: &'static str,
+    /// Where the frame has its address.
+    place: usize,
+    /// Bits of arguments behind the frame.
+    arguments: &'static [u32],
+}
+
+const EXECUTE: Callback =
+    Callback { name: "execute", place: offset_of!(Frame, execute), arguments: &[32, 32, 32] };
+
+const FIND: Callback = Callback { name: "find", place: offset_of!(Frame, find), arguments: &[32, 64] };

@@ -161,7 +161,7 @@ impl Emitter<'_> {
     }
 
     /// Where a byte of the payload is in memory.
-    fn payload_source(&mut self, byte: usize) -> Value {
+    pub(super) fn payload_source(&mut self, byte: usize) -> Value {
         if byte < REGISTER {
             let headers = self.constant(POINTER, offset_of!(Frame, headers));
             let step = self.constant(I64, offset_of!(Frame, header_step));
@@ -194,6 +194,13 @@ impl Emitter<'_> {
         let before = if variant.indirect_data { 0 } else { variant.cross_thread as usize };
         let offset = (byte - REGISTER).checked_sub(before)?;
         (offset < variant.per_thread.len() * HALF).then_some(offset)
+    }
+
+    /// Is a byte of the payload a constant of all threads?
+    pub(super) fn is_cross_thread(&self, byte: usize) -> bool {
+        let variant = self.plan.variant;
+        let before = if variant.indirect_data { variant.per_thread.len() * HALF } else { 0 };
+        byte.checked_sub(REGISTER + before).is_some_and(|offset| offset < variant.cross_thread as usize)
     }
 
     /// Whole half registers with a pattern are made of their first word.

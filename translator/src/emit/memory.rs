@@ -127,6 +127,7 @@ impl Emitter<'_> {
             None => {
                 let window = self.next_window();
                 self.shared_windows.insert(base, window);
+                self.know(window, base);
                 window
             }
         }
@@ -244,6 +245,9 @@ impl Emitter<'_> {
         {
             all |= self.strided(access, known as usize);
         }
+        if certain == Some(-(step as i64)) && message.components.len() == 1 && message.is_whole() {
+            self.backwards(access);
+        }
         if certain.is_none() || !all {
             self.scattered(access);
         }
@@ -282,9 +286,10 @@ impl Emitter<'_> {
             let address = self.first_enabled(index, &addresses);
             let address = self.f.resize(&address, 64, false);
             self.find(window, &address);
+            self.look_again(window);
         }
         self.store_operands(index, Some(&addresses));
-        self.execute(index);
+        self.execute_rarely(index);
         let lanes = addresses.ty.lanes;
         let values = if message.write {
             Vec::new()

@@ -12,6 +12,7 @@ mod call;
 mod entry;
 mod exact;
 mod float;
+mod known;
 mod lane_reads;
 mod mask;
 mod math;
@@ -56,6 +57,7 @@ const METADATA: &str = r#"
 attributes #0 = { nounwind "prefer-vector-width"="512" "min-legal-vector-width"="512" }
 attributes #1 = { alwaysinline nounwind "prefer-vector-width"="512" "min-legal-vector-width"="512" }
 attributes #2 = { cold nounwind }
+attributes #3 = { cold nounwind "no_caller_saved_registers" }
 
 !1 = !{!"branch_weights", i32 1000, i32 1}
 !2 = !{!11, !11, i64 0}
@@ -69,26 +71,6 @@ attributes #2 = { cold nounwind }
 !13 = !{!"registers", !10, i64 0}
 !14 = !{!"shared local memory", !10, i64 0}
 "#;
-
-/// The function around the one of a thread, for kernels that never wait.
-const ALL_THREADS: &str = "
-group:
-  %count.at = getelementptr i8, ptr %frame, i64 {threads}
-  %count = load i32, ptr %count.at, align 4, !tbaa !2, !invariant.load !5
-  br label %next
-next:
-  %thread = phi i32 [ 0, %group ], [ %after, %more ]
-  %ended = call i32 @thread(ptr %frame, i32 %thread, i32 0)
-  %fault = icmp ne i32 %ended, 0
-  br i1 %fault, label %end, label %more
-more:
-  %after = add nuw i32 %thread, 1
-  %last = icmp eq i32 %after, %count
-  br i1 %last, label %end, label %next
-end:
-  %result = phi i32 [ %ended, %next ], [ 0, %more ]
-  ret i32 %result
-";
 
 /// Targets at which channels may wait; more have no place in the register file while the thread waits itself.
 const MAX_TARGETS: usize = 36;
@@ -130,6 +112,10 @@ pub struct Emitter<'a> {
     windows: u32,
     /// Of messages whose addresses are sums with a scalar.
     shared_windows: BTreeMap<Base, u32>,
+    /// Of which more is known.
+    known: BTreeMap<u32, known::KnownWindow>,
+    /// Where that is kept.
+    known_place: Value,
     /// That of the scratch memory.
     scratch_window: Option<u32>,
     interpreted: Vec<Interpreted>,
@@ -190,6 +176,8 @@ pub fn emit(plan: &Plan<'_>, flow: &Flow) -> Result<Written, Refused> {
         fault,
         windows: 0,
         shared_windows: BTreeMap::new(),
+        known: BTreeMap::new(),
+        known_place: Value::named(POINTER, "%known"),
         scratch_window: None,
         interpreted: Vec::new(),
     };
@@ -213,21 +201,18 @@ pub fn emit(plan: &Plan<'_>, flow: &Flow) -> Result<Written, Refused> {
 }
 
 impl Emitter<'_> {
-    fn finish(self, entry: Label) -> Written {
+    fn finish(mut self, entry: Label) -> Written {
         let waits = self.plan.waits();
-        let arguments = "(ptr noalias nonnull %frame, i32 %thread, i32 %resume)";
-        let header = if waits {
-            format!("define i32 @{THREAD}{arguments} #0")
-        } else {
-            format!("define internal i32 @thread{arguments} #1")
-        };
+        let arguments = "ptr noalias nonnull %frame, i32 %thread, i32 %resume";
+        let header = format!("define internal i32 @thread({arguments}, ptr noalias nonnull %known) #1");
         let blocks = self.f.blocks();
-        let mut ir = self.f.finish(&header, entry, METADATA);
-        if !waits {
-            let threads = offset_of!(Frame, threads).to_string();
-            let body = ALL_THREADS.replace("{threads}", &threads);
-            ir.push_str(&format!("\ndefine i32 @{GROUP}(ptr noalias nonnull %frame) #0 {{{body}}}\n"));
-        }
+        let mut ir = std::mem::take(&mut self.f).finish(&header, entry, METADATA);
+        let header = match waits {
+            true => format!("define i32 @{THREAD}({arguments}) #0"),
+            false => format!("define i32 @{GROUP}(ptr noalias nonnull %frame) #0"),
+        };
+        ir.push_str(&self.around(&header));
+        ir.push_str(&self.rare_calls());
         let translation =
             Translation { object: Vec::new(), windows: self.windows, waits, interpreted: self.interpreted };
         Written { ir, blocks, translation }

@@ -162,7 +162,7 @@ impl Emitter<'_> {
         self.f.begin(wrong);
         // The interpreter has the text of the fault.
         self.store_operands(index, None);
-        self.execute(index);
+        self.execute_rarely(index);
         let fault = self.fault;
         self.f.jump(fault);
         self.f.begin(right);
@@ -400,7 +400,7 @@ impl Emitter<'_> {
         self.f.branch_likely(&holds, inside, outside);
         self.f.begin(outside);
         self.store_operands(index, None);
-        self.execute(index);
+        self.execute_rarely(index);
         self.load_flags();
         self.f.jump(done);
         self.f.begin(inside);

@@ -2,6 +2,7 @@
 
 use super::Emitter;
 use super::memory::{LOCAL_OFFSET_BITS, LaneAccess, how};
+use crate::host;
 use crate::ir::{I32, Label, Ty, Value};
 use crate::message::{Lanes, Memory};
 use crate::split::LINE;
@@ -160,7 +161,6 @@ impl Emitter<'_> {
         let count = message.components.len() as u32;
         let one = Ty::int(message.size as u32 * 8, lanes);
         let all = Ty { lanes: lanes * count, ..one };
-        let alignment = message.alignment.min(message.size);
         let how = how(message);
         if mask.is_none() && self.transposed_at_once(message, lanes).is_some() {
             return self.lane_by_lane(message, at, lanes, message.components.len() * message.size, data);
@@ -168,11 +168,7 @@ impl Emitter<'_> {
         if message.write {
             let value = self.interleaved(data);
             match mask {
-                Some(mask) => {
-                    let suffix = format!(".{}.p0", all.mangled());
-                    let align = Value::int(I32, alignment as u64);
-                    self.f.intrinsic_line("masked.store", &suffix, &[&value, at, &align, mask]);
-                }
+                Some(mask) => self.store_masked(message, at, &value, mask),
                 None => self.f.store(&value, at, &how),
             }
             return Vec::new();
@@ -180,6 +176,7 @@ impl Emitter<'_> {
         let value = match mask {
             Some(mask) => {
                 let suffix = format!(".{}.p0", all.mangled());
+                let alignment = message.alignment.min(message.size);
                 let (align, none) = (Value::int(I32, alignment as u64), Value::int(all, 0));
                 self.f.intrinsic("masked.load", &suffix, all, &[at, &align, mask, &none])
             }
@@ -238,7 +235,11 @@ impl Emitter<'_> {
         }
         if count == 1 {
             if step > message.size {
-                self.spread(access, step);
+                if message.write {
+                    self.spread_out(access, step);
+                } else {
+                    self.spread(access, step);
+                }
             }
             return false;
         }
@@ -265,12 +266,31 @@ impl Emitter<'_> {
         disabled == Disabled::LeftOut || access.mask.is_none()
     }
 
+    /// All lanes as one access, if each is right in front of the one before it.
+    pub(super) fn backwards(&mut self, access: &mut LaneAccess<'_>) {
+        let (message, lanes) = (access.message, access.addresses.lanes());
+        let row = lanes as usize * message.size;
+        let (lead, lowest) = (message.components[0].0, (row - message.size) as u64);
+        let order: Vec<u32> = (0..lanes).rev().collect();
+        let forwards = access.addresses.reversed(self, lowest, message.size);
+        let addresses = std::mem::replace(&mut access.addresses, forwards);
+        let disabled = if message.write { Disabled::None } else { Disabled::LeftOut };
+        let (at, elsewhere) = self.begin_row(access, message.size, lead + row, disabled);
+        let at = self.f.at(&at, lead);
+        let data: Vec<Value> = access.data.iter().map(|data| self.f.shuffle(data, None, &order)).collect();
+        let values = self.access_all(message, &at, lanes, None, &data);
+        let values = values.iter().map(|value| self.f.shuffle(value, None, &order)).collect();
+        access.ways.add(self, values);
+        self.f.begin(elsewhere);
+        access.addresses = addresses;
+    }
+
     /// Reads what is `step` bytes apart with all that lies between, if that is not much: hosts gather slowly, bytes and words not at all. At the end of a
     /// buffer, where there is nothing between the last lane's and the end, lanes are gathered all the same.
     fn spread(&mut self, access: &mut LaneAccess<'_>, step: usize) {
         let (message, lanes) = (access.message, access.addresses.lanes());
         let (size, bytes) = (message.size, lanes as usize * step);
-        if message.write || !step.is_multiple_of(size) || bytes > MOST_SPREAD {
+        if !step.is_multiple_of(size) || bytes > MOST_SPREAD {
             return;
         }
         let lead = message.components[0].0;
@@ -290,6 +310,33 @@ impl Emitter<'_> {
         let value = self.f.resize(&own, message.slot as u32 * 8, false);
         access.ways.add(self, vec![value]);
         self.f.begin(elsewhere);
+    }
+
+    /// Writes what is `step` bytes apart by a mask that leaves out what lies between, if that is not much and the host's vectors have masks: there a line
+    /// is one access, where scattering has one for each lane.
+    fn spread_out(&mut self, access: &mut LaneAccess<'_>, step: usize) {
+        let (message, lanes) = (access.message, access.addresses.lanes());
+        let (size, bytes) = (message.size, lanes as usize * step);
+        if size < 4 || !step.is_multiple_of(size) || bytes > MOST_SPREAD || !host::vectors().masked {
+            return;
+        }
+        let (lead, count) = (message.components[0].0, (step / size) as u32);
+        let last = bytes - step + message.span();
+        let (at, elsewhere) = self.begin_row(access, step, last, Disabled::None);
+        let at = self.f.at(&at, lead);
+        let order: Vec<u32> = (0..lanes * count).map(|n| n / count).collect();
+        let all = self.f.shuffle(&access.data[0], None, &order);
+        let own = Value::ints(Ty::int(1, lanes * count), |n| u64::from(n.is_multiple_of(count)));
+        self.store_masked(message, &at, &all, &own);
+        access.ways.add(self, Vec::new());
+        self.f.begin(elsewhere);
+    }
+
+    /// Writes the elements for which a mask holds.
+    fn store_masked(&mut self, message: &Lanes, at: &Value, all: &Value, mask: &Value) {
+        let alignment = Value::int(I32, message.alignment.min(message.size) as u64);
+        let suffix = format!(".{}.p0", all.ty.mangled());
+        self.f.intrinsic_line("masked.store", &suffix, &[all, at, &alignment, mask]);
     }
 
     /// Reads or writes the components of each lane at once, where lanes are `step` bytes apart.

@@ -41,7 +41,15 @@ pub fn rows(random: &mut Random, width: u8, constants: &mut [u8]) -> Vec<Instruc
         // Most accesses have to be aligned.
         let steps: &[u64] = if random.chance(16) { &[2, 3] } else { &[4, 4, 8, 12, 16, 16, 32, 64, 0] };
         let step = Place::Number(random.pick(steps), Type::UW);
-        body.extend(all(Opcode::Mul, Place::Row(register, Type::UD), &[LANES, step]));
+        let own = Place::Row(register, Type::UD);
+        let mut from = LANES;
+        if random.chance(5) {
+            // From the last lane on.
+            body.extend(all(Opcode::Xor, own, &[LANES, Place::Number(0xffff_ffff, Type::UD)]));
+            body.extend(all(Opcode::Add, own, &[own, Place::Number(lanes.into(), Type::UD)]));
+            from = own;
+        }
+        body.extend(all(Opcode::Mul, own, &[from, step]));
     }
     let inverse = random.chance(2);
     if let Some(before) = before {
