@@ -318,14 +318,16 @@ fn accumulators_of_dwords_are_host_code() {
     assert!(left.iter().all(|left| left.reason.ends_with(": the accumulator")), "{left:?}");
 }
 
+/// An A64 untyped atomic operation on dwords of eight lanes: addresses in g8, operands from g10 on.
+fn atomic(to: Option<u8>, length: u32, operation: u32) -> Instruction {
+    let bits = length << 25 | operation << 8 | 0x12 << 14 | 0xff;
+    let answer = if to.is_some() { 1 << 20 | 1 << 13 } else { 0 };
+    message(SharedFunction::DataCache1, 8, to, 8, bits | answer)
+}
+
 #[test]
 fn atomic_operations_are_the_hosts() {
-    // A64 untyped atomic operations on dwords: an addition without answer, and `cmpxchg` with one.
-    let atomic = |to: Option<u8>, length: u32, operation: u32| {
-        let bits = length << 25 | operation << 8 | 0x12 << 14 | 0xff;
-        let answer = if to.is_some() { 1 << 20 | 1 << 13 } else { 0 };
-        message(SharedFunction::DataCache1, 8, to, 8, bits | answer)
-    };
+    // An addition without answer, and `cmpxchg` with one.
     let [copy, shift] = offsets();
     let data = |to| instruction(Opcode::Mov, 8, (to, Type::UD), &[grf(3, 0, ROW, Type::UD)]);
     let ir = |i| {
@@ -338,6 +340,37 @@ fn atomic_operations_are_the_hosts() {
     assert!(sum.contains("llvm.vector.reduce.add.v8i32") && sum.contains("atomicrmw add"), "{sum}");
     let exchange = ir(atomic(Some(12), 4, 14));
     assert!(exchange.contains("cmpxchg ptr") && !exchange.contains("llvm.vector.reduce"), "{exchange}");
+}
+
+#[test]
+fn an_exchange_with_what_was_there_does_not_wait() {
+    let copy = |to, from: u8| instruction(Opcode::Mov, 8, (to, Type::UD), &[grf(from, 0, ROW, Type::UD)]);
+    let constant =
+        |to| instruction(Opcode::Mov, 8, (to, Type::UD), &[Operand::Immediate { bits: 1, ty: Type::UD }]);
+    let more = |to, from: u8| {
+        let one = Operand::Immediate { bits: 1, ty: Type::UD };
+        instruction(Opcode::Add, 8, (to, Type::UD), &[grf(from, 0, ROW, Type::UD), one])
+    };
+    let exchange = atomic(Some(12), 4, 14);
+    let mut differs =
+        instruction(Opcode::Cmp, 8, (14, Type::UD), &[grf(12, 0, ROW, Type::UD), grf(10, 0, ROW, Type::UD)]);
+    differs.condition = Some(Condition::NotEqual);
+    let refused = |rounds: &[Instruction]| {
+        let mut body = offsets().to_vec();
+        body.extend([addresses(8), read(12, 8)]);
+        body.extend(rounds);
+        let mut back = Instruction::new(Opcode::While, 8);
+        back.predicate = Some(Predicate { control: PredicateControl::Normal, inverse: false });
+        back.extra = Extra::Branch(Branch { jip: -16 * rounds.len() as i32, ..Branch::default() });
+        body.push(back);
+        refusal(&request(&body, Pattern::Consecutive))
+    };
+    assert_eq!(refused(&[copy(10, 12), more(11, 10), exchange, differs]), "");
+    // Until there is a number, which somebody else has to write.
+    let waits = "may wait for another thread";
+    assert!(refused(&[constant(10), more(11, 12), exchange, differs]).contains(waits));
+    assert!(refused(&[copy(10, 12), constant(10), more(11, 12), exchange, differs]).contains(waits));
+    assert!(refused(&[more(10, 12), atomic(Some(12), 3, 7), differs]).contains(waits));
 }
 
 #[test]
