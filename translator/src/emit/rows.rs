@@ -64,6 +64,8 @@ impl Emitter<'_> {
             self.f.branch(&holds, here, elsewhere);
         }
         self.f.begin(here);
+        // Windows have less than 2^32 bytes.
+        let offset = self.f.resize(&offset, 64, false);
         (self.f.offset(&reach.host, &offset), elsewhere)
     }
 
