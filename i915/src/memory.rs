@@ -46,7 +46,7 @@ impl HostMemory {
         Self { address: mapping.as_mut_ptr(), length: mapping.len(), mapping: Some(Arc::new(mapping)) }
     }
 
-    /// Memory of zeros, whole pages. What is never touched takes none. Huge pages, where it has room for some and the system has them.
+    /// Memory of zeros, whole pages. Those that are never touched take none. They are huge where there is room for some, and the system has them.
     ///
     /// # Errors
     /// The system has no such range of addresses.

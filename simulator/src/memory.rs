@@ -86,7 +86,7 @@ enum Backing {
     User,
 }
 
-// SAFETY: the pointer is to memory that stays mapped as long as the object lives (`File`: by its own
+// SAFETY: the pointer is to memory that stays mapped as long as the object lives (`File`, `Private`: by its own
 // mapping; `User`: by the contract of `userptr`), and all accesses go through atomics or raw copies.
 unsafe impl Send for Object {}
 // SAFETY: as above.

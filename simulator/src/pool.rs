@@ -153,8 +153,10 @@ where
                 size = (count / 2).max(1);
             }
             let left = common.total.saturating_sub(common.next.load(Ordering::Relaxed));
-            let is_much =
-                || took.as_nanos() * u128::from(left) >= WORTH_WAKING.as_nanos() * u128::from(count);
+            // The first chunk finds code and windows missing.
+            let is_much = || {
+                first > 0 && took.as_nanos() * u128::from(left) >= WORTH_WAKING.as_nanos() * u128::from(count)
+            };
             if until.is_some_and(|time| now >= time || is_much()) {
                 return true;
             }

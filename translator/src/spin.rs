@@ -1,34 +1,42 @@
 //! Loops in which a thread may wait for another one of its work-group, which has not begun yet. The interpreter has threads take turns;
 //! translated code runs a thread until it ends or comes to a barrier, and would wait for ever.
+//!
+//! A loop that reads a number, and exchanges it for another as long as it is still there, waits for nobody: it goes on only because others have come on.
+//! So floats are added, for instance.
 
-use gencl_simulator::eu::file::grf_mask;
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use gencl_simulator::eu::file::{FLAG, grf_mask};
 use gencl_simulator::eu::message::{AtomicOperation, Kind};
 use gencl_simulator::eu::op::{Action, Op};
+use gencl_simulator::eu::operand::Target;
 
 use crate::Refused;
 use crate::flow::Flow;
 use crate::message::Message;
+use crate::native::Native;
 use crate::plan::{Plan, Step};
 
 /// Refuses kernels with loops that may wait so: those without barrier that ask for the result of an atomic operation, or order
-/// their accesses; but not for exchanges with what was found there before, which fail only when another thread has come on.
+/// their accesses.
 ///
 /// # Errors
 /// The instruction.
 pub fn check(plan: &Plan<'_>, flow: &Flow) -> Result<(), Refused> {
+    let harmless: BTreeSet<usize> = (0..flow.blocks.len())
+        .filter(|block| flow.blocks[*block].thread.contains(block))
+        .flat_map(|block| exchanges(plan, flow.blocks[block].start..flow.blocks[block].end))
+        .collect();
     for (last, block) in flow.blocks.iter().enumerate() {
         for header in block.thread.iter().filter(|next| **next <= last) {
             let instructions = flow.blocks[*header].start..block.end;
             if plan.steps[instructions.clone()].iter().any(|step| matches!(step, Step::Wait)) {
                 continue;
             }
-            let exchanges = exchanges(plan, flow, *header, last);
-            let waits = |index: &usize| match asks_others(&plan.ops[*index]) {
-                Some(Asks::Result) => !exchanges.contains(index),
-                Some(Asks::Order) => exchanges.is_empty(),
-                None => false,
-            };
-            if let Some(index) = instructions.into_iter().find(waits) {
+            let asks = |index: &usize| asks_others(&plan.ops[*index]) && !harmless.contains(index);
+            let found = instructions.into_iter().find(asks);
+            if let Some(index) = found.or_else(|| decision(plan, flow, *header, last, &harmless)) {
                 let text =
                     format!("the loop around {:#x} may wait for another thread", plan.ops[index].offset);
                 return Err(Refused(text));
@@ -38,68 +46,134 @@ pub fn check(plan: &Plan<'_>, flow: &Flow) -> Result<(), Refused> {
     Ok(())
 }
 
-/// How threads hear of each other.
-enum Asks {
-    /// The result of an atomic operation.
-    Result,
-    /// The order of accesses.
-    Order,
-}
-
-fn asks_others(op: &Op) -> Option<Asks> {
-    let Action::Message(message) = &op.action else { return None };
+/// Is it how threads hear of each other?
+fn asks_others(op: &Op) -> bool {
+    let Action::Message(message) = &op.action else { return false };
     match &message.kind {
-        Some(Kind::Atomic(atomic)) => atomic.returns.then_some(Asks::Result),
-        Some(Kind::Fence) => Some(Asks::Order),
-        _ => None,
+        Some(Kind::Atomic(atomic)) => atomic.returns,
+        Some(Kind::Fence) => true,
+        _ => false,
     }
 }
 
-/// The instructions of a loop, from its first block to its last, that write what they find to be what it was before (`CMPWR`): the number that they compare
-/// with is made of what the loop itself has read.
-fn exchanges(plan: &Plan<'_>, flow: &Flow, first: usize, last: usize) -> Vec<usize> {
-    // The registers that are made of what was read, at the beginning of each block.
+/// Of a loop that is one block, the instructions that ask others, if all of them exchange what the loop has found at that place, and nothing but whether it was
+/// still there decides whether the loop goes on. Fences may be among them.
+fn exchanges(plan: &Plan<'_>, block: Range<usize>) -> Vec<usize> {
+    let asking = || block.clone().filter(|index| asks_others(&plan.ops[*index]));
+    let exchanged: Vec<Exchange> = asking().filter_map(|index| Exchange::of(plan, index)).collect();
+    let others = asking().filter(|index| exchanged.iter().all(|exchange| exchange.index != *index));
+    let only_fences = others
+        .map(|index| &plan.ops[index].action)
+        .all(|action| matches!(action, Action::Message(m) if matches!(m.kind, Some(Kind::Fence))));
+    if exchanged.is_empty() || !only_fences {
+        return Vec::new();
+    }
+    // What is compared, and may be.
+    let mut compared: Vec<(usize, u128)> =
+        block.clone().filter(|index| decides(plan, *index)).map(|index| (index, 0)).collect();
+    for exchange in &exchanged {
+        // In the second round, registers have what the first has left.
+        let mut found = 0;
+        let mut fits = false;
+        for index in block.clone().chain(block.clone()) {
+            if index == exchange.index {
+                fits = exchange.expected & !found == 0;
+            }
+            if let Some((_, known)) = compared.iter_mut().find(|(decision, _)| *decision == index) {
+                *known |= found;
+            }
+            found = exchange.after(plan, index, found);
+        }
+        let moves = block.clone().any(|index| plan.ops[index].writes & exchange.addresses != 0);
+        if !fits || moves {
+            return Vec::new();
+        }
+    }
+    let answers = compared.iter().all(|(index, known)| plan.ops[*index].reads & !known == 0);
+    let flags = block.clone().all(|index| !writes_flags(&plan.ops[index]));
+    if answers && flags { asking().collect() } else { Vec::new() }
+}
+
+/// An instruction that writes where it finds a number that was expected (`CMPWR`).
+struct Exchange {
+    index: usize,
+    /// The registers of its addresses.
+    addresses: u128,
+    /// Those of the numbers.
+    expected: u128,
+}
+
+impl Exchange {
+    fn of(plan: &Plan<'_>, index: usize) -> Option<Exchange> {
+        let Step::Message(Message::Atomic(atomic)) = &plan.steps[index] else { return None };
+        if atomic.operation != AtomicOperation::CompareWrite {
+            return None;
+        }
+        let [addresses, expected] = [0, 1].map(|number| registers_of(plan, index, number));
+        Some(Exchange { index, addresses: addresses?, expected: expected? })
+    }
+
+    /// The registers that have what was found at the place, after an instruction.
+    fn after(&self, plan: &Plan<'_>, index: usize, found: u128) -> u128 {
+        let op = &plan.ops[index];
+        let reads = matches!(&plan.steps[index], Step::Message(Message::Lanes(lanes)) if !lanes.write);
+        let here = || registers_of(plan, index, 0).is_some_and(|own| self.addresses & !own == 0);
+        let copies = op.copies_by.is_some() && op.reads & !found == 0;
+        if index == self.index || reads && here() || copies { found | op.writes } else { found & !op.writes }
+    }
+}
+
+/// The registers of a message's operand.
+fn registers_of(plan: &Plan<'_>, index: usize, number: usize) -> Option<u128> {
+    let (start, end) = plan.effects[index].uses.get(number)?.as_ref()?.extent();
+    Some(grf_mask(start, end))
+}
+
+/// Does it compare?
+fn decides(plan: &Plan<'_>, index: usize) -> bool {
+    let chooses = matches!(plan.steps[index], Step::Native(Native::Extreme { .. }));
+    plan.ops[index].condition.is_some() && !chooses
+}
+
+/// Does it write flags as a register?
+fn writes_flags(op: &Op) -> bool {
+    matches!(op.dst.target, Target::Direct { offset, .. } if (FLAG..FLAG + 8).contains(&offset))
+}
+
+/// What a loop, from its first block to its last, decides by the answers of exchanges that are harmless themselves.
+fn decision(
+    plan: &Plan<'_>,
+    flow: &Flow,
+    first: usize,
+    last: usize,
+    harmless: &BTreeSet<usize>,
+) -> Option<usize> {
+    let after = |index: usize, told: u128| {
+        let op = &plan.ops[index];
+        let made = harmless.contains(&index) || op.reads & told != 0;
+        if made { told | op.writes } else { told & !op.writes }
+    };
+    let own = |block: usize| flow.blocks[block].start..flow.blocks[block].end;
+    // The registers that are made of answers, at the beginning of each block.
     let mut entries = vec![0u128; last + 1];
     let mut open: Vec<usize> = (first..=last).rev().collect();
     while let Some(block) = open.pop() {
-        let mut read = entries[block];
-        for op in &plan.ops[flow.blocks[block].start..flow.blocks[block].end] {
-            read = after(op, read);
-        }
+        let told = own(block).fold(entries[block], |told, index| after(index, told));
         for next in flow.blocks[block].thread.iter().filter(|next| (first..=last).contains(*next)) {
-            if read & !entries[*next] != 0 {
-                entries[*next] |= read;
+            if told & !entries[*next] != 0 {
+                entries[*next] |= told;
                 open.push(*next);
             }
         }
     }
-    let mut found = Vec::new();
-    for block in first..=last {
-        let mut read = entries[block];
-        for index in flow.blocks[block].start..flow.blocks[block].end {
-            if expected(plan, index).is_some_and(|registers| registers & read == registers) {
-                found.push(index);
+    for block in (first..=last).filter(|block| !own(*block).any(|index| harmless.contains(&index))) {
+        let mut told = entries[block];
+        for index in own(block) {
+            if (decides(plan, index) || writes_flags(&plan.ops[index])) && plan.ops[index].reads & told != 0 {
+                return Some(index);
             }
-            read = after(&plan.ops[index], read);
+            told = after(index, told);
         }
     }
-    found
-}
-
-/// The registers that are made of what was read, after an instruction.
-fn after(op: &Op, read: u128) -> u128 {
-    let made = matches!(op.action, Action::Message(_)) || op.reads & read != 0;
-    if made { read | op.writes } else { read & !op.writes }
-}
-
-/// The registers with which an exchange compares.
-fn expected(plan: &Plan<'_>, index: usize) -> Option<u128> {
-    let Step::Message(message @ Message::Atomic(atomic)) = &plan.steps[index] else { return None };
-    if atomic.operation != AtomicOperation::CompareWrite {
-        return None;
-    }
-    // Behind the addresses.
-    let effects = message.effects(&plan.ops[index]);
-    let (start, end) = effects.uses.get(1)?.as_ref()?.extent();
-    Some(grf_mask(start, end))
+    None
 }

@@ -10,7 +10,8 @@ use crate::flow::{Block, Flow};
 /// Proves that all registers that are read have been written, on every way there; `payload` are those that the thread begins with.
 ///
 /// What a channel has come past has been executed by its thread, whether for that channel or not. So where channels are enabled the ways of channels are
-/// proof as well as those of the thread, which may pass code that nobody was there for. An instruction that is executed for no channel reads nothing.
+/// proof as well as those of the thread, which may pass code that nobody was there for. An instruction that is executed for no channel reads nothing, but
+/// for the message that ends the thread.
 ///
 /// # Errors
 /// The instruction of which this is not known.
@@ -21,7 +22,8 @@ pub fn check(ops: &[Op], flow: &Flow, payload: u128) -> Result<(), Refused> {
     for (number, block) in flow.blocks.iter().enumerate() {
         let (mut by_thread, mut by_channels) = (of_thread[number], of_channels[number]);
         for op in &ops[block.start..block.end] {
-            let alone = op.no_mask && vacant.contains(number);
+            let ends = matches!(&op.action, Action::Message(message) if message.end_of_thread);
+            let alone = (op.no_mask || ends) && vacant.contains(number);
             let written = if alone { by_thread } else { by_thread | by_channels };
             let missing = op.reads & !written;
             if missing != 0 && op.copies_by.is_none() && !matches!(op.action, Action::Branch(_)) {

@@ -357,7 +357,7 @@ fn an_exchange_with_what_was_there_does_not_wait() {
     differs.condition = Some(Condition::NotEqual);
     let refused = |rounds: &[Instruction]| {
         let mut body = offsets().to_vec();
-        body.extend([addresses(8), read(12, 8)]);
+        body.extend([addresses(8), read(12, 8), addresses(6)]);
         body.extend(rounds);
         let mut back = Instruction::new(Opcode::While, 8);
         back.predicate = Some(Predicate { control: PredicateControl::Normal, inverse: false });
@@ -365,7 +365,19 @@ fn an_exchange_with_what_was_there_does_not_wait() {
         body.push(back);
         refusal(&request(&body, Pattern::Consecutive))
     };
-    assert_eq!(refused(&[copy(10, 12), more(11, 10), exchange, differs]), "");
+    let sum = [copy(10, 12), more(11, 10), exchange, differs];
+    assert_eq!(refused(&sum), "");
+    // With what is read each time, at the same place or at another.
+    let mut again = differs;
+    again.sources[1] = grf(16, 0, ROW, Type::UD);
+    assert_eq!(refused(&[read(16, 8), copy(10, 16), more(11, 16), exchange, again]), "");
+    let elsewhere = [read(16, 6), copy(10, 16), more(11, 16), exchange, again];
+    assert!(refused(&elsewhere).contains("may wait"));
+    // Also as long as the number is not what it should be.
+    let mut less =
+        instruction(Opcode::Cmp, 8, (14, Type::UD), &[grf(12, 0, ROW, Type::UD), grf(3, 0, ROW, Type::UD)]);
+    less.condition = Some(Condition::Less);
+    assert!(refused(&[&sum[..], &[less]].concat()).contains("may wait"));
     // Until there is a number, which somebody else has to write.
     let waits = "may wait for another thread";
     assert!(refused(&[constant(10), more(11, 12), exchange, differs]).contains(waits));

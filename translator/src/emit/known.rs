@@ -16,7 +16,7 @@ const SIZE: usize = 16;
 
 /// Where the offset of the pointer in its window is, of 32 bits.
 const OFFSET: usize = 0;
-/// Where the window's size is, of 32 bits: 0 when the pointer is not inside.
+/// Where the window's size is, of 32 bits: 0 when the pointer is so far away that offsets of 32 bits would not tell.
 const LIMIT: usize = 4;
 /// Where its place in the host's memory is.
 const HOST: usize = 8;
@@ -38,7 +38,7 @@ pub(super) struct KnownWindow {
 pub(super) struct OfPointer {
     /// The pointer's offset in the window.
     pub(super) offset: Value,
-    /// Bytes of the window, if the pointer is inside.
+    /// Bytes of the window, or 0.
     pub(super) limit: Value,
     /// Where it is.
     pub(super) host: Value,

@@ -11,7 +11,7 @@ use crate::split::LINE;
 /// themselves only when the accesses are many and close together.
 const PREFETCHED: usize = 2048;
 
-/// Most bytes that are read for lanes that are not side by side.
+/// Most bytes that are read, or looked at to be written, for lanes that are not side by side.
 const MOST_SPREAD: usize = 256;
 
 /// What channels that are not enabled mean for an access of all lanes.
@@ -64,7 +64,7 @@ impl Emitter<'_> {
             self.f.branch(&holds, here, elsewhere);
         }
         self.f.begin(here);
-        // Windows have less than 2^32 bytes.
+        // Windows have 2^31 bytes at most.
         let offset = self.f.resize(&offset, 64, false);
         (self.f.offset(&reach.host, &offset), elsewhere)
     }
