@@ -7,7 +7,7 @@
 
 use inkwell::builder::{Builder, BuilderError};
 use inkwell::module::Module;
-use inkwell::types::{AnyTypeEnum, IntType, VectorType};
+use inkwell::types::{AnyType, AnyTypeEnum, IntType, VectorType};
 use inkwell::values::{BasicValue, BasicValueEnum, InstructionOpcode, InstructionValue, IntValue};
 
 /// Does so everywhere in a module.
@@ -22,6 +22,33 @@ pub fn hide(module: &Module<'_>) -> Result<(), BuilderError> {
                     hidden.replace(instruction, number)?;
                 }
             }
+        }
+    }
+    hide_parts(module)
+}
+
+/// Parts of the numbers of comparisons: LLVM 19 takes the low half of a set of 32 lanes, in a mask register, for one whose upper bits are zero, and drops the `and`.
+fn hide_parts(module: &Module<'_>) -> Result<(), BuilderError> {
+    let context = module.get_context();
+    let number = context.i32_type();
+    let set = AnyTypeEnum::VectorType(context.bool_type().vec_type(number.get_bit_width()));
+    let builder = context.create_builder();
+    let of_type = number.fn_type(&[number.into()], false);
+    let nothing =
+        context.create_inline_asm(of_type, String::new(), "=r,0".to_owned(), false, false, None, false);
+    for block in module.get_functions().flat_map(|function| function.get_basic_blocks()) {
+        let parts = block.get_instructions().filter(|i| i.get_opcode() == InstructionOpcode::And);
+        for part in parts.collect::<Vec<_>>() {
+            let all = operand(part, 0).filter(|all| {
+                let cast =
+                    all.as_instruction_value().filter(|i| i.get_opcode() == InstructionOpcode::BitCast);
+                let from = cast.and_then(|cast| operand(cast, 0));
+                from.is_some_and(|from| from.get_type().as_any_type_enum() == set)
+            });
+            let Some(all) = all else { continue };
+            builder.position_before(&part);
+            let call = builder.build_indirect_call(of_type, nothing, &[all.into()], "")?;
+            part.set_operand(0, call.try_as_basic_value().unwrap_basic());
         }
     }
     Ok(())
@@ -90,7 +117,7 @@ fn number_of(set: BasicValueEnum<'_>) -> Option<IntValue<'_>> {
 
 #[cfg(test)]
 mod tests {
-    use crate::host::{Effort, compile};
+    use crate::host::{Effort, compile, optimised};
     use std::sync::mpsc;
     use std::time::Duration;
 
@@ -117,6 +144,20 @@ mod tests {
                ret void
              }}"
         )
+    }
+
+    #[test]
+    fn parts_of_comparisons_are_hidden() {
+        let module = "define void @f(ptr %p) {
+            %a = load <32 x float>, ptr %p
+            %c = fcmp olt <32 x float> %a, splat (float 1.0)
+            %all = bitcast <32 x i1> %c to i32
+            %low = and i32 %all, 65535
+            store i32 %low, ptr %p
+            ret void
+        }";
+        let text = optimised(module).unwrap();
+        assert!(text.contains("call i32 asm") && text.contains(", 65535"), "{text}");
     }
 
     #[test]
