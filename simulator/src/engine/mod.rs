@@ -18,9 +18,10 @@ use crate::running::Running;
 use crate::settings::Settings;
 use crate::statistics::{Collector, Counted};
 use crate::sync::Mutex;
+use crate::translated::Work;
 
 use kernels::Kernels;
-use participant::{Job, Participant, Sum};
+use participant::{Common, Job, Participant, Sum};
 use translator::Translator;
 use workers::Workers;
 
@@ -29,8 +30,7 @@ pub struct Engine {
     device: &'static Device,
     pool: Pool,
     kernels: Kernels,
-    workers: Arc<Workers>,
-    translator: Option<Translator>,
+    common: Arc<Common>,
     statistics: Option<Arc<Collector>>,
 }
 
@@ -41,8 +41,10 @@ impl Engine {
             device,
             pool: Pool::new(settings.workers),
             kernels: Kernels::new(device, settings.strict),
-            workers: Workers::new(device, 2 * settings.workers),
-            translator: Translator::new(device, settings),
+            common: Arc::new(Common {
+                workers: Workers::new(device, 2 * settings.workers),
+                translator: Translator::new(device, settings),
+            }),
             statistics: settings.statistics.clone(),
         }
     }
@@ -67,24 +69,28 @@ impl Executor for Engine {
         running: &Arc<Running>,
     ) -> Result<GroupStatistics, Fault> {
         let known = self.kernels.get(launch.kernel, memory)?;
-        let translation = self.translator.as_ref().and_then(|translator| {
-            Some((translator.clone(), translator.choose(&known, &launch, memory, running)?))
-        });
+        let translator = self.common.translator.as_ref();
+        let translation =
+            translator.and_then(|translator| translator.choose(&known, &launch, memory, running));
         // Counting is the interpreter's.
         let (counted, translation) =
             if self.statistics.is_some() { (translation, None) } else { (None, translation) };
-        let job = Arc::new(Job {
-            known,
-            launch: Arc::new(launch),
+        let work = Work {
+            kernel: Arc::clone(&known.kernel),
+            launch,
             memory: Arc::clone(memory),
             running: Arc::clone(running),
-            workers: Arc::clone(&self.workers),
+        };
+        let job = Arc::new(Job {
+            common: Arc::clone(&self.common),
+            known,
+            work: Arc::new(work),
             translation,
             recorded: self.statistics.is_some(),
             sum: Mutex::new(Sum::default()),
         });
         // Saturated, a count of groups is more than could ever be executed.
-        let total = job.launch.groups().iter().fold(1u64, |product, n| product.saturating_mul(*n));
+        let total = job.work.launch.groups().iter().fold(1u64, |product, n| product.saturating_mul(*n));
         if total == 1 {
             // Nothing is to be shared with other threads.
             let done = Participant::new(Arc::clone(&job), 0).execute_only();
@@ -96,7 +102,7 @@ impl Executor for Engine {
             let execute = Participant::execute;
             self.pool.run(
                 total,
-                participants(self.device, &job.known.kernel, &job.launch),
+                participants(self.device, &job.known.kernel, &job.work.launch),
                 running,
                 participant,
                 execute,
@@ -104,13 +110,13 @@ impl Executor for Engine {
         }
         let sum = job.sum.lock();
         if let Some(statistics) = &self.statistics {
-            let Job { known, launch, .. } = &*job;
-            let known_translation = self.translator.as_ref().map(|_| match &counted {
-                Some((_, choice)) => choice.outcome(),
+            let Job { known, work, .. } = &*job;
+            let known_translation = translator.map(|_| match &counted {
+                Some(choice) => choice.outcome(),
                 None => Err("no launch of its kind is translated"),
             });
             let kernel = Counted { kernel: &known.kernel, code: &known.code, translation: known_translation };
-            statistics.add(self.device, launch, &kernel, &sum.profile);
+            statistics.add(self.device, &work.launch, &kernel, &sum.profile);
         }
         Ok(sum.groups)
     }

@@ -10,25 +10,34 @@ use crate::dispatch::{GroupStatistics, Launch};
 use crate::eu;
 use crate::eu::profile::{Profile, Recorder};
 use crate::fault::Fault;
-use crate::memory::AddressSpace;
 use crate::pool::Chunk;
-use crate::running::Running;
 use crate::sync::Mutex;
-use crate::translated::{Choice, Runner, Task};
+use crate::translated::{Choice, Runner, Task, Work};
+
+/// What all launches of an engine have in common.
+pub struct Common {
+    pub workers: Workers,
+    pub translator: Option<Translator>,
+}
 
 /// A launch that is being executed.
 pub struct Job {
+    pub common: Arc<Common>,
     pub known: Arc<Known>,
-    pub launch: Arc<Launch>,
-    pub memory: Arc<AddressSpace>,
-    pub running: Arc<Running>,
-    pub workers: Arc<Workers>,
-    /// What gets translations, and those that the launch may use.
-    pub translation: Option<(Translator, Choice)>,
+    pub work: Arc<Work>,
+    /// The translations that the launch may use.
+    pub translation: Option<Choice>,
     /// Count what each instruction is executed for.
     pub recorded: bool,
     /// What all participants have counted.
     pub sum: Mutex<Sum>,
+}
+
+impl Job {
+    /// What gets translations, and those that the launch may use.
+    fn translator(&self) -> Option<(&Translator, &Choice)> {
+        Some((self.common.translator.as_ref()?, self.translation.as_ref()?))
+    }
 }
 
 /// What participants count.
@@ -42,7 +51,7 @@ pub struct Sum {
 pub struct Participant {
     job: Arc<Job>,
     first_slot: u32,
-    tools: Option<Tools>,
+    tools: Option<Box<Tools>>,
     /// The runner has begun the launch.
     translated: bool,
     own: GroupStatistics,
@@ -52,8 +61,9 @@ pub struct Participant {
 impl Participant {
     /// The participant of a number, which are counted from 0.
     pub fn new(job: Arc<Job>, number: usize) -> Participant {
-        let first_slot = job.workers.first_slot(&job.launch, number);
-        let tools = Some(job.workers.take(first_slot));
+        let workers = &job.common.workers;
+        let first_slot = workers.first_slot(&job.work.launch, number);
+        let tools = Some(workers.take(first_slot));
         let recorder = job.recorded.then(|| Recorder::new(&job.known.kernel));
         Participant { job, first_slot, tools, translated: false, own: GroupStatistics::default(), recorder }
     }
@@ -61,7 +71,7 @@ impl Participant {
     /// Executes work-groups.
     pub fn execute(&mut self, chunk: &mut Chunk<'_>) -> Result<(), Fault> {
         let job = Arc::clone(&self.job);
-        let mut next = Groups::at(&job.launch, chunk.first());
+        let mut next = Groups::at(&job.work.launch, chunk.first());
         if self.translate() {
             let Some(tools) = &mut self.tools else { return Ok(()) };
             // Counted at the end: sums in memory would have each work-group wait until what the one before has stored is in the caches.
@@ -80,7 +90,7 @@ impl Participant {
             self.interpret(next.take())?;
             count += 1;
         }
-        if let Some((translator, choice)) = &job.translation {
+        if let Some((translator, choice)) = job.translator() {
             let took = begin.elapsed();
             let left = took.div_f64(f64::from(count.max(1))).saturating_mul(clamped(chunk.left()));
             translator.consider(&job.known, choice, took, left);
@@ -91,14 +101,14 @@ impl Participant {
     /// Executes the only work-group of a launch.
     pub fn execute_only(&mut self) -> Result<(), Fault> {
         let job = Arc::clone(&self.job);
-        let group = job.launch.first_group;
+        let group = job.work.launch.first_group;
         if self.translate() {
             let Some(tools) = &mut self.tools else { return Ok(()) };
             tools.runner.run(group)?;
             self.own += tools.runner.statistics(1);
             return Ok(());
         }
-        match &job.translation {
+        match job.translator() {
             None => self.interpret(group),
             Some((translator, choice)) => {
                 let begin = Instant::now();
@@ -116,31 +126,26 @@ impl Participant {
     }
 
     fn begin_translated(&mut self) -> bool {
-        let Some((_, choice)) = &self.job.translation else { return false };
+        let Some(choice) = &self.job.translation else { return false };
         if !self.job.known.translations.is_allowed() {
             return false;
         }
-        let Some(code) = choice.code().filter(|code| Runner::fits(code, &self.job.launch)) else {
+        let Some(code) = choice.code().filter(|code| Runner::fits(code, &self.job.work.launch)) else {
             return false;
         };
         let Some(tools) = &mut self.tools else { return false };
-        let Job { known, launch, memory, running, .. } = &*self.job;
-        let task = Task {
-            code: Arc::clone(code),
-            kernel: Arc::clone(&known.kernel),
-            launch: Arc::clone(launch),
-            memory: Arc::clone(memory),
-            running: Arc::clone(running),
-        };
+        let task = Task { code: Arc::clone(code), work: Arc::clone(&self.job.work) };
         tools.runner.begin(task, self.first_slot);
         self.translated = true;
         true
     }
 
     fn interpret(&mut self, group: [u32; 3]) -> Result<(), Fault> {
-        let Job { known, launch, memory, running, .. } = &*self.job;
-        let (kernel, cancel) = (&*known.kernel, &running.cancel);
-        let Some(Tools { worker, .. }) = &mut self.tools else { return Ok(()) };
+        let Job { known, work, .. } = &*self.job;
+        let Work { kernel, launch, memory, running } = &**work;
+        let (memory, cancel) = (&**memory, &running.cancel);
+        let Some(tools) = &mut self.tools else { return Ok(()) };
+        let worker = &mut tools.worker;
         self.own += match &mut self.recorder {
             None => eu::run_group(kernel, launch, group, memory, worker, cancel)?,
             Some(recorder) => eu::run_group_with(kernel, launch, group, memory, worker, cancel, recorder)?,
@@ -165,7 +170,7 @@ impl Drop for Participant {
         drop(sum);
         if let Some(mut tools) = self.tools.take() {
             tools.runner.end();
-            self.job.workers.give_back(self.first_slot, tools);
+            self.job.common.workers.give_back(self.first_slot, tools);
         }
     }
 }

@@ -1,7 +1,5 @@
 //! What host threads keep from launch to launch.
 
-use std::sync::Arc;
-
 use crate::device::Device;
 use crate::dispatch::Launch;
 use crate::eu::Worker;
@@ -21,26 +19,29 @@ pub struct Workers {
     device: &'static Device,
     /// So many are kept.
     limit: usize,
-    idle: Mutex<Vec<(u32, Tools)>>,
+    idle: Mutex<Vec<(u32, Box<Tools>)>>,
 }
 
 impl Workers {
     /// None yet; at most `limit` are kept.
-    pub fn new(device: &'static Device, limit: usize) -> Arc<Workers> {
-        Arc::new(Workers { device, limit, idle: Mutex::default() })
+    pub fn new(device: &'static Device, limit: usize) -> Workers {
+        Workers { device, limit, idle: Mutex::default() }
     }
 
     /// Tools for the thread slots from a first one on.
-    pub fn take(&self, first_slot: u32) -> Tools {
+    pub fn take(&self, first_slot: u32) -> Box<Tools> {
         let mut idle = self.idle.lock();
         match idle.iter().position(|(slot, _)| *slot == first_slot) {
             Some(index) => idle.swap_remove(index).1,
-            None => Tools { worker: Worker::new(self.device, first_slot), runner: Runner::new(self.device) },
+            None => Box::new(Tools {
+                worker: Worker::new(self.device, first_slot),
+                runner: Runner::new(self.device),
+            }),
         }
     }
 
     /// Keeps tools for the next launch.
-    pub fn give_back(&self, first_slot: u32, tools: Tools) {
+    pub fn give_back(&self, first_slot: u32, tools: Box<Tools>) {
         let mut idle = self.idle.lock();
         if idle.len() < self.limit {
             idle.push((first_slot, tools));

@@ -3,6 +3,8 @@
 //! Opcodes and lengths: Volume 2a "Command Reference: Instructions" of the manuals (Gen7: Volume 2 Parts 1 and 2); a test
 //! compares them with Mesa's `gen7.xml` to `gen9.xml`.
 
+use gencl_isa::Generation;
+
 use super::command::{Command, Engines, Handler, Length, MI_MASK, RENDER_MASK};
 use super::field::{COLUMNS, Field};
 use super::{layouts, media, mi, pipe_control, registers, state};
@@ -72,7 +74,7 @@ const PAIRS: Length = Length::Repeated { first: 3, each: 2 };
 
 /// All commands that are simulated. Columns: Gen7, Gen7.5, Gen8, Gen9.
 #[rustfmt::skip]
-pub static COMMANDS: &[Command] = &[
+pub const COMMANDS: &[Command] = &[
     mi_one("MI_NOOP", 0x00, layouts::mi_noop::FIELDS, mi::no_effect),
     mi_one("MI_USER_INTERRUPT", 0x02, &[], mi::no_effect),
     mi_one("MI_ARB_CHECK", 0x05, &[], mi::no_effect),
@@ -113,3 +115,23 @@ pub static COMMANDS: &[Command] = &[
     render("3DSTATE_CC_STATE_POINTERS", 0x780e, same(2), layouts::cc_state_pointers::FIELDS, state::cc_state_pointers),
     render("PIPE_CONTROL", 0x7a00, by_generation([5, 5, 6, 6]), layouts::pipe_control::FIELDS, pipe_control::pipe_control),
 ];
+
+/// Opcode bits that all commands have: bits 31:23 of the first dword.
+const KEY_SHIFT: u32 = 23;
+
+/// The first row of [`COMMANDS`] that may be a command's, by its bits 31:23; its length where there is none.
+static FIRST_ROWS: [u8; 1 << (u32::BITS - KEY_SHIFT)] = {
+    let mut first = [COMMANDS.len() as u8; 1 << (u32::BITS - KEY_SHIFT)];
+    let mut row = COMMANDS.len();
+    while row > 0 {
+        row -= 1;
+        first[(COMMANDS[row].opcode >> KEY_SHIFT) as usize] = row as u8;
+    }
+    first
+};
+
+/// The number of the row of the command that begins with `header`.
+pub fn row_of(generation: Generation, header: u32) -> Option<usize> {
+    let first = usize::from(FIRST_ROWS[(header >> KEY_SHIFT) as usize]);
+    Some(first + COMMANDS[first..].iter().position(|row| row.is(generation, header))?)
+}

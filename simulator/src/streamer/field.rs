@@ -117,10 +117,12 @@ impl Packet<'_> {
             let raw = self.dwords.get(dword).copied().unwrap_or(0) >> (first % 32);
             return u64::from(raw & (u32::MAX >> (31 - (last - first))));
         }
-        let raw = (0..3).fold(0u128, |raw, i| {
-            raw | u128::from(self.dwords.get(dword + i).copied().unwrap_or(0)) << (32 * i)
-        });
-        (raw >> (first % 32)) as u64 & (u64::MAX >> (63 - (last - first)))
+        let [low, middle, high] =
+            [0, 1, 2].map(|i| u64::from(self.dwords.get(dword + i).copied().unwrap_or(0)));
+        let shift = first % 32;
+        // Not by 64 bits at once, which is what a shift of 0 asks for.
+        let raw = (low | middle << 32) >> shift | high << 1 << (63 - shift);
+        raw & (u64::MAX >> (63 - (last - first)))
     }
 
     /// As [`Packet::get`] for fields of up to 32 bits.

@@ -122,10 +122,10 @@ pub fn descriptor_load(streamer: &mut Streamer<'_>, packet: Packet<'_>) -> Resul
     })?;
     let mut data = std::mem::take(&mut streamer.read);
     streamer.read_dynamic("MEDIA_INTERFACE_DESCRIPTOR_LOAD", offset, length, &mut data)?;
-    let dword = |bytes: &[u8]| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
-    let descriptor = |bytes: &[u8]| std::array::from_fn(|i| dword(&bytes[4 * i..]));
+    let (dwords, _) = data.as_chunks::<4>();
+    let (descriptors, _) = dwords.as_chunks::<{ DESCRIPTOR_SIZE as usize / 4 }>();
     streamer.state.descriptors.clear();
-    streamer.state.descriptors.extend(data.chunks_exact(DESCRIPTOR_SIZE as usize).map(descriptor));
+    streamer.state.descriptors.extend(descriptors.iter().map(|dwords| dwords.map(u32::from_le_bytes)));
     streamer.read = data;
     Ok(Flow::Next)
 }

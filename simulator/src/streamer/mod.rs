@@ -26,14 +26,14 @@ pub use state::ContextState;
 use std::sync::{Arc, LazyLock};
 
 use command::{Command, Engines, Flow};
-use commands::COMMANDS;
+use commands::{COMMANDS, row_of};
 use field::{COLUMNS, Packet};
 use gencl_i915::Engine;
 use gencl_isa::Generation;
 
 use crate::fault::{Fault, Reason};
 use crate::gpu::Gpu;
-use crate::memory::{Access, AddressSpace, Cursor, canonical};
+use crate::memory::{Access, AddressSpace, Cursor, PageFault, canonical};
 use crate::running::Running;
 
 /// The command streamer during one batch.
@@ -109,7 +109,7 @@ impl<'a> Streamer<'a> {
     fn fetch(&mut self, at: u64, dwords: &mut Vec<u32>) -> Result<usize, Fault> {
         let header = self.fetch_dword(at)?;
         let generation = self.gpu.device.generation;
-        let Some(row) = COMMANDS.iter().position(|row| row.is(generation, header)) else {
+        let Some(row) = row_of(generation, header) else {
             return Err(match names::not_simulated(header) {
                 Some(name) => Fault::unsupported(format!("command {name}")),
                 None => Fault::illegal(format!("unknown command 0x{header:08x}")),
@@ -117,26 +117,24 @@ impl<'a> Streamer<'a> {
         };
         let length = COMMANDS[row].dwords(generation, header)?;
         dwords.clear();
-        dwords.push(header);
-        let (mut at, mut left) = (at.wrapping_add(4), length as usize - 1);
-        while left > 0 {
-            let mut bytes = [0; 128];
-            let part = &mut bytes[..4 * left.min(32)];
-            self.memory.read_for(&mut self.cursor, at, part, Access::Fetch)?;
-            dwords.extend(
-                part.chunks_exact(4)
-                    .map(|dword| u32::from_le_bytes([dword[0], dword[1], dword[2], dword[3]])),
-            );
-            at = at.wrapping_add(part.len() as u64);
-            left -= part.len() / 4;
+        dwords.resize(length as usize, header);
+        match self.memory.range(&mut self.cursor, at, 4 * u64::from(length)) {
+            Some(range) => range.read_dwords(dwords),
+            None => {
+                for (index, dword) in (0..).zip(dwords).skip(1) {
+                    *dword = self.fetch_dword(at.wrapping_add(4 * index))?;
+                }
+            }
         }
         Ok(row)
     }
 
+    #[inline]
     fn fetch_dword(&mut self, address: u64) -> Result<u32, Fault> {
-        let mut bytes = [0; 4];
-        self.memory.read_for(&mut self.cursor, address, &mut bytes, Access::Fetch)?;
-        Ok(u32::from_le_bytes(bytes))
+        match self.memory.read_u32(&mut self.cursor, address) {
+            Ok(dword) => Ok(dword),
+            Err(fault) => Err(PageFault { access: Access::Fetch, ..fault }.into()),
+        }
     }
 
     fn execute(&mut self, row: usize, packet: Packet<'_>) -> Result<Flow, Fault> {

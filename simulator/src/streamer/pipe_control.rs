@@ -49,15 +49,18 @@ const COMPANY: &[Field] =
     &[pc::TARGET_FLUSH, pc::DEPTH_FLUSH, pc::SCOREBOARD_STALL, pc::DEPTH_STALL, pc::POST_SYNC, pc::DC_FLUSH];
 
 impl Need {
-    fn is_met(self, packet: Packet<'_>, threads_active: bool) -> bool {
+    /// Bits of dword 1 of which one must be set, and bits of which none may be.
+    fn bits(self, generation: Generation) -> (u32, u32) {
+        let of = |fields: &[Field]| bits_of(fields, generation, 1);
+        let post_sync = of(&[pc::POST_SYNC]);
         match self {
-            Need::Stall => packet.is_set(pc::CS_STALL),
-            Need::StallBefore => packet.is_set(pc::CS_STALL) || !threads_active,
-            Need::Write => packet.get(pc::POST_SYNC) != 0,
-            Need::WriteImmediate => packet.get(pc::POST_SYNC) == 1,
-            Need::Company => COMPANY.iter().any(|field| packet.is_set(*field)),
-            Need::NoFlush => !packet.is_set(pc::TARGET_FLUSH) && !packet.is_set(pc::DEPTH_FLUSH),
-            Need::Never => false,
+            Need::Stall | Need::StallBefore => (of(&[pc::CS_STALL]), 0),
+            Need::Write => (post_sync, 0),
+            // Code 1 of two bits.
+            Need::WriteImmediate => (post_sync, post_sync & post_sync << 1),
+            Need::Company => (of(COMPANY), 0),
+            Need::NoFlush => (u32::MAX, of(&[pc::TARGET_FLUSH, pc::DEPTH_FLUSH])),
+            Need::Never => (0, 0),
         }
     }
 
@@ -120,11 +123,34 @@ const RULES: &[Rule] = &[
     gpgpu(pc::POST_SYNC, FROM_9, Need::StallBefore),
 ];
 
-/// The rules of each generation with the bits of their fields, all of which are in dword 1.
-static RULES_OF: LazyLock<[Vec<(u32, &Rule)>; COLUMNS]> = LazyLock::new(|| {
+/// A rule as bits of dword 1, where all its fields are.
+struct Bits {
+    rule: &'static Rule,
+    field: u32,
+    any: u32,
+    none: u32,
+}
+
+impl Bits {
+    fn new(rule: &'static Rule, generation: Generation) -> Bits {
+        let (any, none) = rule.needs.bits(generation);
+        Bits { rule, field: rule.field.mask(generation, 1), any, none }
+    }
+
+    /// Is the rule kept by a command of this pipeline?
+    fn is_kept(&self, dword: u32, gpgpu: bool, threads_active: bool) -> bool {
+        dword & self.field == 0
+            || dword & self.any != 0 && dword & self.none == 0
+            || self.rule.gpgpu && !gpgpu
+            || matches!(self.rule.needs, Need::StallBefore) && !threads_active
+    }
+}
+
+/// The rules of each generation.
+static RULES_OF: LazyLock<[Vec<Bits>; COLUMNS]> = LazyLock::new(|| {
     Generation::ALL.map(|generation| {
         let rules = RULES.iter().filter(|rule| rule.generations.has(generation));
-        rules.map(|rule| (rule.field.mask(generation, 1), rule)).collect()
+        rules.map(|rule| Bits::new(rule, generation)).collect()
     })
 });
 
@@ -156,13 +182,11 @@ pub fn pipe_control(streamer: &mut Streamer<'_>, packet: Packet<'_>) -> Result<F
     count(streamer, packet)?;
     let gpgpu = streamer.state.pipeline == Pipeline::Gpgpu;
     let rules = if streamer.gpu.settings.strict { &RULES_OF[packet.generation.column()][..] } else { &[] };
-    for (_, rule) in rules.iter().filter(|(mask, _)| packet.dwords[1] & mask != 0) {
-        let applies = gpgpu || !rule.gpgpu;
-        let broken = applies && !rule.needs.is_met(packet, streamer.state.threads_active);
-        streamer.rule(!broken, || {
-            let pipeline = if rule.gpgpu { " in GPGPU mode" } else { "" };
-            format!("PIPE_CONTROL: {} {}{pipeline}", rule.field.name, rule.needs.text())
-        })?;
+    let is_kept = |bits: &&Bits| bits.is_kept(packet.dwords[1], gpgpu, streamer.state.threads_active);
+    if let Some(Bits { rule, .. }) = rules.iter().find(|bits| !is_kept(bits)) {
+        let pipeline = if rule.gpgpu { " in GPGPU mode" } else { "" };
+        let text = format!("PIPE_CONTROL: {} {}{pipeline}", rule.field.name, rule.needs.text());
+        return Err(Fault::illegal(text));
     }
     if packet.is_set(pc::LRI_POST_SYNC) {
         return Err(Fault::unsupported("PIPE_CONTROL with LRI Post Sync Operation"));

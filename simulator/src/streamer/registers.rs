@@ -181,8 +181,9 @@ impl Registers {
         find(offset).map_or(0, |(_, index)| self.values[index])
     }
 
+    /// Two registers of a row.
     fn get64(&self, offset: u32) -> u64 {
-        u64::from(self.get(offset)) | u64::from(self.get(offset + 4)) << 32
+        find(offset).map_or(0, |(_, low)| u64::from(self.values[low]) | u64::from(self.values[low + 1]) << 32)
     }
 
     fn set(&mut self, offset: u32, value: u32) {
@@ -192,8 +193,9 @@ impl Registers {
     }
 
     fn set64(&mut self, offset: u32, value: u64) {
-        self.set(offset, value as u32);
-        self.set(offset + 4, (value >> 32) as u32);
+        if let Some((_, low)) = find(offset) {
+            (self.values[low], self.values[low + 1]) = (value as u32, (value >> 32) as u32);
+        }
     }
 
     /// The result of the last MI_PREDICATE: do predicated commands execute?

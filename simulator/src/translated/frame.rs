@@ -15,19 +15,24 @@ use crate::fault::Fault;
 use crate::memory::{AddressSpace, Cursor, PAGE_SIZE};
 use crate::running::Running;
 
-/// A launch that is executed by translated code.
-#[derive(Clone)]
-pub struct Task {
-    /// Made for such launches of the kernel.
-    pub code: Arc<Code>,
+/// A launch and what it takes to execute it.
+pub struct Work {
     /// The kernel.
     pub kernel: Arc<Kernel>,
     /// The launch.
-    pub launch: Arc<Launch>,
+    pub launch: Launch,
     /// GPU memory.
     pub memory: Arc<AddressSpace>,
     /// The batch.
     pub running: Arc<Running>,
+}
+
+/// A launch that is executed by translated code.
+pub struct Task {
+    /// Made for such launches of the kernel.
+    pub code: Arc<Code>,
+    /// The launch.
+    pub work: Arc<Work>,
 }
 
 /// A frame and what its callbacks need: they get the frame's address, which is the owner's.
@@ -50,7 +55,7 @@ impl Owner {
     /// messages of a kernel use few buffers, and one that uses another looks for its own.
     fn find(&mut self, window: u32, address: u64) -> Result<bool, Fault> {
         let task = self.task.as_ref().ok_or_else(idle)?;
-        let Some((start, size, host)) = task.memory.buffer(address) else { return Ok(false) };
+        let Some((start, size, host)) = task.work.memory.buffer(address) else { return Ok(false) };
         let (skip, size) = part(size, address - start);
         // SAFETY: the part begins within the buffer.
         let host = unsafe { host.add(skip as usize) };
@@ -63,7 +68,7 @@ impl Owner {
     /// Interprets one instruction.
     fn execute(&mut self, number: u32, instruction: u32, active: u32) -> Result<(), Fault> {
         let Owner { frame, task, device, threads, cursors, .. } = self;
-        let task = task.as_ref().ok_or_else(idle)?;
+        let work = &*task.as_ref().ok_or_else(idle)?.work;
         let index = if threads.len() == 1 { 0 } else { number as usize };
         let thread = &mut threads[index];
         if thread.number != number {
@@ -72,7 +77,7 @@ impl Owner {
         }
         thread.number = number;
         thread.active = active;
-        thread.dispatch_mask = task.launch.dispatch_mask(number);
+        thread.dispatch_mask = work.launch.dispatch_mask(number);
         thread.parked = 0;
         thread.ip = instruction as usize;
         // What is read was written: that was proven before.
@@ -81,11 +86,11 @@ impl Owner {
         thread.float = FloatMode::of_control(dword(&thread.file, CONTROL));
         // SAFETY: the frame's local memory is so many bytes of the runner's own, and translated code does not run now.
         let local = unsafe { slice::from_raw_parts_mut(frame.local, frame.local_size as usize) };
-        let (launch, memory) = (&*task.launch, &*task.memory);
-        let cancel = &task.running.cancel;
-        let mut context = Context::new(&task.kernel, launch, memory, local, cursors, device, cancel);
+        let cancel = &work.running.cancel;
+        let mut context =
+            Context::new(&work.kernel, &work.launch, &work.memory, local, cursors, device, cancel);
         context.barrier.arrived = frame.arrived;
-        let result = eu::run_one(&task.kernel, &mut context, thread, frame.group);
+        let result = eu::run_one(&work.kernel, &mut context, thread, frame.group);
         frame.arrived = context.barrier.arrived;
         result
     }

@@ -11,5 +11,5 @@ pub mod source;
 mod translations;
 mod variant;
 
-pub use runner::{Runner, Task};
+pub use runner::{Runner, Task, Work};
 pub use translations::{Choice, Translations};

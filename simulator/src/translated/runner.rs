@@ -3,8 +3,8 @@
 use std::ptr;
 
 use super::abi::{FAULT, Frame, Window};
-pub use super::frame::Task;
 use super::frame::{Owner, execute, find};
+pub use super::frame::{Task, Work};
 use super::loader::{Code, Entry, Thread as ThreadEntry};
 use crate::device::Device;
 use crate::dispatch::{GRF_SIZE, GroupStatistics, HardwareThread, Launch};
@@ -79,7 +79,7 @@ impl Runner {
 
     /// The launch whose work-groups are executed from now on; the threads run in the slots from `first_slot` on.
     pub fn begin(&mut self, task: Task, first_slot: u32) {
-        let launch = &*task.launch;
+        let Work { kernel, launch, running, .. } = &*task.work;
         let (count, slots) = (launch.threads_per_group(), slots(&task.code, launch));
         let number = |slot| HardwareThread::number(self.owner.device, slot);
         self.headers.clear();
@@ -91,7 +91,7 @@ impl Runner {
         owner.windows.clear();
         let none = Window { start: 0, size: 0, host: ptr::null_mut() };
         owner.windows.resize(task.code.windows as usize, none);
-        owner.cursors.resize(task.kernel.ops().len(), Cursor::default());
+        owner.cursors.resize(kernel.ops().len(), Cursor::default());
         owner.threads.resize_with(slots as usize, Thread::default);
         for (thread, slot) in owner.threads.iter_mut().zip(first_slot..) {
             thread.slot = slot;
@@ -111,7 +111,7 @@ impl Runner {
             general: launch.bases.general,
             windows: owner.windows.as_mut_ptr(),
             files: self.files.as_ptr(),
-            cancel: task.running.cancel.address(),
+            cancel: running.cancel.address(),
             ..owner.frame
         };
         owner.task = Some(task);
@@ -197,7 +197,7 @@ impl Runner {
     #[cold]
     fn failed(&mut self, group: [u32; 3]) -> Fault {
         let Owner { task, fault, .. } = &mut *self.owner;
-        let cancelled = task.as_ref().is_some_and(|task| task.running.cancel.is_set());
+        let cancelled = task.as_ref().is_some_and(|task| task.work.running.cancel.is_set());
         let mut fault = fault.take().unwrap_or_else(|| {
             if cancelled {
                 Fault::new(Reason::Cancelled)
@@ -215,8 +215,8 @@ impl Runner {
         let fault = eu::never_opens(left, self.owner.frame.threads, group);
         let thread = (0..).zip(&self.resume).find(|(_, resume)| **resume != ENDED);
         match (thread, &self.owner.task) {
-            (Some((thread, number)), Some(task)) => match wait(&task.kernel, *number) {
-                Some(instruction) => eu::at(&task.kernel, fault, thread, instruction),
+            (Some((thread, number)), Some(task)) => match wait(&task.work.kernel, *number) {
+                Some(instruction) => eu::at(&task.work.kernel, fault, thread, instruction),
                 None => fault,
             },
             _ => fault,
