@@ -18,19 +18,31 @@ pub fn no_bytes() -> Bytes {
 /// For each write of each instruction: does what its elements held before matter afterwards, in channels that it does not write?
 pub type Merging = Vec<Vec<bool>>;
 
+/// What is read later, each at the beginning of every block.
+pub struct Liveness {
+    /// Bytes that an enabled channel reads as its own.
+    pub own: Vec<Bytes>,
+    /// Bytes that a thread reads for no channel in particular.
+    pub foreign: Vec<Bytes>,
+    /// Bytes that a thread reads for channels that own them, parked ones too.
+    pub held: Vec<Bytes>,
+    /// Which writes keep what disabled channels hold.
+    pub merging: Merging,
+    /// Which of them do so for reads that belong to no channel.
+    pub keeping: Merging,
+}
+
 /// Which writes have a channel for which they are not executed, so that they do not end what was there for all.
-fn is_masked(plan: &Plan<'_>, flow: &Flow, block: usize, index: usize) -> bool {
+pub fn is_masked(plan: &Plan<'_>, flow: &Flow, block: usize, index: usize) -> bool {
     !(plan.ops[index].no_mask || plan.variant.full && flow.blocks[block].parked.is_clear())
 }
 
 /// What an instruction does to a set that is followed backwards.
 struct Effect<'a> {
     /// Bytes are added for these reads.
-    uses: &'a dyn Fn(usize, &Access) -> bool,
+    uses: &'a dyn Fn(&Access) -> bool,
     /// Bytes are removed for these writes: block, instruction, number.
     kills: &'a dyn Fn(usize, usize, usize) -> bool,
-    /// Bytes are added for these writes.
-    keeps: &'a dyn Fn(usize, usize) -> bool,
 }
 
 impl Effect<'_> {
@@ -41,15 +53,8 @@ impl Effect<'_> {
                 definition.access.bytes().for_each(|byte| live.set(byte, false));
             }
         }
-        for (number, definition) in effects.definitions.iter().enumerate() {
-            if (self.keeps)(index, number) {
-                live.extend(definition.access.bytes());
-            }
-        }
-        for access in effects.uses.iter().flatten() {
-            if (self.uses)(index, access) {
-                live.extend(access.bytes());
-            }
+        for access in effects.uses.iter().flatten().filter(|access| (self.uses)(access)) {
+            live.extend(access.bytes());
         }
     }
 
@@ -87,69 +92,43 @@ impl Effect<'_> {
     }
 }
 
-/// Which writes merge. `shared` are writes of which another analysis knows that channels do not keep to themselves.
-pub fn merging(plan: &Plan<'_>, flow: &Flow, shared: &dyn Fn(usize, usize) -> bool) -> Merging {
-    let partial = |index: usize, number: usize| plan.effects[index].definitions[number].partial;
-    let never = |_: usize, _: usize| false;
-    let own = Effect {
-        uses: &|_, access| access.owner.is_some(),
-        kills: &|_, index, number| !partial(index, number),
-        keeps: &never,
-    };
-    let foreign = Effect {
-        uses: &|_, access| access.owner.is_none(),
-        kills: &|block, index, number| !partial(index, number) && !is_masked(plan, flow, block, index),
-        keeps: &never,
-    };
-    let own = own.solve(plan, flow, true);
-    let foreign_entries = foreign.solve(plan, flow, false);
-    let mut merging: Merging =
-        plan.effects.iter().map(|e| e.definitions.iter().map(|d| d.partial).collect()).collect();
-    for (number, block) in flow.blocks.iter().enumerate() {
-        // What parked channels still need of their own.
-        let mut needed = no_bytes();
-        block.parked.ones().for_each(|target| needed.union_with(&own[flow.targets[target]]));
-        let mut live = no_bytes();
-        block.thread.iter().for_each(|next| live.union_with(&foreign_entries[*next]));
-        for index in (block.start..block.end).rev() {
-            if is_masked(plan, flow, number, index) {
+impl Liveness {
+    /// Follows all reads. `shared` are writes of which another analysis knows that channels do not keep to themselves.
+    pub fn new(plan: &Plan<'_>, flow: &Flow, shared: &dyn Fn(usize, usize) -> bool) -> Liveness {
+        let partial = |index: usize, number: usize| plan.effects[index].definitions[number].partial;
+        let (is_own, is_foreign) =
+            (|access: &Access| access.owner.is_some(), |access: &Access| access.owner.is_none());
+        let own = Effect {
+            uses: &is_own,
+            kills: &|_, index, number| !partial(index, number) && !shared(index, number),
+        };
+        let of_foreign = Effect {
+            uses: &is_foreign,
+            kills: &|block, index, number| !partial(index, number) && !is_masked(plan, flow, block, index),
+        };
+        let own = own.solve(plan, flow, true);
+        let foreign = of_foreign.solve(plan, flow, false);
+        let mut merging: Merging =
+            plan.effects.iter().map(|e| e.definitions.iter().map(|d| d.partial).collect()).collect();
+        let mut keeping: Merging = plan.effects.iter().map(|e| vec![false; e.definitions.len()]).collect();
+        for (number, block) in flow.blocks.iter().enumerate() {
+            // What parked channels still need of their own.
+            let mut needed = no_bytes();
+            block.parked.ones().for_each(|target| needed.union_with(&own[flow.targets[target]]));
+            let mut live = no_bytes();
+            block.thread.iter().for_each(|next| live.union_with(&foreign[*next]));
+            for index in (block.start..block.end).rev() {
+                let masked = is_masked(plan, flow, number, index);
                 for (k, definition) in plan.effects[index].definitions.iter().enumerate() {
-                    merging[index][k] |= shared(index, k)
-                        || definition.access.bytes().any(|byte| needed.contains(byte) || live.contains(byte));
+                    let any = |set: &Bytes| definition.access.bytes().any(|byte| set.contains(byte));
+                    keeping[index][k] = (masked || definition.partial) && any(&live);
+                    merging[index][k] |= masked && (shared(index, k) || keeping[index][k] || any(&needed));
                 }
+                of_foreign.apply(plan, number, index, &mut live);
             }
-            foreign.apply(plan, number, index, &mut live);
         }
+        let held = Effect { uses: &is_own, kills: &|_, index, number| !merging[index][number] };
+        let held = held.solve(plan, flow, false);
+        Liveness { own, foreign, held, merging, keeping }
     }
-    merging
-}
-
-/// What a thread may read later, block by block, once it is known which writes merge.
-pub fn of_threads(plan: &Plan<'_>, flow: &Flow, merging: &Merging) -> Vec<Bytes> {
-    thread_effect(merging, |effect| effect.solve(plan, flow, false))
-}
-
-/// What is live behind each instruction of a block, from the last to the first.
-pub fn behind_each(
-    plan: &Plan<'_>,
-    flow: &Flow,
-    merging: &Merging,
-    entries: &[Bytes],
-    block: usize,
-    mut visit: impl FnMut(usize, &Bytes),
-) {
-    let mut live = no_bytes();
-    flow.blocks[block].thread.iter().for_each(|next| live.union_with(&entries[*next]));
-    for index in (flow.blocks[block].start..flow.blocks[block].end).rev() {
-        visit(index, &live);
-        thread_effect(merging, |effect| effect.apply(plan, block, index, &mut live));
-    }
-}
-
-fn thread_effect<R>(merging: &Merging, with: impl FnOnce(Effect<'_>) -> R) -> R {
-    with(Effect {
-        uses: &|_, _| true,
-        kills: &|_, index, number| !merging[index][number],
-        keeps: &|index, number| merging[index][number],
-    })
 }

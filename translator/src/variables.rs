@@ -1,12 +1,14 @@
 //! From registers to variables: what is written here and read there becomes one variable, as wide as what is accessed of it. Registers
 //! that are used for one thing after the other become several.
 
+use std::collections::BTreeMap;
+
 use gencl_simulator::eu::file::GRF_BYTES;
 
 use crate::access::Access;
-use crate::flow::Flow;
-use crate::liveness::{self, Bytes, Merging};
-use crate::plan::Plan;
+use crate::flow::{Block, Flow};
+use crate::liveness::{Bytes, Liveness, Merging, is_masked};
+use crate::plan::{Plan, Step};
 
 /// A variable: bytes of the general registers for as long as they are one thing.
 #[derive(Clone, Debug)]
@@ -42,22 +44,23 @@ impl Variables {
         let mut shared: Vec<Vec<bool>> =
             plan.effects.iter().map(|e| vec![false; e.definitions.len()]).collect();
         for _ in 0..ROUNDS {
-            let merging = liveness::merging(plan, flow, &|index, number| shared[index][number]);
-            let variables = Variables::with_merging(plan, flow, merging);
+            let variables = Variables::with_shared(plan, flow, &shared);
             if !variables.find_shared(plan, &mut shared) {
                 return variables;
             }
         }
         shared.iter_mut().flatten().for_each(|flag| *flag = true);
-        let merging = liveness::merging(plan, flow, &|_, _| true);
-        Variables::with_merging(plan, flow, merging)
+        Variables::with_shared(plan, flow, &shared)
     }
 
-    fn with_merging(plan: &Plan<'_>, flow: &Flow, merging: Merging) -> Variables {
-        let live = liveness::of_threads(plan, flow, &merging);
-        let mut naming = Naming::new(plan, flow, merging, &live);
+    fn with_shared(plan: &Plan<'_>, flow: &Flow, shared: &[Vec<bool>]) -> Variables {
+        let liveness = Liveness::new(plan, flow, &|index, number| shared[index][number]);
+        let mut naming = Naming::new(plan, flow, shared, &liveness);
         naming.name_all();
-        naming.finish()
+        let live = naming.live();
+        naming.unite_where_threads_wait(&live);
+        naming.unite_overwritten();
+        naming.finish(live, liveness.merging.clone())
     }
 
     /// Marks writes of variables of which some byte belongs to different channels at different places. Were there new ones?
@@ -98,36 +101,63 @@ impl Variables {
     }
 }
 
-/// Gives bytes numbers that say which write they are from; numbers that meet are united.
-struct Naming<'a> {
-    plan: &'a Plan<'a>,
-    flow: &'a Flow,
-    merging: Merging,
-    live: &'a [Bytes],
-    /// Of each number, one that it is united with, or itself.
-    parents: Vec<u32>,
-    /// The numbers at the beginning of each block, for the bytes that are live there.
-    entries: Vec<Option<Vec<u32>>>,
-    uses: Vec<Vec<Option<u32>>>,
-    definitions: Vec<Vec<u32>>,
+/// How what is written comes to where it is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// What a channel has written, or all have, to its own reads, the way that the channel goes.
+    Channel,
+    /// To reads that belong to no channel, the way that the thread goes.
+    Thread,
+    /// What was written for all channels while some were parked, to their reads, the way that the thread goes.
+    Parked,
 }
 
 /// No write yet.
 const NOTHING: u32 = u32::MAX;
 
+/// Gives bytes numbers that say which write they are from; numbers that meet are united.
+struct Naming<'a> {
+    plan: &'a Plan<'a>,
+    flow: &'a Flow,
+    shared: &'a [Vec<bool>],
+    liveness: &'a Liveness,
+    /// Of each number, one that it is united with, or itself.
+    parents: Vec<u32>,
+    /// The numbers at the beginning of each block, for the bytes that are live there in a way, in the order of the ways.
+    entries: [Vec<Option<Vec<u32>>>; 3],
+    uses: Vec<Vec<Option<u32>>>,
+    definitions: Vec<Vec<u32>>,
+}
+
 impl<'a> Naming<'a> {
-    fn new(plan: &'a Plan<'a>, flow: &'a Flow, merging: Merging, live: &'a [Bytes]) -> Naming<'a> {
-        Naming {
+    fn new(
+        plan: &'a Plan<'a>,
+        flow: &'a Flow,
+        shared: &'a [Vec<bool>],
+        liveness: &'a Liveness,
+    ) -> Naming<'a> {
+        // The bytes that a thread begins with have their own number each.
+        let mut naming = Naming {
             plan,
             flow,
-            merging,
-            live,
-            // The bytes that a thread begins with have their own number each.
+            shared,
+            liveness,
             parents: (0..GRF_BYTES as u32).collect(),
-            entries: vec![None; flow.blocks.len()],
+            entries: std::array::from_fn(|_| vec![None; flow.blocks.len()]),
             uses: plan.effects.iter().map(|e| vec![None; e.uses.len()]).collect(),
             definitions: plan.effects.iter().map(|e| vec![NOTHING; e.definitions.len()]).collect(),
+        };
+        for index in naming.reached() {
+            for k in 0..naming.definitions[index].len() {
+                naming.definitions[index][k] = naming.fresh();
+            }
         }
+        naming
+    }
+
+    /// The instructions that a thread can reach.
+    fn reached(&self) -> Vec<usize> {
+        self.flow.blocks.iter().flat_map(|block| block.start..block.end).collect()
     }
 
     fn find(&mut self, mut number: u32) -> u32 {
@@ -151,68 +181,214 @@ impl<'a> Naming<'a> {
         number
     }
 
+    /// What is live at the beginnings of blocks, in a way.
+    fn live_in(&self, way: Way) -> &'a [Bytes] {
+        match way {
+            Way::Channel => &self.liveness.own,
+            Way::Thread => &self.liveness.foreign,
+            Way::Parked => &self.liveness.held,
+        }
+    }
+
     fn name_all(&mut self) {
-        let first: Vec<u32> = self.live[0].ones().map(|byte| byte as u32).collect();
-        self.entries[0] = Some(first);
-        let mut open = vec![0];
-        while let Some(block) = open.pop() {
-            let state = self.name_block(block);
-            for next in self.flow.blocks[block].thread.clone() {
-                let arriving: Vec<u32> = self.live[next].ones().map(|byte| state[byte]).collect();
-                match self.entries[next].take() {
-                    None => {
-                        self.entries[next] = Some(arriving);
-                        open.push(next);
-                    }
-                    Some(known) => {
-                        for (a, b) in known.iter().zip(&arriving) {
-                            self.unite(*a, *b);
-                        }
-                        self.entries[next] = Some(known);
-                    }
+        for way in [Way::Channel, Way::Thread, Way::Parked] {
+            self.name(way);
+        }
+        for index in self.reached() {
+            for k in 0..self.uses[index].len() {
+                if self.plan.effects[index].uses[k].is_some() && self.uses[index][k].is_none() {
+                    self.uses[index][k] = Some(self.fresh());
                 }
             }
         }
     }
 
+    /// Names what comes to reads in one way.
+    fn name(&mut self, way: Way) {
+        let live = self.live_in(way);
+        let first = |byte: usize| if way == Way::Parked { NOTHING } else { byte as u32 };
+        let mut entries = vec![None; self.flow.blocks.len()];
+        entries[0] = Some(live[0].ones().map(first).collect::<Vec<u32>>());
+        let mut open = vec![0];
+        while let Some(block) = open.pop() {
+            let entry = entries[block].clone().unwrap_or_default();
+            let state = self.name_block(way, block, &entry);
+            let block = &self.flow.blocks[block];
+            for &next in if way == Way::Channel { &block.channel } else { &block.thread } {
+                let arriving: Vec<u32> = live[next].ones().map(|byte| state[byte]).collect();
+                let Some(known) = &mut entries[next] else {
+                    entries[next] = Some(arriving);
+                    open.push(next);
+                    continue;
+                };
+                let mut is_new = false;
+                for (known, new) in known.iter_mut().zip(arriving) {
+                    match (*known, new) {
+                        (_, NOTHING) => {}
+                        (NOTHING, _) => (*known, is_new) = (new, true),
+                        (a, b) => _ = self.unite(a, b),
+                    }
+                }
+                if is_new {
+                    open.push(next);
+                }
+            }
+        }
+        self.entries[way as usize] = entries;
+    }
+
     /// Names what a block accesses; the numbers at its end, by byte.
-    fn name_block(&mut self, block: usize) -> Vec<u32> {
+    fn name_block(&mut self, way: Way, block: usize, entry: &[u32]) -> Vec<u32> {
         let mut state = vec![NOTHING; GRF_BYTES];
-        for (byte, number) in self.live[block].ones().zip(self.entries[block].iter().flatten()) {
+        for (byte, number) in self.live_in(way)[block].ones().zip(entry) {
             state[byte] = *number;
         }
-        let plan = self.plan;
+        let (plan, liveness) = (self.plan, self.liveness);
+        let has_parked = !self.flow.blocks[block].parked.is_clear();
         for index in self.flow.blocks[block].start..self.flow.blocks[block].end {
             for (k, access) in plan.effects[index].uses.iter().enumerate() {
                 let Some(access) = access else { continue };
-                let number = self.unite_bytes(&state, access, None);
-                self.uses[index][k] = Some(number);
-            }
-            for (k, definition) in plan.effects[index].definitions.iter().enumerate() {
-                let mut number = self.fresh();
-                if self.merging[index][k] {
-                    number = self.unite_bytes(&state, &definition.access, Some(number));
+                if access.owner.is_none() == (way == Way::Thread) {
+                    self.uses[index][k] = self.unite_bytes(&state, access, self.uses[index][k]);
                 }
-                self.definitions[index][k] = number;
             }
             for (k, definition) in plan.effects[index].definitions.iter().enumerate() {
-                definition.access.bytes().for_each(|byte| state[byte] = self.definitions[index][k]);
+                let keeps = match way {
+                    Way::Channel => definition.partial || self.shared[index][k],
+                    Way::Thread => liveness.keeping[index][k],
+                    Way::Parked => false,
+                };
+                if keeps {
+                    self.unite_bytes(&state, &definition.access, Some(self.definitions[index][k]));
+                }
+            }
+            for (k, definition) in plan.effects[index].definitions.iter().enumerate() {
+                let number = match way {
+                    Way::Parked if has_parked && plan.ops[index].no_mask => self.definitions[index][k],
+                    Way::Parked if liveness.merging[index][k] => continue,
+                    Way::Parked => NOTHING,
+                    Way::Channel | Way::Thread => self.definitions[index][k],
+                };
+                definition.access.bytes().for_each(|byte| state[byte] = number);
             }
         }
         state
     }
 
-    fn unite_bytes(&mut self, state: &[u32], access: &Access, with: Option<u32>) -> u32 {
+    fn unite_bytes(&mut self, state: &[u32], access: &Access, with: Option<u32>) -> Option<u32> {
         let mut all = with;
         for byte in access.bytes() {
             if state[byte] != NOTHING {
                 all = Some(all.map_or(state[byte], |number| self.unite(number, state[byte])));
             }
         }
-        all.unwrap_or_else(|| self.fresh())
+        all
     }
 
-    fn finish(mut self) -> Variables {
+    /// The numbers and bytes that an enabled channel still reads as its own where a block begins.
+    fn own_at(&self, block: usize) -> impl Iterator<Item = (u32, usize)> {
+        self.numbers_at(Way::Channel, block)
+    }
+
+    fn numbers_at(&self, way: Way, block: usize) -> impl Iterator<Item = (u32, usize)> {
+        let numbers = self.entries[way as usize][block].iter().flatten().copied();
+        numbers.zip(self.live_in(way)[block].ones()).filter(|(number, _)| *number != NOTHING)
+    }
+
+    /// The numbers and bytes that are live at the beginning of each block, those of parked channels among them.
+    fn live(&self) -> Vec<Vec<(u32, usize)>> {
+        let of_block = |(number, block): (usize, &Block)| {
+            let parked = block.parked.ones().map(|target| self.flow.targets[target]);
+            let ways = [Way::Channel, Way::Thread, Way::Parked].into_iter();
+            let mut all: Vec<(u32, usize)> = ways
+                .flat_map(|way| self.numbers_at(way, number))
+                .chain(parked.flat_map(|target| self.own_at(target)))
+                .collect();
+            all.sort_unstable();
+            all.dedup();
+            all
+        };
+        self.flow.blocks.iter().enumerate().map(of_block).collect()
+    }
+
+    /// While a thread waits there is one place for each byte.
+    fn unite_where_threads_wait(&mut self, live: &[Vec<(u32, usize)>]) {
+        for (index, step) in self.plan.steps.iter().enumerate() {
+            let (Step::Wait, Some(block)) = (step, self.flow.block_at(index + 1)) else { continue };
+            let mut numbers = vec![NOTHING; GRF_BYTES];
+            for (number, byte) in &live[block] {
+                numbers[*byte] = match numbers[*byte] {
+                    NOTHING => *number,
+                    other => self.unite(other, *number),
+                };
+            }
+        }
+    }
+
+    /// Unites what a parked channel still reads with writes to the same bytes as elements of other channels: those overwrite it.
+    fn unite_overwritten(&mut self) {
+        let mut pairs = Vec::new();
+        for (number, block) in self.flow.blocks.iter().enumerate() {
+            let mut needed: Vec<Vec<u32>> = vec![Vec::new(); GRF_BYTES];
+            for target in block.parked.ones().map(|target| self.flow.targets[target]) {
+                self.own_at(target).for_each(|(number, byte)| needed[byte].push(number));
+            }
+            for index in
+                (block.start..block.end).filter(|index| is_masked(self.plan, self.flow, number, *index))
+            {
+                for (k, definition) in self.plan.effects[index].definitions.iter().enumerate() {
+                    for (byte, owner) in definition.access.owned_bytes() {
+                        pairs.extend(
+                            needed[byte].iter().map(|own| (self.definitions[index][k], *own, byte, owner)),
+                        );
+                    }
+                }
+            }
+        }
+        if pairs.is_empty() {
+            return;
+        }
+        loop {
+            let owners = self.owners();
+            let mut changed = false;
+            for (write, own, byte, owner) in &pairs {
+                let roots = [self.find(*write), self.find(*own)];
+                let known = owners.get(&(roots[1], *byte)).copied();
+                if roots[0] != roots[1] && known != Some(owner.map(|owner| owner as u8)) {
+                    self.unite(roots[0], roots[1]);
+                    changed = true;
+                }
+            }
+            if !changed {
+                return;
+            }
+        }
+    }
+
+    /// The channels that own the bytes of each number; none where there are several.
+    fn owners(&mut self) -> BTreeMap<(u32, usize), Option<u8>> {
+        let mut owners = BTreeMap::new();
+        let plan = self.plan;
+        for index in self.reached() {
+            let effects = &plan.effects[index];
+            let uses = effects.uses.iter().zip(self.uses[index].clone());
+            let uses = uses.filter_map(|(access, number)| access.as_ref().zip(number));
+            let definitions = effects.definitions.iter().map(|definition| &definition.access);
+            let accesses: Vec<(&Access, u32)> =
+                uses.chain(definitions.zip(self.definitions[index].clone())).collect();
+            for (access, number) in accesses {
+                let root = self.find(number);
+                for (byte, owner) in access.owned_bytes() {
+                    let Some(owner) = owner else { continue };
+                    let known = owners.entry((root, byte)).or_insert(Some(owner as u8));
+                    *known = known.filter(|known| usize::from(*known) == owner);
+                }
+            }
+        }
+        owners
+    }
+
+    fn finish(mut self, live: Vec<Vec<(u32, usize)>>, merging: Merging) -> Variables {
         let uses_numbers = std::mem::take(&mut self.uses);
         let definition_numbers = std::mem::take(&mut self.definitions);
         let mut table = Table { numbers: vec![usize::MAX; self.parents.len()], all: Vec::new() };
@@ -236,21 +412,21 @@ impl<'a> Naming<'a> {
                 });
             definitions.push(row.collect());
         }
-        for byte in self.live[0].ones() {
+        for byte in self.liveness.own[0].union(&self.liveness.foreign[0]) {
             let index = table.touch(&mut self, byte as u32, (byte, byte + 1));
             table.all[index].initial.push(byte);
         }
-        let mut live = Vec::with_capacity(self.flow.blocks.len());
-        for block in 0..self.flow.blocks.len() {
-            let entry = self.entries[block].take().unwrap_or_default();
-            let bytes: Vec<usize> = self.live[block].ones().collect();
-            let pairs = bytes
-                .iter()
-                .zip(&entry)
-                .map(|(byte, number)| (table.touch(&mut self, *number, (*byte, byte + 1)), *byte));
-            live.push(pairs.collect());
+        let mut of_blocks = Vec::with_capacity(live.len());
+        for numbers in live {
+            let mut pairs: Vec<(usize, usize)> = numbers
+                .into_iter()
+                .map(|(number, byte)| (table.touch(&mut self, number, (byte, byte + 1)), byte))
+                .collect();
+            pairs.sort_unstable();
+            pairs.dedup();
+            of_blocks.push(pairs);
         }
-        Variables { all: table.all, uses, definitions, merging: self.merging, live }
+        Variables { all: table.all, uses, definitions, merging, live: of_blocks }
     }
 }
 

@@ -9,6 +9,7 @@ use super::{CONSTANT, Emitter, FILE};
 use crate::affine::Affine;
 use crate::ir::{I32, I64, Label, POINTER, Ty, Value};
 use crate::plan::Step;
+use crate::split::LANES;
 use crate::variables::Variable;
 
 /// Bytes of a register.
@@ -59,6 +60,7 @@ impl Emitter<'_> {
             .collect();
         let reachable: Vec<usize> =
             waits.into_iter().filter(|wait| self.flow.block_at(wait + 1).is_some()).collect();
+        self.begin_variables();
         if !reachable.is_empty() {
             let fresh = self.f.label();
             let resume: Vec<Label> = reachable.iter().map(|_| self.f.label()).collect();
@@ -74,6 +76,24 @@ impl Emitter<'_> {
         self.begin_thread();
         self.f.jump(self.labels[0]);
         entry
+    }
+
+    /// Makes all variables 0: a thread may come to where a variable is read without having been where it is written, with no channel that reads it. What
+    /// it reads there may be anything, but must not be poison.
+    fn begin_variables(&mut self) {
+        let variables = self.variables.as_ref().map(|v| v.all.clone()).unwrap_or_default();
+        let payload = self.payload_bytes();
+        for (variable, place) in variables.iter().zip(self.places.clone()) {
+            let bytes = variable.end - variable.start;
+            let is_begun = variable.initial.len() == bytes && variable.end <= payload;
+            if !is_begun || self.plan.waits() {
+                self.f.store(&Value::int(copied(bytes.next_multiple_of(4)), 0), &place, FILE);
+            }
+        }
+        for [base, offsets] in self.parts.clone() {
+            self.f.store(&Value::int(I64, 0), &base, FILE);
+            self.f.store(&Value::int(Ty::int(32, LANES as u32), 0), &offsets, FILE);
+        }
     }
 
     /// What a thread begins with.
@@ -95,9 +115,7 @@ impl Emitter<'_> {
         };
         let active = self.active.clone();
         self.f.store(&mask, &active, FILE);
-        let constants = self.plan.variant.cross_thread as usize;
-        let own = self.plan.variant.per_thread.len() * HALF;
-        let all: Vec<usize> = (0..REGISTER + constants + own).collect();
+        let all: Vec<usize> = (0..self.payload_bytes()).collect();
         if self.plan.in_memory {
             // The thread before may have left something there.
             let address = self.f.at(&self.file.clone(), ADDRESS);
@@ -109,14 +127,13 @@ impl Emitter<'_> {
         for (number, variable) in variables.iter().enumerate() {
             let inside: Vec<usize> =
                 variable.initial.iter().copied().filter(|byte| *byte < all.len()).collect();
-            if inside.len() < variable.initial.len() {
-                // What nobody has written is anything, but the same whenever it is read.
-                let zero = Value::int(copied((variable.end - variable.start).next_multiple_of(4)), 0);
-                let place = self.places[number].clone();
-                self.f.store(&zero, &place, FILE);
-            }
             self.payload(Some((number, variable)), &inside);
         }
+    }
+
+    /// Bytes of the registers that a thread begins with.
+    fn payload_bytes(&self) -> usize {
+        REGISTER + self.plan.variant.cross_thread as usize + self.plan.variant.per_thread.len() * HALF
     }
 
     /// The mask of all lanes.

@@ -1,5 +1,6 @@
 //! Both engines give the same, bit for bit (of NaNs, any).
 
+mod branches;
 mod harness;
 mod memory;
 mod points;
@@ -11,6 +12,7 @@ mod walks;
 
 use std::sync::Arc;
 
+use branches::branches;
 use gencl_isa::{Instruction, Opcode};
 use harness::{CONSTANTS, Case, DATA_SIZE, code, difference, run};
 use memory::{addresses, message};
@@ -151,6 +153,15 @@ fn random_walks() {
         let mut case = case(random, width, Vec::new());
         case.body = walks(random, width, &mut case.constants);
         case
+    });
+}
+
+#[test]
+fn random_branches() {
+    compare(|random| {
+        let width = random.pick(&[8, 16, 32]);
+        let body = branches(random, width);
+        case(random, width, body)
     });
 }
 

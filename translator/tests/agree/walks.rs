@@ -13,7 +13,7 @@ use crate::random::Random;
 const DWORDS: [u8; 4] = [8, 12, 16, 20];
 const FLOATS: [u8; 4] = [40, 44, 48, 52];
 const QWORDS: [u8; 2] = [56, 64];
-const FUEL: u8 = 24;
+pub const FUEL: u8 = 24;
 const OFFSETS: u8 = 28;
 const ADDRESSES: u8 = 80;
 /// Here is the word of a second condition.
