@@ -31,11 +31,33 @@ impl Emitter<'_> {
             self.scatter(message, reach, &offsets, &mask, &access.data);
             Vec::new()
         } else {
-            let gather = |(inner, _): &(usize, usize)| self.gather(message, reach, &offsets, &mask, *inner);
-            message.components.iter().map(gather).collect()
+            let pairs = message.components.chunks(2);
+            pairs.flat_map(|pair| self.gather_pair(message, reach, &offsets, &mask, pair)).collect()
         };
         access.ways.add(self, values);
         self.f.begin(elsewhere);
+    }
+
+    /// One component of each lane, or two: hosts take as long for each element.
+    fn gather_pair(
+        &mut self,
+        message: &Lanes,
+        reach: &Reach,
+        offsets: &Value,
+        mask: &Value,
+        pair: &[(usize, usize)],
+    ) -> Vec<Value> {
+        if let Some(first) = together(message, pair) {
+            let host = self.f.at(&reach.host, first);
+            let both = Ty::int(64, offsets.ty.lanes);
+            let both = self.gathered(&host, offsets, both, message.alignment.min(4), mask);
+            let high = self.f.binary("lshr", &both, &Value::int(both.ty, 32));
+            return [both, high]
+                .iter()
+                .map(|value| self.f.resize(value, message.slot as u32 * 8, false))
+                .collect();
+        }
+        pair.iter().map(|(inner, _)| self.gather(message, reach, offsets, mask, *inner)).collect()
     }
 
     /// One component of each lane.
@@ -82,15 +104,22 @@ impl Emitter<'_> {
 
     /// All components, lane by lane, so that where lanes overlap the last one's stay, as the interpreter has it.
     fn scatter(&mut self, message: &Lanes, reach: &Reach, offsets: &Value, mask: &Value, data: &[Value]) {
-        let count = message.components.len() as u32;
-        let value = self.interleaved(data);
+        let pairs: Option<Vec<usize>> =
+            message.components.chunks(2).map(|pair| together(message, pair)).collect();
+        let all_of = |components: &[(usize, usize)]| components.iter().map(|(inner, _)| *inner).collect();
+        let (inner, data): (Vec<usize>, Vec<Value>) = match pairs {
+            Some(pairs) => (pairs, data.chunks(2).map(|pair| self.pair(&pair[0], &pair[1])).collect()),
+            None => (all_of(&message.components), data.to_vec()),
+        };
+        let count = inner.len() as u32;
+        let value = self.interleaved(&data);
         let (mut offsets, mut mask) = (offsets.clone(), mask.clone());
         if count > 1 {
             let order: Vec<u32> = (0..value.ty.lanes).map(|n| n / count).collect();
             offsets = self.f.shuffle(&offsets, None, &order);
             mask = self.f.shuffle(&mask, None, &order);
         }
-        let inner = Value::ints(offsets.ty, |n| message.components[(n % count) as usize].0 as u64);
+        let inner = Value::ints(offsets.ty, |n| inner[(n % count) as usize] as u64);
         let offsets = self.f.binary("add", &offsets, &inner);
         let places = self.places_at(&reach.host.clone(), &offsets);
         let suffix = format!(".{}.{}", value.ty.mangled(), places.ty.mangled());
@@ -98,8 +127,23 @@ impl Emitter<'_> {
         self.f.intrinsic_line("masked.scatter", &suffix, &[&value, &places, &align, &mask]);
     }
 
+    /// Two dwords of each lane as a qword.
+    fn pair(&mut self, low: &Value, high: &Value) -> Value {
+        let [low, high] = [low, high].map(|value| self.f.resize(value, 64, false));
+        let high = self.f.binary("shl", &high, &Value::int(high.ty, 32));
+        self.f.binary("or", &low, &high)
+    }
+
     pub(super) fn places_at(&mut self, host: &Value, offsets: &Value) -> Value {
         let pointers = Ty { scalar: Scalar::Pointer, lanes: offsets.ty.lanes };
         self.f.value(pointers, &format!("getelementptr i8, {}, {}", host.typed(), offsets.typed()))
+    }
+}
+
+/// Where a pair of components begins that are one element for the host: two dwords that follow each other.
+fn together(message: &Lanes, pair: &[(usize, usize)]) -> Option<usize> {
+    match pair {
+        [(first, _), (second, _)] if message.size == 4 && *second == first + 4 => Some(*first),
+        _ => None,
     }
 }
