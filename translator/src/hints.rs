@@ -138,8 +138,12 @@ impl Hints<'_> {
                 if all { Stride::Known(step) } else { Stride::Any }
             }
             (Place::Packed(_), Some(variable)) => self.strides[variable],
-            (Place::Scattered(_), Some(variable)) => match self.strides[variable] {
-                Stride::Known(step) if step != 0 => Stride::Any,
+            (Place::Scattered(offsets), Some(variable)) => match self.strides[variable] {
+                Stride::Known(step)
+                    if step != 0 && !are_low_halves(src, &offsets[..usize::from(op.lanes)]) =>
+                {
+                    Stride::Any
+                }
                 other => other,
             },
             _ => Stride::Known(0),
@@ -178,6 +182,13 @@ impl Hints<'_> {
             }
             _ => others(),
         }
+    }
+}
+
+/// Are elements the low dwords of qwords?
+fn are_low_halves(src: &Src, offsets: &[u16]) -> bool {
+    src.ty.size() == 4 && offsets.first().is_some_and(|first| first % 8 == 0) && {
+        offsets.windows(2).all(|pair| pair[1].wrapping_sub(pair[0]) == 8)
     }
 }
 

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use fixedbitset::FixedBitSet;
 use gencl_simulator::eu::file::GRF_BYTES;
 
 use crate::access::Access;
@@ -33,6 +34,38 @@ pub struct Variables {
     pub merging: Merging,
     /// Of each block, the variables and their bytes that are live at its beginning.
     pub live: Vec<Vec<(usize, usize)>>,
+}
+
+impl Variables {
+    /// The variables of which something is read in a block, or kept, that was not written before in the same block.
+    pub fn exposed(&self, plan: &Plan<'_>, flow: &Flow) -> FixedBitSet {
+        let mut exposed = FixedBitSet::with_capacity(self.all.len());
+        for block in &flow.blocks {
+            // The variable that was written last in each register's bytes.
+            let mut written = vec![usize::MAX; GRF_BYTES];
+            for index in block.start..block.end {
+                let effects = &plan.effects[index];
+                let mut read = |access: &Access, variable: usize, written: &[usize]| {
+                    if access.bytes().any(|byte| written[byte] != variable) {
+                        exposed.insert(variable);
+                    }
+                };
+                for (access, variable) in effects.uses.iter().zip(&self.uses[index]) {
+                    if let (Some(access), Some(variable)) = (access, variable) {
+                        read(access, *variable, &written);
+                    }
+                }
+                let definitions = effects.definitions.iter().zip(&self.definitions[index]);
+                for ((definition, variable), merging) in definitions.zip(&self.merging[index]) {
+                    if *merging {
+                        read(&definition.access, *variable, &written);
+                    }
+                    definition.access.bytes().for_each(|byte| written[byte] = *variable);
+                }
+            }
+        }
+        exposed
+    }
 }
 
 /// How often writes are found to be shared before all are taken to be.
@@ -110,6 +143,13 @@ enum Way {
     Thread,
     /// What was written for all channels while some were parked, to their reads, the way that the thread goes.
     Parked,
+}
+
+/// To which channels a byte belongs, wherever it is accessed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Owner {
+    Channel(usize),
+    Several,
 }
 
 /// No write yet.
@@ -276,9 +316,11 @@ impl<'a> Naming<'a> {
     }
 
     fn unite_bytes(&mut self, state: &[u32], access: &Access, with: Option<u32>) -> Option<u32> {
-        let mut all = with;
+        let (mut all, mut last) = (with, NOTHING);
         for byte in access.bytes() {
-            if state[byte] != NOTHING {
+            // Most often all bytes are from one write.
+            if state[byte] != last && state[byte] != NOTHING {
+                last = state[byte];
                 all = Some(all.map_or(state[byte], |number| self.unite(number, state[byte])));
             }
         }
@@ -349,12 +391,14 @@ impl<'a> Naming<'a> {
             return;
         }
         loop {
-            let owners = self.owners();
+            let mut owners: BTreeMap<(u32, usize), Option<Owner>> =
+                pairs.iter().map(|(_, own, byte, _)| ((self.find(*own), *byte), None)).collect();
+            self.find_owners(&mut owners);
             let mut changed = false;
             for (write, own, byte, owner) in &pairs {
                 let roots = [self.find(*write), self.find(*own)];
-                let known = owners.get(&(roots[1], *byte)).copied();
-                if roots[0] != roots[1] && known != Some(owner.map(|owner| owner as u8)) {
+                let known = owners.get(&(roots[1], *byte)).copied().flatten();
+                if roots[0] != roots[1] && known != owner.map(Owner::Channel) {
                     self.unite(roots[0], roots[1]);
                     changed = true;
                 }
@@ -365,9 +409,8 @@ impl<'a> Naming<'a> {
         }
     }
 
-    /// The channels that own the bytes of each number; none where there are several.
-    fn owners(&mut self) -> BTreeMap<(u32, usize), Option<u8>> {
-        let mut owners = BTreeMap::new();
+    /// The channels that own bytes of numbers.
+    fn find_owners(&mut self, owners: &mut BTreeMap<(u32, usize), Option<Owner>>) {
         let plan = self.plan;
         for index in self.reached() {
             let effects = &plan.effects[index];
@@ -379,13 +422,14 @@ impl<'a> Naming<'a> {
             for (access, number) in accesses {
                 let root = self.find(number);
                 for (byte, owner) in access.owned_bytes() {
-                    let Some(owner) = owner else { continue };
-                    let known = owners.entry((root, byte)).or_insert(Some(owner as u8));
-                    *known = known.filter(|known| usize::from(*known) == owner);
+                    if let (Some(owner), Some(known)) = (owner, owners.get_mut(&(root, byte))) {
+                        let own = Owner::Channel(owner);
+                        *known =
+                            Some(if known.is_none_or(|known| known == own) { own } else { Owner::Several });
+                    }
                 }
             }
         }
-        owners
     }
 
     fn finish(mut self, live: Vec<Vec<(u32, usize)>>, merging: Merging) -> Variables {

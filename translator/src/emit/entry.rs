@@ -82,15 +82,18 @@ impl Emitter<'_> {
     /// it reads there may be anything, but must not be poison.
     fn begin_variables(&mut self) {
         let variables = self.variables.as_ref().map(|v| v.all.clone()).unwrap_or_default();
+        let exposed = self.variables.as_ref().map(|v| v.exposed(self.plan, self.flow)).unwrap_or_default();
         let payload = self.payload_bytes();
-        for (variable, place) in variables.iter().zip(self.places.clone()) {
+        for (number, (variable, place)) in variables.iter().zip(self.places.clone()).enumerate() {
             let bytes = variable.end - variable.start;
             let is_begun = variable.initial.len() == bytes && variable.end <= payload;
-            if !is_begun || self.plan.waits() {
+            if exposed.contains(number) && (!is_begun || self.plan.waits()) {
                 self.f.store(&Value::int(copied(bytes.next_multiple_of(4)), 0), &place, FILE);
             }
         }
-        for [base, offsets] in self.parts.clone() {
+        let parts = self.sums.parts.iter().filter(|((variable, _), _)| exposed.contains(*variable));
+        let parts: Vec<[Value; 2]> = parts.map(|(_, part)| self.parts[*part].clone()).collect();
+        for [base, offsets] in parts {
             self.f.store(&Value::int(I64, 0), &base, FILE);
             self.f.store(&Value::int(Ty::int(32, LANES as u32), 0), &offsets, FILE);
         }
