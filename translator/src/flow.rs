@@ -62,6 +62,25 @@ fn parks_at(index: usize, branch: &Branch) -> Vec<usize> {
     }
 }
 
+/// Does a thread leave an instruction for another place than the next only when no channel waits there?
+fn passes_waiting(plan: &Plan<'_>, index: usize) -> bool {
+    let Step::Branch(branch) = &plan.steps[index] else { return false };
+    match branch {
+        Branch::If { .. }
+        | Branch::Else { .. }
+        | Branch::Join { .. }
+        | Branch::Leave { .. }
+        | Branch::GotoForward { .. }
+        | Branch::Diverge { .. } => true,
+        Branch::While { .. }
+        | Branch::GotoBackward { .. }
+        | Branch::Jump(_)
+        | Branch::JumpIndirect
+        | Branch::Call { .. }
+        | Branch::Return => false,
+    }
+}
+
 /// Instructions that are entered at the first and left at the last.
 #[derive(Clone, Debug)]
 pub struct Block {
@@ -167,9 +186,14 @@ impl Flow {
                 let parked = parks_at(last, branch).into_iter();
                 state.extend(parked.filter_map(|at| self.target(self.block_at(at)?)));
             }
+            let behind = self.block_at(last + 1).filter(|_| passes_waiting(plan, last));
             for next in self.blocks[block].thread.clone() {
-                if !state.is_subset(&entry[next]) {
-                    entry[next].union_with(&state);
+                let mut arriving = state.clone();
+                if let Some(target) = behind.filter(|behind| *behind != next).and_then(|at| self.target(at)) {
+                    arriving.remove(target);
+                }
+                if !arriving.is_subset(&entry[next]) {
+                    entry[next].union_with(&arriving);
                     open.push(next);
                 }
             }

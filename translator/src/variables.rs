@@ -1,7 +1,7 @@
 //! From registers to variables: what is written here and read there becomes one variable, as wide as what is accessed of it. Registers
 //! that are used for one thing after the other become several.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use fixedbitset::FixedBitSet;
 use gencl_simulator::eu::file::GRF_BYTES;
@@ -249,8 +249,9 @@ impl<'a> Naming<'a> {
         let first = |byte: usize| if way == Way::Parked { NOTHING } else { byte as u32 };
         let mut entries = vec![None; self.flow.blocks.len()];
         entries[0] = Some(live[0].ones().map(first).collect::<Vec<u32>>());
-        let mut open = vec![0];
-        while let Some(block) = open.pop() {
+        // The first in their order come first, so that most are looked at once.
+        let mut open = BTreeSet::from([0]);
+        while let Some(block) = open.pop_first() {
             let entry = entries[block].clone().unwrap_or_default();
             let state = self.name_block(way, block, &entry);
             let block = &self.flow.blocks[block];
@@ -258,7 +259,7 @@ impl<'a> Naming<'a> {
                 let arriving: Vec<u32> = live[next].ones().map(|byte| state[byte]).collect();
                 let Some(known) = &mut entries[next] else {
                     entries[next] = Some(arriving);
-                    open.push(next);
+                    open.insert(next);
                     continue;
                 };
                 let mut is_new = false;
@@ -270,7 +271,7 @@ impl<'a> Naming<'a> {
                     }
                 }
                 if is_new {
-                    open.push(next);
+                    open.insert(next);
                 }
             }
         }
@@ -373,16 +374,16 @@ impl<'a> Naming<'a> {
         for (number, block) in self.flow.blocks.iter().enumerate() {
             let mut needed: Vec<Vec<u32>> = vec![Vec::new(); GRF_BYTES];
             for target in block.parked.ones().map(|target| self.flow.targets[target]) {
-                self.own_at(target).for_each(|(number, byte)| needed[byte].push(number));
+                let own: Vec<(u32, usize)> = self.own_at(target).collect();
+                own.into_iter().for_each(|(number, byte)| needed[byte].push(self.find(number)));
             }
-            for index in
-                (block.start..block.end).filter(|index| is_masked(self.plan, self.flow, number, *index))
-            {
+            let masked = |index: &usize| is_masked(self.plan, self.flow, number, *index);
+            for index in (block.start..block.end).filter(masked).collect::<Vec<usize>>() {
                 for (k, definition) in self.plan.effects[index].definitions.iter().enumerate() {
+                    let write = self.find(self.definitions[index][k]);
                     for (byte, owner) in definition.access.owned_bytes() {
-                        pairs.extend(
-                            needed[byte].iter().map(|own| (self.definitions[index][k], *own, byte, owner)),
-                        );
+                        let others = needed[byte].iter().filter(|own| **own != write);
+                        pairs.extend(others.map(|own| (write, *own, byte, owner)));
                     }
                 }
             }
