@@ -14,6 +14,7 @@ mod mark_uniform;
 mod opt_coalesce_copies;
 mod opt_copy_propagation;
 mod opt_dead_code;
+mod opt_hoist_common;
 mod opt_local_values;
 mod opt_merge_accesses;
 mod opt_merge_blocks;
@@ -33,6 +34,7 @@ pub use mark_uniform::mark_uniform;
 pub use opt_coalesce_copies::opt_coalesce_copies;
 pub use opt_copy_propagation::opt_copy_propagation;
 pub use opt_dead_code::opt_dead_code;
+pub use opt_hoist_common::opt_hoist_common;
 pub use opt_local_values::opt_local_values;
 pub use opt_merge_accesses::opt_merge_accesses;
 pub use opt_merge_blocks::opt_merge_blocks;
@@ -62,6 +64,7 @@ pub const PASSES: &[Pass] = passes! {
     opt_coalesce_copies
     opt_copy_propagation
     opt_dead_code
+    opt_hoist_common
     opt_local_values
     opt_merge_accesses
     opt_merge_blocks
@@ -74,6 +77,8 @@ const FIRST: &[Pass] = passes! {
     lower_returns
     opt_local_values
     opt_merge_blocks
+    opt_copy_propagation
+    opt_hoist_common
     opt_copy_propagation
     opt_merge_accesses
 };

@@ -1,0 +1,231 @@
+//! What all ways from a branch compute is computed in front of it, once.
+//!
+//! LLVM does so only where both sides begin alike. Lanes that part execute both sides: what stands in both costs twice, and of two messages
+//! under opposite predicates each takes as long as one for all.
+
+use crate::ir::analysis::cfg::Cfg;
+use crate::ir::analysis::values::Values;
+use crate::ir::query::Class;
+use crate::ir::{BlockId, Family, Function, Instruction, Op, Reg, Type, UnaryOp};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+/// So many instructions of a block are looked at.
+const DEPTH: usize = 64;
+
+/// Over so many blocks the ways from a branch are followed.
+const BLOCKS: usize = 6;
+
+/// Moves pure operations and loads that stand on all ways from a branch, before anything that writes memory or orders accesses, in front of it, and
+/// copies to one register from another that is there. Per-lane form.
+pub fn opt_hoist_common(function: &mut Function) {
+    let cfg = Cfg::new(function);
+    let values = Values::new(function);
+    let registers = (0..function.registers.len() as u32).map(Reg);
+    let writes = registers.map(|reg| values.writes(reg).len()).collect();
+    let mut known = Known { writes, ..Known::default() };
+    known.find_constants(function);
+    for head in cfg.post_order().into_iter().filter(|block| cfg.successors(*block).len() == 2) {
+        for side in cfg.successors(head).iter().copied().collect::<SmallVec<[BlockId; 2]>>() {
+            let mut index = 0;
+            while let Some(instruction) = function.block(side).body().get(index).filter(|_| index < DEPTH) {
+                index += 1;
+                if let Some(common) = known.common(function, instruction)
+                    && let Some(places) = known.places(function, &cfg, head, &common)
+                {
+                    known.hoist(function, head, common, &places);
+                }
+            }
+        }
+    }
+}
+
+/// An operation on values.
+struct Common {
+    op: Op,
+    srcs: SmallVec<[Reg; 4]>,
+    /// The register that is copied to, if it is a copy.
+    copied_to: Option<Reg>,
+}
+
+/// What is known of registers.
+#[derive(Default)]
+struct Known {
+    /// How often each is written.
+    writes: Vec<usize>,
+    /// Of registers that hold the same as another: that one. Of those of constants, the first with the same.
+    same: FxHashMap<Reg, Reg>,
+    /// What that is for constants.
+    constants: FxHashMap<Reg, Op>,
+}
+
+impl Known {
+    fn find_constants(&mut self, function: &Function) {
+        let mut first: FxHashMap<Op, Reg> = FxHashMap::default();
+        for instruction in function.instructions() {
+            if let (Op::Immediate { .. }, [dst]) = (instruction.op, instruction.dsts.as_slice())
+                && self.is_value(*dst)
+            {
+                let same = *first.entry(instruction.op).or_insert(*dst);
+                self.same.insert(*dst, same);
+                self.constants.insert(same, instruction.op);
+            }
+        }
+    }
+
+    /// Is it written once?
+    fn is_value(&self, reg: Reg) -> bool {
+        self.writes[reg.0 as usize] == 1
+    }
+
+    fn original(&self, reg: Reg) -> Reg {
+        self.same.get(&reg).copied().unwrap_or(reg)
+    }
+
+    /// What an instruction does, if that may be done elsewhere.
+    fn common(&self, function: &Function, instruction: &Instruction) -> Option<Common> {
+        let Instruction { op, predicate: None, dsts, srcs } = instruction else { return None };
+        // Between blocks truth values would be words.
+        if dsts.iter().any(|dst| function.register(*dst).family == Family::Bool) {
+            return None;
+        }
+        let movable = matches!(op.class(), Class::Pure | Class::Launch | Class::Read);
+        if !movable || matches!(op, Op::Immediate { .. }) || !srcs.iter().all(|src| self.is_value(*src)) {
+            return None;
+        }
+        let copied_to = instruction.as_move().map(|(dst, _)| dst).filter(|dst| !self.is_value(*dst));
+        let is_new = instruction.as_move().is_none() && dsts.iter().all(|dst| self.is_value(*dst));
+        (is_new || copied_to.is_some()).then(|| Common {
+            op: *op,
+            srcs: srcs.iter().map(|src| self.original(*src)).collect(),
+            copied_to,
+        })
+    }
+
+    fn does(&self, instruction: &Instruction, common: &Common) -> bool {
+        let copied_to = common.copied_to;
+        instruction.op == common.op
+            && instruction.predicate.is_none()
+            && instruction.srcs.len() == common.srcs.len()
+            && instruction
+                .srcs
+                .iter()
+                .zip(&common.srcs)
+                .all(|(a, b)| self.is_value(*a) && self.original(*a) == *b)
+            && match copied_to {
+                Some(dst) => instruction.dsts[0] == dst,
+                None => instruction.dsts.iter().all(|dst| self.is_value(*dst)),
+            }
+    }
+
+    /// The instructions that do it on all ways from `head`, before anything that forbids it to be done there: a block and an index for each. `None` when
+    /// there is a way without, or one from elsewhere, and where there is only one.
+    fn places(
+        &self,
+        function: &Function,
+        cfg: &Cfg,
+        head: BlockId,
+        common: &Common,
+    ) -> Option<SmallVec<[(BlockId, usize); 4]>> {
+        let mut places = SmallVec::new();
+        let mut seen: SmallVec<[BlockId; BLOCKS]> = SmallVec::new();
+        let mut open: SmallVec<[BlockId; 8]> = cfg.successors(head).iter().copied().collect();
+        if common.copied_to.is_some_and(|dst| reads_at_end(function, head, dst)) {
+            return None;
+        }
+        while let Some(block) = open.pop() {
+            if block == head || seen.len() == BLOCKS {
+                return None;
+            }
+            if seen.contains(&block) {
+                continue;
+            }
+            seen.push(block);
+            let body = function.block(block).body();
+            let place = body.iter().take(DEPTH).position(|i| self.does(i, common) || self.forbids(i, common));
+            match place {
+                Some(index) if self.does(&body[index], common) => places.push((block, index)),
+                Some(_) => return None,
+                None if body.len() > DEPTH || cfg.successors(block).is_empty() => return None,
+                None if common.copied_to.is_some_and(|dst| reads_at_end(function, block, dst)) => {
+                    return None;
+                }
+                None => open.extend(cfg.successors(block).iter().copied()),
+            }
+        }
+        let inside = |block: &BlockId| *block == head || seen.contains(block);
+        let alone = seen.iter().all(|block| cfg.predecessors(*block).iter().all(inside));
+        let all = common.copied_to.is_none_or(|dst| self.writes[dst.0 as usize] == places.len());
+        (alone && all && places.len() > 1).then_some(places)
+    }
+
+    /// May what stands behind an instruction not be done in front of it?
+    fn forbids(&self, instruction: &Instruction, common: &Common) -> bool {
+        let needed = |reg: &Reg| common.srcs.contains(reg) && !self.constants.contains_key(reg);
+        let copied = |reg: Reg| common.copied_to == Some(reg);
+        instruction.dsts.iter().any(needed)
+            || common.op.class() == Class::Read && instruction.op.has_effect()
+            || instruction.dsts.iter().copied().chain(instruction.reads()).any(copied)
+    }
+
+    /// Puts it at the end of a block; at its places its results are copied.
+    fn hoist(&mut self, function: &mut Function, head: BlockId, common: Common, places: &[(BlockId, usize)]) {
+        let mut added: SmallVec<[Instruction; 4]> = SmallVec::new();
+        let mut srcs: SmallVec<[Reg; 4]> = SmallVec::new();
+        for src in &common.srcs {
+            let own = self.constants.get(src).copied().map(|constant| {
+                let own = self.fresh(function, function.register(*src).family);
+                added.push(Instruction::new(constant, [own], []));
+                self.same.insert(own, *src);
+                own
+            });
+            srcs.push(own.unwrap_or(*src));
+        }
+        let dsts: SmallVec<[Reg; 4]> = match common.copied_to {
+            Some(dst) => SmallVec::from_slice(&[dst]),
+            None => {
+                let (block, index) = places[0];
+                let old = function.block(block).instructions[index].dsts.clone();
+                old.iter().map(|dst| self.fresh(function, function.register(*dst).family)).collect()
+            }
+        };
+        added.push(Instruction::new(common.op, dsts.iter().copied(), srcs));
+        for (block, index) in places {
+            let old = function.block_mut(*block).instructions.remove(*index);
+            if let Some(dst) = common.copied_to {
+                self.writes[dst.0 as usize] = 1;
+                continue;
+            }
+            for (n, (dst, new)) in old.dsts.iter().zip(&dsts).enumerate() {
+                let ty = bits_of(function.register(*dst).family);
+                let copy = Instruction::new(Op::Unary(UnaryOp::Mov, ty), [*dst], [*new]);
+                function.block_mut(*block).instructions.insert(index + n, copy);
+                self.same.insert(*dst, *new);
+            }
+        }
+        let instructions = &mut function.block_mut(head).instructions;
+        let end = instructions.len() - 1;
+        instructions.splice(end..end, added);
+    }
+
+    fn fresh(&mut self, function: &mut Function, family: Family) -> Reg {
+        self.writes.push(1);
+        function.new_register(family)
+    }
+}
+
+/// Does the end of a block read a register?
+fn reads_at_end(function: &Function, block: BlockId, reg: Reg) -> bool {
+    function.block(block).terminator().is_some_and(|end| end.reads().any(|read| read == reg))
+}
+
+/// The type as which values of a family are copied.
+fn bits_of(family: Family) -> Type {
+    match family {
+        Family::Bool => Type::Bool,
+        Family::Byte => Type::U8,
+        Family::Word => Type::U16,
+        Family::Dword => Type::U32,
+        Family::Qword => Type::U64,
+    }
+}
