@@ -297,7 +297,7 @@ impl<'a> Naming<'a> {
                 let keeps = match way {
                     Way::Channel => definition.partial || self.shared[index][k],
                     Way::Thread => liveness.keeping[index][k],
-                    Way::Parked => false,
+                    Way::Parked => plan.ops[index].no_mask && definition.partial,
                 };
                 if keeps {
                     self.unite_bytes(&state, &definition.access, Some(self.definitions[index][k]));
@@ -371,12 +371,17 @@ impl<'a> Naming<'a> {
     /// Unites what a parked channel still reads with writes to the same bytes as elements of other channels: those overwrite it.
     fn unite_overwritten(&mut self) {
         let mut pairs = Vec::new();
-        for (number, block) in self.flow.blocks.iter().enumerate() {
+        let has_parked = |(_, block): &(usize, &Block)| !block.parked.is_clear();
+        for (number, block) in self.flow.blocks.iter().enumerate().filter(has_parked) {
             let mut needed: Vec<Vec<u32>> = vec![Vec::new(); GRF_BYTES];
             for target in block.parked.ones().map(|target| self.flow.targets[target]) {
                 let own: Vec<(u32, usize)> = self.own_at(target).collect();
                 own.into_iter().for_each(|(number, byte)| needed[byte].push(self.find(number)));
             }
+            needed.iter_mut().for_each(|numbers| {
+                numbers.sort_unstable();
+                numbers.dedup();
+            });
             let masked = |index: &usize| is_masked(self.plan, self.flow, number, *index);
             for index in (block.start..block.end).filter(masked).collect::<Vec<usize>>() {
                 for (k, definition) in self.plan.effects[index].definitions.iter().enumerate() {

@@ -78,7 +78,7 @@ impl Emitter<'_> {
         entry
     }
 
-    /// Makes all variables 0: a thread may come to where a variable is read without having been where it is written, with no channel that reads it. What
+    /// Makes variables 0 that are read before they are written: a thread may come to where a variable is read without having been where it is written, with no channel that reads it. What
     /// it reads there may be anything, but must not be poison.
     fn begin_variables(&mut self) {
         let variables = self.variables.as_ref().map(|v| v.all.clone()).unwrap_or_default();
@@ -324,7 +324,8 @@ impl Emitter<'_> {
         for (variable, bytes) in by_variable {
             if let Some(Affine { size, .. }) = self.affine[variable] {
                 let place = self.places[variable].clone();
-                let file = self.f.at(&self.file.clone(), starts[variable]);
+                // Where its own bytes are: others of the same register may be another variable's.
+                let file = self.f.at(&self.file.clone(), bytes[0]);
                 self.copy(Ty::int(size as u32 * 8, 1), &place, &file, save);
                 continue;
             }

@@ -26,14 +26,16 @@ pub fn opt_hoist_common(function: &mut Function) {
     let mut known = Known { writes, ..Known::default() };
     known.find_constants(function);
     for head in cfg.post_order().into_iter().filter(|block| cfg.successors(*block).len() == 2) {
-        for side in cfg.successors(head).iter().copied().collect::<SmallVec<[BlockId; 2]>>() {
+        for &side in cfg.successors(head) {
             let mut index = 0;
             while let Some(instruction) = function.block(side).body().get(index).filter(|_| index < DEPTH) {
-                index += 1;
-                if let Some(common) = known.common(function, instruction)
-                    && let Some(places) = known.places(function, &cfg, head, &common)
-                {
-                    known.hoist(function, head, common, &places);
+                let found = known
+                    .common(function, instruction)
+                    .and_then(|common| Some((known.places(function, &cfg, head, &common)?, common)));
+                match found {
+                    // What stands there now is a copy, or what stood behind it.
+                    Some((places, common)) => known.hoist(function, head, common, &places),
+                    None => index += 1,
                 }
             }
         }
@@ -119,7 +121,7 @@ impl Known {
     }
 
     /// The instructions that do it on all ways from `head`, before anything that forbids it to be done there: a block and an index for each. `None` when
-    /// there is a way without, or one from elsewhere, and where there is only one.
+    /// there is a way without, one from elsewhere, one that goes on from one of them to another, or a loop, and where there is only one.
     fn places(
         &self,
         function: &Function,
@@ -154,9 +156,14 @@ impl Known {
             }
         }
         let inside = |block: &BlockId| *block == head || seen.contains(block);
-        let alone = seen.iter().all(|block| cfg.predecessors(*block).iter().all(inside));
+        let alone =
+            seen.iter().all(|block| *block != cfg.entry() && cfg.predecessors(*block).iter().all(inside));
+        // What comes behind a place has not been looked at.
+        let ends =
+            |(block, _): &(BlockId, usize)| !cfg.successors(*block).iter().any(|next| seen.contains(next));
         let all = common.copied_to.is_none_or(|dst| self.writes[dst.0 as usize] == places.len());
-        (alone && all && places.len() > 1).then_some(places)
+        let fits = alone && all && places.len() > 1 && places.iter().all(ends) && is_acyclic(cfg, &seen);
+        fits.then_some(places)
     }
 
     /// May what stands behind an instruction not be done in front of it?
@@ -212,6 +219,18 @@ impl Known {
         self.writes.push(1);
         function.new_register(family)
     }
+}
+
+/// Is there no loop among these blocks?
+fn is_acyclic(cfg: &Cfg, blocks: &[BlockId]) -> bool {
+    let mut rest: SmallVec<[BlockId; BLOCKS]> = SmallVec::from_slice(blocks);
+    let is_first = |rest: &[BlockId], block: &BlockId| {
+        !cfg.predecessors(*block).iter().any(|before| rest.contains(before))
+    };
+    while let Some(index) = rest.iter().position(|block| is_first(&rest, block)) {
+        rest.swap_remove(index);
+    }
+    rest.is_empty()
 }
 
 /// Does the end of a block read a register?
