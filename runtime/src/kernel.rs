@@ -56,6 +56,24 @@ pub(crate) enum Bound {
     Sampler,
 }
 
+impl Bound {
+    /// Is it the same as another? Values are the same where they stand at the same place.
+    fn is_like(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Bytes(own), Self::Bytes(other)) => own == other,
+            (Self::Buffer(own), Self::Buffer(other)) => match (own, other) {
+                (Some(own), Some(other)) => Arc::ptr_eq(own, other),
+                (own, other) => own.is_none() && other.is_none(),
+            },
+            (Self::Shared(own, _), Self::Shared(other, _)) => own == other,
+            (Self::Local(own), Self::Local(other)) => own == other,
+            (Self::Image(own), Self::Image(other)) => Arc::ptr_eq(own, other),
+            (Self::Sampler, Self::Sampler) => true,
+            _ => false,
+        }
+    }
+}
+
 /// The arguments of a launch.
 #[derive(Debug, Default)]
 pub(crate) struct Arguments {
@@ -91,6 +109,16 @@ impl Arguments {
         let begin = self.values.len();
         self.values.extend_from_slice(bytes);
         self.bound.push(Bound::Bytes(begin..self.values.len()));
+    }
+
+    /// Are they the same as others, for the same kernel?
+    pub(crate) fn are_like(&self, other: &Self) -> bool {
+        let pairs = || self.bound.iter().zip(&other.bound);
+        self.values == other.values
+            && self.bound.len() == other.bound.len()
+            && pairs().all(|(own, other)| own.is_like(other))
+            && self.reaches.len() == other.reaches.len()
+            && self.reaches.iter().zip(&other.reaches).all(|(own, other)| Arc::ptr_eq(own, other))
     }
 
     /// Forgets them all; the memory for them stays.

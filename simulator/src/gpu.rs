@@ -14,14 +14,23 @@ use crate::settings::Settings;
 
 /// What executes kernel launches: an engine of the simulator.
 pub trait Executor: Send + Sync {
-    /// Executes all work-groups of a launch and returns when they are done. Reports each work-group that has
-    /// finished with [`Running::advance`], and stops soon after [`Running::cancel`] is set.
-    fn launch(
-        &self,
+    /// Makes a launch ready to be executed in a batch.
+    fn prepare<'e>(
+        &'e self,
         launch: Launch,
         memory: &Arc<AddressSpace>,
         running: &Arc<Running>,
-    ) -> Result<GroupStatistics, Fault>;
+    ) -> Result<Box<dyn Prepared + 'e>, Fault>;
+}
+
+/// A launch that is ready to be executed, as often as it holds.
+pub trait Prepared {
+    /// Would it be made the same once more? What it was made of may be overwritten.
+    fn holds(&self) -> bool;
+
+    /// Executes all work-groups of the launch and returns when they are done. Reports each work-group that has
+    /// finished with [`Running::advance`], and stops soon after [`Running::cancel`] is set.
+    fn execute(&mut self) -> Result<GroupStatistics, Fault>;
 }
 
 /// A simulated GPU without the driver around it.

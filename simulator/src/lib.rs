@@ -19,6 +19,6 @@ pub mod sync;
 pub mod translated;
 pub mod watchdog;
 
-pub use gpu::{Executor, LaunchStatistics};
+pub use gpu::{Executor, LaunchStatistics, Prepared};
 pub use node::{Buffer, Fence, Relocations, Simulator, Submission, UnknownDevice, Vm};
 pub use settings::Settings;

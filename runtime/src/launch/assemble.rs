@@ -7,9 +7,8 @@ use std::sync::Arc;
 
 use gencl_i915::{Engine, Errno, ExecBuffer, ExecFlags, GemHandle, ObjectFlags, Relocation};
 use gencl_program::{Image, PushSource};
-use smallvec::SmallVec;
 
-use super::batch::{BatchState, FrontEnd, WalkState, Writer};
+use super::batch::{BatchState, Common, WalkState, Writer};
 use super::clock::Correlation;
 use super::hardware::{Hardware, HardwareContext};
 use super::slot::Slot;
@@ -49,8 +48,10 @@ pub(crate) struct Batch<'a> {
     context: &'a Arc<Context>,
     /// There until it is submitted.
     slot: Option<Slot>,
-    /// What the last launch has set.
-    front_end: Option<FrontEnd>,
+    /// What its launches have in common.
+    common: Common,
+    /// The last of them.
+    last: Option<BatchState>,
 }
 
 /// What became of a batch that was handed to the kernel driver.
@@ -67,7 +68,8 @@ impl<'a> Batch<'a> {
     pub(crate) fn new(context: &'a Arc<Context>, first: &Launch) -> Result<Self> {
         let size = COMMANDS + SURFACES + state_size(context, first, &first.space.walks());
         let slot = context.slots().take(context.space(), size as u64)?;
-        let mut batch = Self { context, slot: Some(slot), front_end: None };
+        let mut batch =
+            Self { context, slot: Some(slot), common: Common::new(context.device().commands()), last: None };
         let (set, slot, _) = batch.parts();
         let surfaces = match &set.surface_state {
             Some(layout) => {
@@ -84,16 +86,24 @@ impl<'a> Batch<'a> {
         Ok(batch)
     }
 
-    fn parts(&mut self) -> (&'static super::CommandSet, &mut Slot, &mut Option<FrontEnd>) {
+    fn parts(&mut self) -> (&'static super::CommandSet, &mut Slot, &mut Common) {
         let slot = self.slot.as_mut().expect("the slot is there until the batch is submitted");
-        (self.context.device().commands(), slot, &mut self.front_end)
+        (self.context.device().commands(), slot, &mut self.common)
     }
 
-    /// Adds a launch that is to run behind the others. `false` when there is no room for it. Errors when memory for it is missing;
-    /// the batch is then as it was.
-    pub(crate) fn add(&mut self, launch: &Launch, hardware: &Hardware) -> Result<bool> {
+    /// Adds a launch that is to run behind the others, the last of which is `before`. `false` when there is no room for it. Errors when memory for it
+    /// is missing; the batch is then as it was.
+    pub(crate) fn add(
+        &mut self,
+        launch: &Launch,
+        before: Option<&Launch>,
+        hardware: &Hardware,
+    ) -> Result<bool> {
+        if before.is_some_and(|before| launch.is_like(before)) && self.repeat() {
+            return Ok(true);
+        }
         let context = self.context;
-        let (set, slot, front_end) = self.parts();
+        let (set, slot, _) = self.parts();
         let walks = launch.space.walks();
         let commands = 4 * (slot.dwords.len() + Writer::launch_length(set, walks.len()) + Writer::END);
         let state = COMMANDS + slot.state.len() + state_size(context, launch, &walks);
@@ -123,8 +133,7 @@ impl<'a> Batch<'a> {
         let printf = if prints { Some(context.printf().take(context.space())?) } else { None };
 
         let pointers = constants::pointers(kernel, &launch.arguments);
-        let stamps = grow(slot, 16);
-        slot.state[stamps..stamps + 16].fill(0xff);
+        let stamps = stamps(slot);
         let block = grow(slot, kernel.argument_block_size as usize);
         let end = block + kernel.argument_block_size as usize;
         constants::argument_block(kernel, &launch.arguments, &pointers, &mut slot.state[block..end]);
@@ -135,26 +144,49 @@ impl<'a> Batch<'a> {
             printf: printf.as_ref().map_or(0, |buffer| buffer.storage().address()),
             stack: stack.as_ref().map_or(0, |stack| stack.address()),
         };
-        let states: SmallVec<[WalkState; 8]> =
-            walks.iter().map(|walk| walk_state(context, slot, launch, walk, &pointers, &addresses)).collect();
-        let at = slot.storage.address() + (COMMANDS + stamps) as u64;
+        let walks = walks.iter().map(|walk| walk_state(context, slot, launch, walk, &pointers, &addresses));
         let state = BatchState {
             simd_width: kernel.simd_width,
             device_threads: context.device().hardware().threads(),
             scratch: scratch.as_ref().and_then(|(each, storage)| {
                 (set.scratch_code)(*each).map(|(code, _)| (storage.address(), code))
             }),
-            walks: &states,
-            stamps: [at, at + 8],
+            walks: walks.collect(),
+            stamps: addresses_of(slot, stamps),
         };
-        Writer::new(set, &mut slot.dwords, &mut slot.relocations).launch(&state, front_end);
         add_objects(slot, launch, printf.as_ref());
         for storage in scratch.into_iter().map(|(_, storage)| storage).chain(stack) {
             add(slot, &storage, ObjectFlags::WRITE);
             slot.kept.push(storage);
         }
         slot.launches.push(Placed { stamps: COMMANDS + stamps, printf });
+        self.write(state);
         Ok(true)
+    }
+
+    /// Adds the last launch once more: what was made for it is there. `false` when there is no room, or the launch has memory of its own.
+    fn repeat(&mut self) -> bool {
+        let Some(mut state) = self.last.take() else { return false };
+        let (set, slot, _) = self.parts();
+        let commands = 4 * (slot.dwords.len() + Writer::launch_length(set, state.walks.len()) + Writer::END);
+        let fits =
+            commands <= COMMANDS && COMMANDS + slot.state.len() + ALIGNMENT <= slot.storage.size() as usize;
+        let prints = slot.launches.last().is_none_or(|last| last.printf.is_some());
+        if slot.launches.len() == MAX_LAUNCHES || !fits || prints {
+            return false;
+        }
+        let stamps = stamps(slot);
+        state.stamps = addresses_of(slot, stamps);
+        slot.launches.push(Placed { stamps: COMMANDS + stamps, printf: None });
+        self.write(state);
+        true
+    }
+
+    /// Writes the commands of a launch.
+    fn write(&mut self, state: BatchState) {
+        let (set, slot, common) = self.parts();
+        Writer::new(set, &mut slot.dwords, &mut slot.relocations).launch(&state, common);
+        self.last = Some(state);
     }
 
     /// Hands the batch to the kernel driver. `behind_others` says that there are batches of the same hardware that nobody has waited for,
@@ -235,6 +267,19 @@ fn grow(slot: &mut Slot, size: usize) -> usize {
     let begin = slot.state.len();
     slot.state.resize(begin + size.next_multiple_of(ALIGNMENT), 0);
     begin
+}
+
+/// Makes room for the timestamps of a launch; gives where.
+fn stamps(slot: &mut Slot) -> usize {
+    let at = grow(slot, 16);
+    slot.state[at..at + 16].fill(0xff);
+    at
+}
+
+/// The addresses of the timestamps that are at a place of the state.
+fn addresses_of(slot: &Slot, stamps: usize) -> [u64; 2] {
+    let at = slot.storage.address() + (COMMANDS + stamps) as u64;
+    [at, at + 8]
 }
 
 /// Bytes of state that a launch takes.

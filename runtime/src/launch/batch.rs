@@ -1,7 +1,11 @@
 //! The batch of a launch.
 
-use super::commands::CommandSet;
-use super::field::{Field, Layout};
+use std::ops::Range;
+
+use smallvec::SmallVec;
+
+use super::commands::{CommandSet, PipeControl};
+use super::field::{Field, Layout, Packed};
 use super::walk::Walk;
 
 /// PIPE_CONTROL, "Post Sync Operation": Write Timestamp.
@@ -14,7 +18,7 @@ const GPGPU: u64 = 2;
 const NO_LIMIT: u64 = 0xf_ffff;
 
 /// What a batch needs to know of one walker.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WalkState {
     pub(crate) walk: Walk,
     /// Threads of a work-group.
@@ -31,28 +35,67 @@ pub(crate) struct WalkState {
 
 /// What a batch needs to know of one launch.
 #[derive(Clone, Debug)]
-pub(crate) struct BatchState<'a> {
+pub(crate) struct BatchState {
     pub(crate) simd_width: u32,
     /// Hardware threads of the device.
     pub(crate) device_threads: u32,
     /// Address, and the code of how much each thread has.
     pub(crate) scratch: Option<(u64, u64)>,
-    pub(crate) walks: &'a [WalkState],
+    pub(crate) walks: SmallVec<[WalkState; 1]>,
     /// Where the timestamps at begin and end go.
     pub(crate) stamps: [u64; 2],
 }
 
-/// What a PIPE_CONTROL does behind its flush, and where.
-fn post_sync(stamp: Option<u64>) -> (u64, u64) {
-    stamp.map_or((0, 0), |address| (WRITE_TIMESTAMP, address))
-}
-
-/// What MEDIA_VFE_STATE has set, for the launches of a batch that need the same.
+/// What MEDIA_VFE_STATE sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct FrontEnd {
+struct FrontEnd {
     scratch: Option<(u64, u64)>,
     /// Bytes of the largest walker's constants.
     constants: u32,
+}
+
+/// What the launches of a batch have in common.
+#[derive(Debug)]
+pub(crate) struct Common {
+    /// The PIPE_CONTROLs in front of each launch and behind it, without the addresses of their timestamps.
+    begin: Packed,
+    end: Packed,
+    /// What was set last.
+    front_end: Option<FrontEnd>,
+    /// The last walker, and where its commands are but for those that load its state. That stays over a walker, what must come behind one and any PIPE_CONTROL:
+    /// Mesa's `crocus` (Gen7, Gen8: `crocus_upload_compute_state`) and `iris` (Gen8, Gen9: `iris_upload_gpgpu_walker`) do not load it anew for a dispatch that
+    /// needs the same.
+    walker: Option<(WalkState, Range<usize>)>,
+}
+
+impl Common {
+    /// For launches of which none is there yet.
+    pub(crate) fn new(set: &CommandSet) -> Self {
+        let set = &set.pipe_control;
+        let pack = |fields: &[_]| set.layout.pack(fields);
+        let (begin, end) = (pack(&invalidate(set, WRITE_TIMESTAMP)), pack(&stall(set, WRITE_TIMESTAMP)));
+        Self { begin, end, front_end: None, walker: None }
+    }
+}
+
+/// Waits for what runs and writes its results to memory, then does what `post_sync` says. The stall alone would not be allowed: PIPE_CONTROL wants a flush or a
+/// write beside it (Volume 7, "Programming restrictions for PIPE_CONTROL"). With a write, it is what the manual calls end-of-pipe
+/// synchronisation: the write comes when the flush is done (so does Mesa's `iris_emit_end_of_pipe_sync`).
+fn stall(set: &PipeControl, post_sync: u64) -> [(Field, u64); 3] {
+    [(set.dc_flush, 1), (set.cs_stall, 1), (set.post_sync, post_sync)]
+}
+
+/// Makes all caches read anew, then does what `post_sync` says. Without a write data are flushed once more, as the stall wants company.
+fn invalidate(set: &PipeControl, post_sync: u64) -> [(Field, u64); 7] {
+    [
+        (set.dc_flush, (post_sync == 0).into()),
+        (set.state_invalidate, 1),
+        (set.constant_invalidate, 1),
+        (set.texture_invalidate, 1),
+        (set.instruction_invalidate, 1),
+        (set.cs_stall, 1),
+        (set.post_sync, post_sync),
+    ]
 }
 
 /// Writes commands.
@@ -74,10 +117,17 @@ impl<'a> Writer<'a> {
 
     fn emit(&mut self, layout: &Layout, values: &[(Field, u64)]) {
         let begin = self.dwords.len();
-        for (field, _) in values.iter().filter(|(field, value)| field.relocates && *value != 0) {
-            self.relocations.push(4 * (begin as u32 + u32::from(field.start / 32)));
+        for (field, _) in values.iter().filter(|(_, value)| *value != 0) {
+            self.relocate(field, begin);
         }
         layout.append(self.dwords, values);
+    }
+
+    /// Notes the address that is in a field of the command at a dword, if the kernel driver places buffers.
+    fn relocate(&mut self, field: &Field, begin: usize) {
+        if field.relocates {
+            self.relocations.push(4 * (begin as u32 + u32::from(field.start / 32)));
+        }
     }
 
     /// Dwords that [`Writer::end`] takes at most.
@@ -97,62 +147,45 @@ impl<'a> Writer<'a> {
 
     /// What comes first, for a pipeline in any state. `surfaces` is the address of the binding table, if there is one.
     pub(crate) fn begin(&mut self, surfaces: u64) {
-        self.stall(None);
+        let set = &self.set.pipe_control;
+        self.emit(&set.layout, &stall(set, 0));
         self.select_pipeline();
         self.registers();
         self.base_addresses(surfaces);
     }
 
-    /// One launch, behind others that have ended and written their results. Caches may hold what was there before, and `front_end` is
-    /// what the launch before it has set.
-    pub(crate) fn launch(&mut self, state: &BatchState<'_>, front_end: &mut Option<FrontEnd>) {
-        self.invalidate(Some(state.stamps[0]));
+    /// One launch, behind others that have ended and written their results. Caches may hold what was there before.
+    pub(crate) fn launch(&mut self, state: &BatchState, common: &mut Common) {
+        self.stamp(&common.begin, state.stamps[0]);
         let constants = state.walks.iter().map(|walk| walk.constants_size).max().unwrap_or(0);
         let wanted = FrontEnd { scratch: state.scratch, constants };
-        if *front_end != Some(wanted) {
+        if common.front_end != Some(wanted) {
             self.front_end(state.device_threads, wanted);
-            *front_end = Some(wanted);
+            // Constants are gone.
+            (common.front_end, common.walker) = (Some(wanted), None);
         }
-        for walk in state.walks {
-            self.walk(state.simd_width, walk);
+        for walk in &state.walks {
+            match &common.walker {
+                Some((last, commands)) if last == walk => self.dwords.extend_from_within(commands.clone()),
+                _ => common.walker = Some((*walk, self.walk(state.simd_width, walk))),
+            }
         }
-        self.stall(Some(state.stamps[1]));
+        self.stamp(&common.end, state.stamps[1]);
     }
 
-    /// Waits for what runs and writes its results to memory, then the time to `stamp`. The stall alone would not be allowed: PIPE_CONTROL wants a flush or a
-    /// write beside it (Volume 7, "Programming restrictions for PIPE_CONTROL"). With the write, it is what the manual calls end-of-pipe
-    /// synchronisation: the write comes when the flush is done (so does Mesa's `iris_emit_end_of_pipe_sync`).
-    fn stall(&mut self, stamp: Option<u64>) {
-        let set = &self.set.pipe_control;
-        let (post_sync, address) = post_sync(stamp);
-        self.emit(
-            &set.layout,
-            &[(set.dc_flush, 1), (set.cs_stall, 1), (set.post_sync, post_sync), (set.address, address)],
-        );
-    }
-
-    /// Makes all caches read anew, then writes the time to `stamp`.
-    /// Without it data are flushed once more, as the stall wants company.
-    fn invalidate(&mut self, stamp: Option<u64>) {
-        let set = &self.set.pipe_control;
-        let (post_sync, address) = post_sync(stamp);
-        let caches = [
-            (set.dc_flush, stamp.is_none().into()),
-            (set.state_invalidate, 1),
-            (set.constant_invalidate, 1),
-            (set.texture_invalidate, 1),
-            (set.instruction_invalidate, 1),
-            (set.cs_stall, 1),
-            (set.post_sync, post_sync),
-            (set.address, address),
-        ];
-        self.emit(&set.layout, &caches);
+    /// A PIPE_CONTROL that writes the time to an address.
+    fn stamp(&mut self, command: &Packed, address: u64) {
+        let (set, begin) = (&self.set.pipe_control, self.dwords.len());
+        self.dwords.extend_from_slice(&command[..set.layout.length]);
+        set.address.set(&mut self.dwords[begin..], address);
+        self.relocate(&set.address, begin);
     }
 
     /// Selects the GPGPU pipeline. Before that: read caches are invalidated and the colour calculation state is cleared
     /// (Volume 2a, PIPELINE_SELECT).
     fn select_pipeline(&mut self) {
-        self.invalidate(None);
+        let set = &self.set.pipe_control;
+        self.emit(&set.layout, &invalidate(set, 0));
         self.emit(&self.set.cc_state_pointers.layout, &[]);
         let set = &self.set.pipeline_select;
         self.emit(&set.layout, &[(set.selection, GPGPU), (set.mask, 3)]);
@@ -225,7 +258,8 @@ impl<'a> Writer<'a> {
         );
     }
 
-    fn walk(&mut self, simd_width: u32, state: &WalkState) {
+    /// Loads a walker's state and walks. Gives where the commands are that do not load, none of which has an address.
+    fn walk(&mut self, simd_width: u32, state: &WalkState) -> Range<usize> {
         if state.constants_size > 0 {
             let set = &self.set.media_curbe_load;
             let length = u64::from(state.constants_size);
@@ -234,7 +268,7 @@ impl<'a> Writer<'a> {
         let set = &self.set.media_interface_descriptor_load;
         let length = 4 * self.set.interface_descriptor.layout.length as u64;
         self.emit(&set.layout, &[(set.length, length), (set.address, state.descriptor.into())]);
-        let set = &self.set.gpgpu_walker;
+        let (set, begin) = (&self.set.gpgpu_walker, self.dwords.len());
         let Walk { first, end, .. } = state.walk;
         self.emit(
             &set.layout,
@@ -255,6 +289,7 @@ impl<'a> Writer<'a> {
             ],
         );
         self.emit(&self.set.media_state_flush.layout, &[]);
+        begin..self.dwords.len()
     }
 
     /// Ends the batch and fills it up to whole qwords, as the kernel driver asks.

@@ -102,8 +102,8 @@ impl Layout {
         Self { name, header: 0, length }
     }
 
-    /// The dwords with `values` in their fields, in the front of an array that takes any layout.
-    pub(crate) fn pack(&self, values: &[(Field, u64)]) -> [u32; MAX_LENGTH] {
+    /// The dwords with `values` in their fields.
+    pub(crate) fn pack(&self, values: &[(Field, u64)]) -> Packed {
         let mut dwords = [0; MAX_LENGTH];
         self.fill(&mut dwords[..self.length], values);
         dwords
@@ -123,6 +123,9 @@ impl Layout {
         }
     }
 }
+
+/// A command or structure in the front of an array that takes any.
+pub(crate) type Packed = [u32; MAX_LENGTH];
 
 /// Dwords of the longest command (STATE_BASE_ADDRESS).
 pub(crate) const MAX_LENGTH: usize = 19;

@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use roxmltree::{Document, Node};
+use smallvec::smallvec;
 
-use super::batch::{BatchState, WalkState, Writer};
+use super::batch::{BatchState, Common, WalkState, Writer};
 use super::commands::CommandSet;
 use super::field::{Field, Layout};
 use super::gen7::{GEN7, GEN75};
@@ -123,21 +124,23 @@ fn check_batch(document: &Document<'_>, set: &'static CommandSet) {
         constants: 0x3fff_ff80,
         constants_size: 0x4000,
     };
-    let walks = [walk(0, 8), WalkState { constants_size: 0, ..walk(8, 9) }];
+    let other = WalkState { descriptor: 0x3fff_ff00, constants: 0x3fff_0000, ..walk(8, 9) };
     let state = BatchState {
         simd_width: 32,
         device_threads: 168,
         scratch: Some((0x3ff0_0000, 11)),
-        walks: &walks,
+        walks: smallvec![walk(0, 8), other, WalkState { constants_size: 0, ..walk(9, 10) }],
         stamps: [0xbfff_ff00, 0xbfff_ff08],
     };
     let (mut dwords, mut relocations) = (Vec::new(), Vec::new());
     let mut writer = Writer::new(set, &mut dwords, &mut relocations);
     writer.begin(if set.surface_state.is_some() { 0x1000_0000 } else { 0 });
-    // The same twice needs its front end once.
-    let mut front_end = None;
-    writer.launch(&state, &mut front_end);
-    writer.launch(&state, &mut front_end);
+    // The same twice needs its front end once, and what a single walker loads once.
+    let mut common = Common::new(set);
+    for state in [&state, &BatchState { walks: smallvec![walk(0, 8)], ..state.clone() }] {
+        writer.launch(state, &mut common);
+        writer.launch(state, &mut common);
+    }
     writer.end();
     let mut names = Vec::new();
     let mut rest = &dwords[..];
@@ -167,10 +170,9 @@ fn check_batch(document: &Document<'_>, set: &'static CommandSet) {
         names.push(name);
         rest = &rest[length..];
     }
-    let walkers = names.iter().filter(|&&name| name == "GPGPU_WALKER").count();
-    let loads = names.iter().filter(|&&name| name == "MEDIA_CURBE_LOAD").count();
-    let front_ends = names.iter().filter(|&&name| name == "MEDIA_VFE_STATE").count();
-    assert_eq!((walkers, loads, front_ends), (4, 2, 1), "{names:?}");
+    let count = |wanted| names.iter().filter(|&&name| name == wanted).count();
+    let walks = ["GPGPU_WALKER", "MEDIA_CURBE_LOAD", "MEDIA_INTERFACE_DESCRIPTOR_LOAD", "MEDIA_VFE_STATE"];
+    assert_eq!(walks.map(count), [8, 5, 7, 1], "{names:?}");
     assert!(names.contains(&"MI_BATCH_BUFFER_END"), "{names:?}");
     assert_eq!(dwords.len() % 2, 0);
 }

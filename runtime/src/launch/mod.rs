@@ -80,6 +80,15 @@ impl Launch {
         Ok(Self { kernel, executable, arguments, space, local_memory })
     }
 
+    /// Is it the same as another, in all that a batch has of it?
+    fn is_like(&self, other: &Launch) -> bool {
+        Arc::ptr_eq(&self.kernel, &other.kernel)
+            && Arc::ptr_eq(&self.executable, &other.executable)
+            && self.space == other.space
+            && self.local_memory == other.local_memory
+            && self.arguments.are_like(&other.arguments)
+    }
+
     /// The arguments' memory, for another launch; what they held is released.
     pub(crate) fn into_arguments(self) -> Arguments {
         let mut arguments = self.arguments;

@@ -70,7 +70,7 @@ fn pointers_follow_what_moves_between_batches_of_two_queues() {
     let variables = kernel.executable().variables().unwrap();
     let batch = |hardware: &Hardware| {
         let mut batch = Batch::new(&context, &launch).unwrap();
-        assert!(batch.add(&launch, hardware).unwrap());
+        assert!(batch.add(&launch, None, hardware).unwrap());
         batch
     };
     let run = |batch, hardware: &Hardware| {

@@ -57,12 +57,11 @@ impl Space {
     }
 
     /// The walkers: one, and where groups are cut off one more for each combination of dimensions.
-    pub(crate) fn walks(&self) -> SmallVec<[Walk; 8]> {
-        let parts: [_; 3] = std::array::from_fn(|dimension| self.parts(dimension));
+    pub(crate) fn walks(&self) -> SmallVec<[Walk; 1]> {
         let mut walks = SmallVec::new();
-        for &(z, first_z, end_z) in &parts[2] {
-            for &(y, first_y, end_y) in &parts[1] {
-                for &(x, first_x, end_x) in &parts[0] {
+        for (z, first_z, end_z) in self.parts(2) {
+            for (y, first_y, end_y) in self.parts(1) {
+                for (x, first_x, end_x) in self.parts(0) {
                     walks.push(Walk {
                         local: [x, y, z],
                         first: [first_x, first_y, first_z],
@@ -75,13 +74,13 @@ impl Space {
     }
 
     /// Runs of groups of the same size in one dimension: size, first group, one past the last.
-    fn parts(&self, dimension: usize) -> SmallVec<[(u32, u32, u32); 2]> {
-        let (global, local) = (self.global[dimension], self.local[dimension]);
-        let whole = (global / u64::from(local)) as u32;
-        let rest = (global % u64::from(local)) as u32;
-        let groups = self.groups[dimension];
-        let parts = [(local, 0, whole), (rest, whole, groups)];
-        parts.into_iter().filter(|&(_, first, end)| end > first).collect()
+    fn parts(&self, dimension: usize) -> impl Iterator<Item = (u32, u32, u32)> {
+        let (global, local, groups) = (self.global[dimension], self.local[dimension], self.groups[dimension]);
+        let beyond = u64::from(groups) * u64::from(local) - global;
+        let whole = groups - u32::from(beyond > 0);
+        // Fewer than a group has.
+        let rest = local - beyond as u32;
+        [(local, 0, whole), (rest, whole, groups)].into_iter().filter(|&(_, first, end)| end > first)
     }
 }
 

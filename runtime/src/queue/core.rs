@@ -365,9 +365,10 @@ impl Core {
         while let Some(command) = commands.pop_front() {
             let added = match (&command.work, failure(&command.waits)) {
                 (_, Some(error)) => Err(error),
-                (Work::Launch(launch), None) => self.add(&mut batch, launch).inspect_err(|error| {
-                    self.context.report(error);
-                }),
+                (Work::Launch(launch), None) => {
+                    let before = taken.back().and_then(Command::launch);
+                    self.add(&mut batch, launch, before).inspect_err(|error| self.context.report(error))
+                }
                 (_, None) => Ok(true),
             };
             match added {
@@ -412,13 +413,18 @@ impl Core {
         None
     }
 
-    /// Adds a launch to the batch, or to a new one.
-    fn add<'a>(&'a self, batch: &mut Option<Batch<'a>>, launch: &Launch) -> Result<bool> {
+    /// Adds a launch to the batch, whose last is `before`, or to a new one.
+    fn add<'a>(
+        &'a self,
+        batch: &mut Option<Batch<'a>>,
+        launch: &Launch,
+        before: Option<&Launch>,
+    ) -> Result<bool> {
         let batch = match batch {
             Some(batch) => batch,
             None => batch.insert(Batch::new(&self.context, launch)?),
         };
-        batch.add(launch, &self.hardware)
+        batch.add(launch, before, &self.hardware)
     }
 
     /// Waits for a batch and ends its commands. Gives back those that did not run because one before them has `failed`, in this batch or

@@ -43,8 +43,16 @@ impl Command {
         self.gate.as_ref().is_none_or(|gate| gate.is_open())
     }
 
+    /// The launch that it is, if it is one.
+    pub(super) fn launch(&self) -> Option<&Launch> {
+        match &self.work {
+            Work::Launch(launch) => Some(launch),
+            Work::Nothing | Work::Host(_) | Work::Application(_) => None,
+        }
+    }
+
     fn is_launch(&self) -> bool {
-        matches!(self.work, Work::Launch(_))
+        self.launch().is_some()
     }
 }
 

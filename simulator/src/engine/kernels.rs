@@ -38,6 +38,14 @@ pub struct Kernels {
     cached: Mutex<Vec<(u64, Arc<Known>)>>,
 }
 
+impl Known {
+    /// Is it the kernel at an address?
+    pub fn is_at(&self, address: u64, memory: &AddressSpace) -> bool {
+        let range = memory.range(&mut Cursor::default(), address, self.code.len() as u64);
+        range.is_some_and(|range| range.starts_with(&self.code))
+    }
+}
+
 impl Kernels {
     /// None yet.
     pub fn new(device: &'static Device, strict: bool) -> Kernels {
@@ -47,18 +55,15 @@ impl Kernels {
     /// The decoded kernel at an address. Its code is compared with memory, so that code that was replaced
     /// is decoded anew.
     pub fn get(&self, address: u64, memory: &AddressSpace) -> Result<Arc<Known>, Fault> {
-        let rest = memory.rest_of_buffer(address).min(MAX_CODE);
-        let range = memory.range(&mut Cursor::default(), address, rest);
         let known = {
             let cached = self.cached.lock();
-            let same = |(at, known): &&(u64, Arc<Known>)| {
-                *at == address && range.is_some_and(|r| r.starts_with(&known.code))
-            };
+            let same = |(at, known): &&(u64, Arc<Known>)| *at == address && known.is_at(address, memory);
             cached.iter().rev().find(same).map(|(_, known)| Arc::clone(known))
         };
         if let Some(known) = known {
             return Ok(known);
         }
+        let rest = memory.rest_of_buffer(address).min(MAX_CODE);
         let (code, kernel) = self.decode(address, rest, memory)?;
         let mut cached = self.cached.lock();
         // The same code at another address has perhaps been translated.

@@ -11,14 +11,14 @@ use crate::device::Device;
 use crate::dispatch::{GroupStatistics, Launch};
 use crate::eu::Kernel;
 use crate::fault::Fault;
-use crate::gpu::Executor;
+use crate::gpu::{Executor, Prepared};
 use crate::memory::AddressSpace;
 use crate::pool::Pool;
 use crate::running::Running;
 use crate::settings::Settings;
 use crate::statistics::{Collector, Counted};
 use crate::sync::Mutex;
-use crate::translated::Work;
+use crate::translated::{Choice, Work};
 
 use kernels::Kernels;
 use participant::{Common, Job, Participant, Sum};
@@ -62,16 +62,16 @@ fn participants(device: &Device, kernel: &Kernel, launch: &Launch) -> usize {
 }
 
 impl Executor for Engine {
-    fn launch(
-        &self,
+    fn prepare<'e>(
+        &'e self,
         launch: Launch,
         memory: &Arc<AddressSpace>,
         running: &Arc<Running>,
-    ) -> Result<GroupStatistics, Fault> {
+    ) -> Result<Box<dyn Prepared + 'e>, Fault> {
         let known = self.kernels.get(launch.kernel, memory)?;
         let translator = self.common.translator.as_ref();
-        let translation =
-            translator.and_then(|translator| translator.choose(&known, &launch, memory, running));
+        let flat = translator.is_some_and(|translator| translator.is_flat(&known, &launch, memory));
+        let translation = translator.and_then(|translator| translator.choose(&known, &launch, flat, running));
         // Counting is the interpreter's.
         let (counted, translation) =
             if self.statistics.is_some() { (translation, None) } else { (None, translation) };
@@ -89,35 +89,57 @@ impl Executor for Engine {
             recorded: self.statistics.is_some(),
             sum: Mutex::new(Sum::default()),
         });
+        Ok(Box::new(PreparedJob { engine: self, job, flat, counted, only: None }))
+    }
+}
+
+/// A launch that is ready.
+struct PreparedJob<'e> {
+    engine: &'e Engine,
+    job: Arc<Job>,
+    flat: bool,
+    /// Of which statistics tell what became.
+    counted: Option<Choice>,
+    /// Who executes the only work-group.
+    only: Option<Participant>,
+}
+
+impl Prepared for PreparedJob<'_> {
+    fn holds(&self) -> bool {
+        let Job { common, known, work, .. } = &*self.job;
+        let Work { launch, memory, .. } = &**work;
+        let is_flat = |translator: &Translator| translator.is_flat(known, launch, memory);
+        known.is_at(launch.kernel, memory) && common.translator.as_ref().is_some_and(is_flat) == self.flat
+    }
+
+    fn execute(&mut self) -> Result<GroupStatistics, Fault> {
+        let Self { engine, job, counted, only, .. } = self;
+        let Work { kernel, launch, running, .. } = &*job.work;
         // Saturated, a count of groups is more than could ever be executed.
-        let total = job.work.launch.groups().iter().fold(1u64, |product, n| product.saturating_mul(*n));
+        let total = launch.groups().iter().fold(1u64, |product, n| product.saturating_mul(*n));
         if total == 1 {
             // Nothing is to be shared with other threads.
-            let done = Participant::new(Arc::clone(&job), 0).execute_only();
+            let participant = only.get_or_insert_with(|| Participant::new(Arc::clone(job), 0));
+            let done = participant.execute_only();
             running.advance();
             done?;
+            participant.add_up();
         } else {
-            let for_participants = Arc::clone(&job);
+            let for_participants = Arc::clone(job);
             let participant = move |number| Participant::new(Arc::clone(&for_participants), number);
             let execute = Participant::execute;
-            self.pool.run(
-                total,
-                participants(self.device, &job.known.kernel, &job.work.launch),
-                running,
-                participant,
-                execute,
-            )?;
+            let most = participants(engine.device, kernel, launch);
+            engine.pool.run(total, most, running, participant, execute)?;
         }
-        let sum = job.sum.lock();
-        if let Some(statistics) = &self.statistics {
-            let Job { known, work, .. } = &*job;
-            let known_translation = translator.map(|_| match &counted {
+        let Sum { groups, profile } = std::mem::take(&mut *job.sum.lock());
+        if let Some(statistics) = &engine.statistics {
+            let translation = engine.common.translator.as_ref().map(|_| match counted {
                 Some(choice) => choice.outcome(),
                 None => Err("no launch of its kind is translated"),
             });
-            let kernel = Counted { kernel: &known.kernel, code: &known.code, translation: known_translation };
-            statistics.add(self.device, &work.launch, &kernel, &sum.profile);
+            let counted = Counted { kernel, code: &job.known.code, translation };
+            statistics.add(engine.device, launch, &counted, &profile);
         }
-        Ok(sum.groups)
+        Ok(groups)
     }
 }

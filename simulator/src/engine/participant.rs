@@ -47,7 +47,7 @@ pub struct Sum {
     pub profile: Profile,
 }
 
-/// A host thread's part in a launch. Gives its tools back and adds up its counts when it is done.
+/// A host thread's part in a launch. Gives its tools back and adds up its counts when it is dropped.
 pub struct Participant {
     job: Arc<Job>,
     first_slot: u32,
@@ -140,6 +140,14 @@ impl Participant {
         true
     }
 
+    /// Adds what it has counted to the launch's sums.
+    pub fn add_up(&mut self) {
+        let profile = self.recorder.as_mut().map(Recorder::take);
+        let mut sum = self.job.sum.lock();
+        sum.groups += std::mem::take(&mut self.own);
+        profile.into_iter().for_each(|profile| sum.profile.merge(profile));
+    }
+
     fn interpret(&mut self, group: [u32; 3]) -> Result<(), Fault> {
         let Job { known, work, .. } = &*self.job;
         let Work { kernel, launch, memory, running } = &**work;
@@ -163,11 +171,7 @@ fn clamped(count: u64) -> u32 {
 
 impl Drop for Participant {
     fn drop(&mut self) {
-        let profile = self.recorder.take().map(Recorder::finish);
-        let mut sum = self.job.sum.lock();
-        sum.groups += self.own;
-        profile.into_iter().for_each(|profile| sum.profile.merge(profile));
-        drop(sum);
+        self.add_up();
         if let Some(mut tools) = self.tools.take() {
             tools.runner.end();
             self.job.common.workers.give_back(self.first_slot, tools);

@@ -41,18 +41,16 @@ impl Translator {
         wanted.then_some(Translator { device, source, first, strict: settings.strict })
     }
 
-    /// The translations that a launch may use; perhaps after waiting for one.
-    pub fn choose(
-        &self,
-        known: &Known,
-        launch: &Launch,
-        memory: &AddressSpace,
-        running: &Running,
-    ) -> Option<Choice> {
+    /// Do a kernel's surfaces have the addresses that pointers have?
+    pub fn is_flat(&self, known: &Known, launch: &Launch, memory: &AddressSpace) -> bool {
+        are_flat(known.kernel.buffer_surfaces(), self.device, launch, memory)
+    }
+
+    /// The translations that a launch may use, if its surfaces are `flat` or not; perhaps after waiting for one.
+    pub fn choose(&self, known: &Known, launch: &Launch, flat: bool, running: &Running) -> Option<Choice> {
         if launch.alternate_float || launch.single_program_flow {
             return None;
         }
-        let flat = are_flat(known.kernel.buffer_surfaces(), self.device, launch, memory);
         let choice = known.translations.choose(launch, flat, self.strict)?;
         if self.first {
             choice.ask(&*self.source.0, self.device.name, &known.code);

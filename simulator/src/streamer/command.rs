@@ -75,6 +75,8 @@ pub struct Command {
     pub engines: Engines,
     /// Fields; all other bits must be 0.
     pub fields: &'static [Field],
+    /// It leaves the state as it is that a walker depends on.
+    pub keeps_state: bool,
     /// What it does.
     pub run: Handler,
 }

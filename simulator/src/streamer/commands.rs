@@ -23,7 +23,17 @@ const fn mi(
     run: Handler,
 ) -> Command {
     let (mask, engines) = (MI_MASK, Engines::All);
-    Command { name, opcode: opcode << 23, mask, lengths, length_bits: [0xff; COLUMNS], engines, fields, run }
+    Command {
+        name,
+        opcode: opcode << 23,
+        mask,
+        lengths,
+        length_bits: [0xff; COLUMNS],
+        engines,
+        fields,
+        keeps_state: false,
+        run,
+    }
 }
 
 /// A command of the render engine; `opcode` is bits 31:16.
@@ -35,7 +45,17 @@ const fn render(
     run: Handler,
 ) -> Command {
     let (mask, engines) = (RENDER_MASK, Engines::Render);
-    Command { name, opcode: opcode << 16, mask, lengths, length_bits: [0xff; COLUMNS], engines, fields, run }
+    Command {
+        name,
+        opcode: opcode << 16,
+        mask,
+        lengths,
+        length_bits: [0xff; COLUMNS],
+        engines,
+        fields,
+        keeps_state: false,
+        run,
+    }
 }
 
 /// As [`render`] with the longer length field of the media commands.
@@ -110,10 +130,10 @@ pub const COMMANDS: &[Command] = &[
     media("MEDIA_VFE_STATE", 0x7000, by_generation([8, 8, 9, 9]), layouts::media_vfe_state::FIELDS, media::vfe_state),
     media("MEDIA_CURBE_LOAD", 0x7001, same(4), layouts::media_curbe_load::FIELDS, media::curbe_load),
     media("MEDIA_INTERFACE_DESCRIPTOR_LOAD", 0x7002, same(4), layouts::media_interface_descriptor_load::FIELDS, media::descriptor_load),
-    media("MEDIA_STATE_FLUSH", 0x7004, same(2), layouts::media_state_flush::FIELDS, media::state_flush),
-    render("GPGPU_WALKER", 0x7105, by_generation([11, 11, 15, 15]), layouts::gpgpu_walker::FIELDS, media::walker),
+    Command { keeps_state: true, ..media("MEDIA_STATE_FLUSH", 0x7004, same(2), layouts::media_state_flush::FIELDS, media::state_flush) },
+    Command { keeps_state: true, ..render("GPGPU_WALKER", 0x7105, by_generation([11, 11, 15, 15]), layouts::gpgpu_walker::FIELDS, media::walker) },
     render("3DSTATE_CC_STATE_POINTERS", 0x780e, same(2), layouts::cc_state_pointers::FIELDS, state::cc_state_pointers),
-    render("PIPE_CONTROL", 0x7a00, by_generation([5, 5, 6, 6]), layouts::pipe_control::FIELDS, pipe_control::pipe_control),
+    Command { keeps_state: true, ..render("PIPE_CONTROL", 0x7a00, by_generation([5, 5, 6, 6]), layouts::pipe_control::FIELDS, pipe_control::pipe_control) },
 ];
 
 /// Opcode bits that all commands have: bits 31:23 of the first dword.

@@ -12,9 +12,9 @@ use super::layouts::{
 };
 use super::state::{Pipeline, Vfe};
 use super::{Streamer, traits};
-use crate::dispatch::{GRF_SIZE, Launch, Rounding, Scratch};
+use crate::dispatch::{GRF_SIZE, GroupStatistics, Launch, Rounding, Scratch};
 use crate::fault::Fault;
-use crate::gpu::LaunchStatistics;
+use crate::gpu::{LaunchStatistics, Prepared};
 use crate::memory::{Access, canonical};
 
 /// Bytes of an interface descriptor.
@@ -139,21 +139,57 @@ pub fn walker(streamer: &mut Streamer<'_>, packet: Packet<'_>) -> Result<Flow, F
     if packet.is_set(walk::PREDICATE) && !streamer.state.registers.predicate() {
         return Ok(Flow::Next);
     }
-    let launch = streamer.launch(packet)?;
+    let again = streamer.walked.take().filter(|walked| walked.is_of(packet) && walked.prepared.holds());
+    let walked = match again {
+        Some(walked) => Some(walked),
+        None => streamer.prepare(packet)?,
+    };
     streamer.state.threads_active = true;
     streamer.state.descriptors_in_use = true;
-    let groups = launch.groups();
-    if groups.contains(&0) {
-        return Ok(Flow::Next);
-    }
-    let lanes =
-        (0..launch.threads_per_group()).map(|t| u64::from(launch.dispatch_mask(t).count_ones())).sum();
-    let (kernel, simd_width) = (launch.kernel, launch.simd_width);
-    let sum = streamer.gpu.executor.launch(launch, streamer.memory, streamer.running)?;
-    streamer.gpu.launches.push(LaunchStatistics { kernel, simd_width, groups, sum });
-    let invocations = groups.iter().fold(lanes, |product: u64, n| product.saturating_mul(*n));
-    streamer.state.registers.add_invocations(invocations);
+    let Some(mut walked) = walked else { return Ok(Flow::Next) };
+    let sum = walked.prepared.execute()?;
+    streamer.gpu.launches.push(LaunchStatistics { sum, ..walked.statistics.clone() });
+    streamer.state.registers.add_invocations(walked.invocations);
+    streamer.walked = Some(walked);
     Ok(Flow::Next)
+}
+
+/// The last walker, ready to be executed again while the state is the same.
+pub struct Walked<'a> {
+    /// The command.
+    dwords: Vec<u32>,
+    prepared: Box<dyn Prepared + 'a>,
+    /// Without sums.
+    statistics: LaunchStatistics,
+    /// Work-items.
+    invocations: u64,
+}
+
+impl Walked<'_> {
+    /// Is it the same command, with nothing in it that is read from elsewhere?
+    fn is_of(&self, packet: Packet<'_>) -> bool {
+        self.dwords == packet.dwords && !packet.is_set(walk::INDIRECT) && packet.get(walk::DATA_LENGTH) == 0
+    }
+}
+
+impl<'a> Streamer<'a> {
+    /// Makes a walker ready; `None` when it has no work-groups.
+    fn prepare(&mut self, packet: Packet<'_>) -> Result<Option<Walked<'a>>, Fault> {
+        let launch = self.launch(packet)?;
+        let groups = launch.groups();
+        if groups.contains(&0) {
+            return Ok(None);
+        }
+        let lanes =
+            (0..launch.threads_per_group()).map(|t| u64::from(launch.dispatch_mask(t).count_ones())).sum();
+        let (kernel, simd_width, sum) = (launch.kernel, launch.simd_width, GroupStatistics::default());
+        Ok(Some(Walked {
+            dwords: packet.dwords.to_vec(),
+            prepared: self.gpu.executor.prepare(launch, self.memory, self.running)?,
+            statistics: LaunchStatistics { kernel, simd_width, groups, sum },
+            invocations: groups.iter().fold(lanes, |product: u64, n| product.saturating_mul(*n)),
+        }))
+    }
 }
 
 impl Streamer<'_> {

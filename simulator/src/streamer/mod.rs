@@ -49,6 +49,8 @@ pub struct Streamer<'a> {
     read: Vec<u8>,
     /// Where a second-level batch returns to: the address, and where that batch began.
     caller: Option<(u64, u64)>,
+    /// The last walker, if nothing has changed the state since.
+    walked: Option<media::Walked<'a>>,
     /// PIPE_CONTROLs since the last that stalled, which the kernel sends between batches.
     unstalled: u32,
 }
@@ -66,7 +68,7 @@ impl<'a> Streamer<'a> {
         engine: Engine,
     ) -> Streamer<'a> {
         let (cursor, read, caller) = (Cursor::default(), Vec::new(), None);
-        Streamer { gpu, memory, running, state, engine, cursor, read, caller, unstalled: 0 }
+        Streamer { gpu, memory, running, state, engine, cursor, read, caller, walked: None, unstalled: 0 }
     }
 
     /// Executes the batch at a GPU address up to its end.
@@ -149,6 +151,9 @@ impl<'a> Streamer<'a> {
         }
         command.check_reserved(packet, &MEANINGS[row][packet.generation.column()])?;
         tracing::trace!("{} {:x?}", command.name, packet.dwords);
+        if !command.keeps_state {
+            self.walked = None;
+        }
         (command.run)(self, packet)
     }
 

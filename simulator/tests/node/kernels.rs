@@ -1,6 +1,6 @@
 //! Kernels that run on the simulated GPU, assembled by hand.
 
-use crate::setup::{Launch, Machine, simulator};
+use crate::setup::{HEAP, KERNEL, Launch, Machine, assemble, simulator};
 
 /// SIMD8, 16 work-items in a group: writes each global id to its dword. `g1.0` is the address.
 pub const WRITE_IDS: &str = "
@@ -52,6 +52,45 @@ fn replaced_code_is_decoded_anew() {
     let doubled = WRITE_IDS.replace("mov(8) g7<1>UD g3<8,8,1>UD", "shl(8) g7<1>UD g3<8,8,1>UD 1UD");
     machine.run_kernel(&launch(&doubled)).unwrap();
     assert_eq!(machine.data.read(0, 4), [0, 2, 4, 6]);
+}
+
+/// The commands of a launch, and of the same walker behind something else.
+fn twice(machine: &Machine, launch: &Launch<'_>, between: &[u32]) -> Vec<u32> {
+    const WALKER_AND_BEHIND: usize = 15 + 2 + 6;
+    let once = machine.launch(launch);
+    [&once, between, &once[once.len() - WALKER_AND_BEHIND..]].concat()
+}
+
+#[test]
+fn walkers_that_come_again_execute_their_launch_again() {
+    for groups in [1, 3] {
+        let machine = Machine::new(simulator());
+        machine
+            .run(&[&twice(&machine, &Launch { kernel: WRITE_IDS, groups, ..Launch::default() }, &[])])
+            .unwrap();
+        let launches = machine.node.take_launches();
+        assert_eq!((launches.len(), launches[0].sum.threads), (2, groups.into()));
+        assert_eq!(launches[0], launches[1]);
+    }
+}
+
+#[test]
+fn code_that_is_replaced_between_equal_walkers_is_decoded_anew() {
+    let machine = Machine::new(simulator());
+    let kernel = format!(
+        "mov(8) g20<1>UD 5UD {{ align1 1Q }};{}",
+        WRITE_IDS.replace("mov(8) g7<1>UD g3", "mov(8) g7<1>UD g20")
+    );
+    let code = assemble(&kernel);
+    let low = u32::from_le_bytes(code[8..12].try_into().unwrap());
+    let at = HEAP as u32 + KERNEL as u32 + 8;
+    // PIPE_CONTROL with Write Immediate Data: the second half of the first instruction, with another constant.
+    let replace = [0x7a00_0004, 1 << 20 | 1 << 14, at, 0, low, 9];
+    let launch = Launch { kernel: &kernel, ..Launch::default() };
+    machine.run(&[&twice(&machine, &launch, &[])]).unwrap();
+    assert_eq!(machine.data.read(0, 8), [5; 8]);
+    machine.run(&[&twice(&machine, &launch, &replace)]).unwrap();
+    assert_eq!(machine.data.read(0, 8), [9; 8]);
 }
 
 #[test]

@@ -94,7 +94,7 @@ pub struct Machine {
 
 pub const HEAP: u64 = 0x100_0000;
 pub const DATA: u64 = 0x7000_2000_0000;
-const KERNEL: usize = 0x4000;
+pub const KERNEL: usize = 0x4000;
 const CURBE: usize = 0x1000;
 
 /// MI_BATCH_BUFFER_END

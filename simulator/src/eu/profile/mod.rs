@@ -158,10 +158,11 @@ impl Recorder {
         (self.arrival, self.release) = (0, 0);
     }
 
-    /// What was counted.
-    pub fn finish(mut self) -> Profile {
+    /// What was counted since it was asked last.
+    pub fn take(&mut self) -> Profile {
         self.end_group();
-        self.profile
+        let counters = vec![Counter::default(); self.needs.len()];
+        std::mem::replace(&mut self.profile, Profile { counters, ..Profile::default() })
     }
 
     /// Counts a message, and says how long it takes.

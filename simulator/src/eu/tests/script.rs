@@ -230,7 +230,7 @@ impl Script {
 
     /// Runs the script and gives what was counted. Panics when the run fails.
     pub fn profile(&self) -> Profile {
-        self.execute(Recorder::new).0.unwrap_or_else(|fault| panic!("{fault}\n{}", self.code)).finish()
+        self.execute(Recorder::new).0.unwrap_or_else(|fault| panic!("{fault}\n{}", self.code)).take()
     }
 
     fn execute<P: Probe>(

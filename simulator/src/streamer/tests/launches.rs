@@ -1,6 +1,6 @@
 //! From state to launches.
 
-use super::{BASES, Bench, GPGPU, HEAP, SLM, VFE};
+use super::{BASES, Bench, GPGPU, HEAP, SLM, STALL, STATE_FLUSH, VFE};
 use crate::dispatch::{Bases, Rounding, Scratch};
 
 /// GPGPU_WALKER: descriptor 0, SIMD16, 2 threads in a row, groups 1..4 x 0..2 x 0..1, right mask 0xff.
@@ -216,4 +216,30 @@ fn shared_local_memory_needs_its_part_of_the_cache() {
     Descriptor::default().with(6, 2).write(&bench, 0);
     bench.state = Default::default();
     bench.run(&[&GPGPU, &BASES, &VFE, &[0x7002_0002, 0, 32, 0], &WALKER]).unwrap();
+}
+
+#[test]
+fn a_walker_that_comes_again_is_made_ready_once() {
+    let (curbe, descriptors) = ([0x7001_0002, 0, 512, 0x400], [0x7002_0002, 0, 32, 0]);
+    let prepared = |walkers: [[u32; 15]; 2], between: &[u32]| {
+        let mut bench = Bench::new();
+        Descriptor::default().write(&bench, 0);
+        bench.run(&[&[0x1100_0005, 0x2500, 3, 0x2504, 5, 0x2508, 7]]).unwrap();
+        let [first, second] = &walkers;
+        let (state, behind) = (
+            [&GPGPU[..], &BASES, &SLM, &VFE, &curbe, &descriptors].concat(),
+            [&STATE_FLUSH[..], &STALL].concat(),
+        );
+        bench.run(&[&state, first, &behind, between, second]).unwrap();
+        assert_eq!(bench.launches().len(), 2);
+        bench.prepared()
+    };
+    assert_eq!(prepared([WALKER; 2], &[]), 1);
+    assert_eq!(prepared([WALKER, with(WALKER, 13, 0xff00)], &[]), 2, "another walker");
+    assert_eq!(prepared([with(WALKER, 0, WALKER[0] | 1 << 10); 2], &[]), 2, "registers");
+    let indirect = with(with(WALKER, 2, 64), 3, super::DATA as u32);
+    assert_eq!(prepared([indirect; 2], &[]), 2, "indirect data");
+    for state in [&GPGPU[..], &BASES, &SLM, &[&VFE[..], &curbe].concat(), &curbe, &descriptors] {
+        assert_eq!(prepared([WALKER; 2], state), 2, "{:08x}", state[0]);
+    }
 }

@@ -9,6 +9,7 @@ mod random;
 mod rules;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::sync::Mutex;
 use gencl_i915::Engine;
@@ -17,7 +18,7 @@ use super::{ContextState, Streamer};
 use crate::device::Device;
 use crate::dispatch::{GroupStatistics, Launch};
 use crate::fault::Fault;
-use crate::gpu::{Executor, Gpu, LaunchLog};
+use crate::gpu::{Executor, Gpu, LaunchLog, Prepared};
 use crate::memory::{AddressSpace, Cursor, Object};
 use crate::running::Running;
 use crate::settings::Settings;
@@ -30,16 +31,40 @@ pub const SIZE: u64 = 0x1_0000;
 
 /// An engine that remembers launches and executes nothing.
 #[derive(Clone, Default)]
-pub struct Recorder(Arc<Mutex<Vec<Launch>>>);
+pub struct Recorder(Arc<Recorded>);
+
+#[derive(Default)]
+struct Recorded {
+    /// Those that were executed.
+    launches: Mutex<Vec<Launch>>,
+    /// How many were made ready.
+    prepared: AtomicUsize,
+}
 
 impl Executor for Recorder {
-    fn launch(
-        &self,
+    fn prepare<'e>(
+        &'e self,
         launch: Launch,
         _: &Arc<AddressSpace>,
         _: &Arc<Running>,
-    ) -> Result<GroupStatistics, Fault> {
-        self.0.lock().push(launch);
+    ) -> Result<Box<dyn Prepared + 'e>, Fault> {
+        self.0.prepared.fetch_add(1, Ordering::Relaxed);
+        Ok(Box::new(Recording { launch, to: &self.0 }))
+    }
+}
+
+struct Recording<'e> {
+    launch: Launch,
+    to: &'e Recorded,
+}
+
+impl Prepared for Recording<'_> {
+    fn holds(&self) -> bool {
+        true
+    }
+
+    fn execute(&mut self) -> Result<GroupStatistics, Fault> {
+        self.to.launches.lock().push(self.launch.clone());
         Ok(GroupStatistics::default())
     }
 }
@@ -111,7 +136,12 @@ impl Bench {
     }
 
     pub fn launches(&self) -> Vec<Launch> {
-        std::mem::take(&mut self.recorder.0.lock())
+        std::mem::take(&mut self.recorder.0.launches.lock())
+    }
+
+    /// How many launches were made ready.
+    pub fn prepared(&self) -> usize {
+        self.recorder.0.prepared.load(Ordering::Relaxed)
     }
 }
 
