@@ -113,12 +113,13 @@ impl Arguments {
 
     /// Are they the same as others, for the same kernel?
     pub(crate) fn are_like(&self, other: &Self) -> bool {
-        let pairs = || self.bound.iter().zip(&other.bound);
-        self.values == other.values
-            && self.bound.len() == other.bound.len()
-            && pairs().all(|(own, other)| own.is_like(other))
-            && self.reaches.len() == other.reaches.len()
-            && self.reaches.iter().zip(&other.reaches).all(|(own, other)| Arc::ptr_eq(own, other))
+        // With nothing to compare, `memcmp` reads from nowhere under an empty mask, which processors take long for.
+        let same_values = || self.values.is_empty() || self.values == other.values;
+        let same_bound = || self.bound.iter().zip(&other.bound).all(|(own, other)| own.is_like(other));
+        let same_reaches =
+            || self.reaches.iter().zip(&other.reaches).all(|(own, other)| Arc::ptr_eq(own, other));
+        let lengths = |of: &Self| [of.values.len(), of.bound.len(), of.reaches.len()];
+        lengths(self) == lengths(other) && same_values() && same_bound() && same_reaches()
     }
 
     /// Forgets them all; the memory for them stays.
@@ -172,7 +173,8 @@ struct Reaches {
 pub struct Kernel {
     program: Arc<Program>,
     executable: Arc<Executable>,
-    info: Arc<gencl_program::Kernel>,
+    /// Its number in the executable.
+    number: usize,
     arguments: Mutex<Vec<Option<Setting>>>,
     /// What launches may reach through pointers in memory.
     reaches: Mutex<Reaches>,
@@ -182,7 +184,7 @@ pub struct Kernel {
 
 impl std::fmt::Debug for Kernel {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Kernel").field("name", &self.info.name).finish_non_exhaustive()
+        f.debug_struct("Kernel").field("name", &self.info().name).finish_non_exhaustive()
     }
 }
 
@@ -191,16 +193,15 @@ impl Kernel {
     /// it has no kernel of this name; the reason lists those it has.
     pub fn new(program: &Arc<Program>, name: &str) -> Result<Arc<Self>> {
         let executable = program.executable()?;
-        let Some(info) = executable.kernels().iter().find(|kernel| kernel.name == name) else {
+        let Some(number) = executable.kernels().iter().position(|kernel| kernel.name == name) else {
             let names: Vec<_> = executable.kernels().iter().map(|kernel| kernel.name.as_str()).collect();
             let reason = format!("no kernel {name}; there are: {}", names.join(", "));
             return Err(Error::new(Code::InvalidKernelName, reason));
         };
-        let arguments = vec![None; info.arguments.len()];
-        let info = info.clone();
+        let arguments = vec![None; executable.kernels()[number].arguments.len()];
         program.attach();
         let (arguments, reaches, chosen) = (Mutex::new(arguments), Mutex::default(), Mutex::default());
-        Ok(Arc::new(Self { program: program.clone(), executable, info, arguments, reaches, chosen }))
+        Ok(Arc::new(Self { program: program.clone(), executable, number, arguments, reaches, chosen }))
     }
 
     /// One of each kernel of the program. `INVALID_PROGRAM_EXECUTABLE` when it is not built.
@@ -214,7 +215,7 @@ impl Kernel {
         Arc::new(Self {
             program: self.program.clone(),
             executable: self.executable.clone(),
-            info: self.info.clone(),
+            number: self.number,
             arguments: Mutex::new(self.arguments.lock().clone()),
             reaches: Mutex::new(self.reaches.lock().clone()),
             chosen: Mutex::default(),
@@ -228,14 +229,17 @@ impl Kernel {
 
     /// What the compiler says of it: name, arguments, attributes, required sizes.
     pub fn info(&self) -> &gencl_program::Kernel {
-        &self.info
+        &self.executable.kernels()[self.number]
     }
 
     /// One argument's description. `INVALID_ARG_INDEX`.
     pub fn argument(&self, index: u32) -> Result<&Argument> {
-        self.info.arguments.get(index as usize).ok_or_else(|| {
-            let reason =
-                format!("{} has {} arguments, not one {index}", self.info.name, self.info.arguments.len());
+        self.info().arguments.get(index as usize).ok_or_else(|| {
+            let reason = format!(
+                "{} has {} arguments, not one {index}",
+                self.info().name,
+                self.info().arguments.len()
+            );
             Error::new(Code::InvalidArgIndex, reason)
         })
     }
@@ -247,7 +251,7 @@ impl Kernel {
         if self.program.is_from_binary() {
             return Err(Error::new(Code::KernelArgInfoNotAvailable, "the program is from a binary"));
         }
-        if !self.info.argument_information {
+        if !self.info().argument_information {
             return Err(Error::new(Code::KernelArgInfoNotAvailable, "built without -cl-kernel-arg-info"));
         }
         Ok(argument)
@@ -352,7 +356,10 @@ impl Kernel {
     fn wrong_size(&self, argument: &Argument, size: u64) -> Error {
         let reason = format!(
             "argument {} of {} has type {} of {} bytes, {size} bytes were given",
-            argument.name, self.info.name, argument.type_name, argument.size
+            argument.name,
+            self.info().name,
+            argument.type_name,
+            argument.size
         );
         Error::new(Code::InvalidArgSize, reason)
     }
@@ -360,8 +367,8 @@ impl Kernel {
     /// Local memory in bytes: what the kernel declares and what its arguments are set to.
     pub fn local_memory_size(&self) -> u64 {
         let arguments = self.arguments.lock();
-        let mut layout = LocalLayout::new(&self.info);
-        for (argument, bound) in self.info.arguments.iter().zip(arguments.iter()) {
+        let mut layout = LocalLayout::new(self.info());
+        for (argument, bound) in self.info().arguments.iter().zip(arguments.iter()) {
             if let Some(Setting::Local(size)) = bound {
                 layout.place(argument.alignment, *size);
             }
@@ -371,16 +378,16 @@ impl Kernel {
 
     /// Private memory of a work-item in bytes.
     pub fn private_memory_size(&self) -> u64 {
-        u64::from(self.info.private_size)
+        u64::from(self.info().private_size)
     }
 
     /// `CL_KERNEL_WORK_GROUP_SIZE`: most work-items of a group of this kernel.
     pub fn work_group_size(&self) -> u32 {
         let device = self.program.context().device();
         let (facts, most) = (device.facts(), device.hardware().model.family.constant_registers);
-        let constants = crate::launch::most_threads(&self.info, device.commands().shares_constants(), most);
+        let constants = crate::launch::most_threads(self.info(), device.commands().shares_constants(), most);
         let threads = facts.threads_per_group.min(constants);
-        facts.max_work_group_size.min(threads * self.info.simd_width)
+        facts.max_work_group_size.min(threads * self.info().simd_width)
     }
 
     /// The work-group size that a launch over `range` has, where the application leaves it to us
@@ -391,17 +398,17 @@ impl Kernel {
 
     /// `CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE`: the lanes of a thread.
     pub fn preferred_multiple(&self) -> u32 {
-        self.info.simd_width
+        self.info().simd_width
     }
 
     /// Copies the arguments as they are now to empty ones. `INVALID_KERNEL_ARGS` with the name of one that is not set, or whose memory was released.
     pub(crate) fn snapshot(&self, to: &mut Arguments) -> Result<()> {
         let settings = self.arguments.lock();
         let refuse = |argument: &Argument, why: &str| {
-            let reason = format!("argument {} of {} {why}", argument.name, self.info.name);
+            let reason = format!("argument {} of {} {why}", argument.name, self.info().name);
             Error::new(Code::InvalidKernelArgs, reason)
         };
-        for (argument, setting) in self.info.arguments.iter().zip(settings.iter()) {
+        for (argument, setting) in self.info().arguments.iter().zip(settings.iter()) {
             match setting {
                 None => return Err(refuse(argument, "is not set")),
                 Some(Setting::Bytes(bytes)) => to.push_value(bytes),
@@ -451,8 +458,9 @@ impl Kernel {
         Ok(local)
     }
 
-    pub(crate) fn shared_info(&self) -> &Arc<gencl_program::Kernel> {
-        &self.info
+    /// Its number in its executable.
+    pub(crate) fn number(&self) -> usize {
+        self.number
     }
 
     pub(crate) fn executable(&self) -> &Arc<Executable> {

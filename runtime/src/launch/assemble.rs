@@ -113,7 +113,7 @@ impl<'a> Batch<'a> {
             return Ok(false);
         }
 
-        let kernel = &*launch.kernel;
+        let kernel = launch.kernel();
         let prints = kernel.pushes.iter().any(|push| push.source == PushSource::PrintfBuffer);
         let threads = context.device().hardware().scratch_threads();
         let scratch = match kernel.scratch_size {
@@ -285,17 +285,17 @@ fn addresses_of(slot: &Slot, stamps: usize) -> [u64; 2] {
 /// Bytes of state that a launch takes.
 fn state_size(context: &Context, launch: &Launch, walks: &[Walk]) -> usize {
     let constants: usize = walks.iter().map(|walk| constants_size(context, launch, walk)).sum();
-    let block = (launch.kernel.argument_block_size as usize).next_multiple_of(ALIGNMENT);
+    let block = (launch.kernel().argument_block_size as usize).next_multiple_of(ALIGNMENT);
     ALIGNMENT + block + walks.len() * ALIGNMENT + constants
 }
 
 fn threads(launch: &Launch, walk: &Walk) -> u32 {
-    walk.group_size().div_ceil(launch.kernel.simd_width)
+    walk.group_size().div_ceil(launch.kernel().simd_width)
 }
 
 /// Bytes of constants of one walker, padded.
 fn constants_size(context: &Context, launch: &Launch, walk: &Walk) -> usize {
-    let kernel = &*launch.kernel;
+    let kernel = launch.kernel();
     let threads = threads(launch, walk) as usize;
     let copies = if context.device().commands().shares_constants() { 1 } else { threads };
     let local_ids = threads * constants::local_ids_size(kernel);
@@ -311,7 +311,7 @@ fn walk_state(
     pointers: &constants::Pointers,
     addresses: &constants::Addresses,
 ) -> WalkState {
-    let kernel = &*launch.kernel;
+    let kernel = launch.kernel();
     let threads = threads(launch, walk);
     let local_ids = constants::local_ids_size(kernel);
     let (descriptor, size) = (grow(slot, ALIGNMENT), constants_size(context, launch, walk));
@@ -334,7 +334,7 @@ fn walk_state(
     let fields = &set.interface_descriptor;
     let registers = |bytes: usize| (bytes / constants::REGISTER) as u64;
     let dwords = fields.layout.pack(&[
-        (fields.kernel, launch.executable.kernel_start(&launch.kernel).into()),
+        (fields.kernel, launch.executable.kernel_start(launch.number).into()),
         (fields.float_mode, 0),
         (fields.denorm_mode, 1),
         (fields.constant_offset, 0),
@@ -539,13 +539,13 @@ impl InFlight {
                 object.map_or(storage.address(), |object| object.offset)
             };
             let string = |address| executable.string(address, place);
-            context.printf().finish(printf, &launch.kernel.name, executable.formats(), &string);
+            context.printf().finish(printf, &launch.kernel().name, executable.formats(), &string);
         }
     }
 
     /// `OUT_OF_RESOURCES` with what is known about why `launch` did not end.
     pub(crate) fn failure(&self, launch: &Launch) -> Error {
-        let reason = format!("kernel {}: {}", launch.kernel.name, self.hardware.failure());
+        let reason = format!("kernel {}: {}", launch.kernel().name, self.hardware.failure());
         Error::new(Code::OutOfResources, reason)
     }
 

@@ -18,14 +18,14 @@ const GPGPU: u64 = 2;
 const NO_LIMIT: u64 = 0xf_ffff;
 
 /// What a batch needs to know of one walker.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct WalkState {
     pub(crate) walk: Walk,
     /// Threads of a work-group.
     pub(crate) threads: u32,
     /// Lanes of the last thread that have work.
     pub(crate) right_mask: u32,
-    /// Address of the interface descriptor, a multiple of 64.
+    /// Address of the interface descriptor, a multiple of 64; no other walker of the batch has it.
     pub(crate) descriptor: u32,
     /// Address of the constants, a multiple of 64.
     pub(crate) constants: u32,
@@ -62,10 +62,10 @@ pub(crate) struct Common {
     end: Packed,
     /// What was set last.
     front_end: Option<FrontEnd>,
-    /// The last walker, and where its commands are but for those that load its state. That stays over a walker, what must come behind one and any PIPE_CONTROL:
+    /// The last walker, by the address of its descriptor, and where its commands are but for those that load its state. That stays over a walker, what must come behind one and any PIPE_CONTROL:
     /// Mesa's `crocus` (Gen7, Gen8: `crocus_upload_compute_state`) and `iris` (Gen8, Gen9: `iris_upload_gpgpu_walker`) do not load it anew for a dispatch that
     /// needs the same.
-    walker: Option<(WalkState, Range<usize>)>,
+    walker: Option<(u32, Range<usize>)>,
 }
 
 impl Common {
@@ -166,8 +166,10 @@ impl<'a> Writer<'a> {
         }
         for walk in &state.walks {
             match &common.walker {
-                Some((last, commands)) if last == walk => self.dwords.extend_from_within(commands.clone()),
-                _ => common.walker = Some((*walk, self.walk(state.simd_width, walk))),
+                Some((descriptor, commands)) if *descriptor == walk.descriptor => {
+                    self.dwords.extend_from_within(commands.clone())
+                }
+                _ => common.walker = Some((walk.descriptor, self.walk(state.simd_width, walk))),
             }
         }
         self.stamp(&common.end, state.stamps[1]);

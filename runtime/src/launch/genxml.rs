@@ -129,7 +129,11 @@ fn check_batch(document: &Document<'_>, set: &'static CommandSet) {
         simd_width: 32,
         device_threads: 168,
         scratch: Some((0x3ff0_0000, 11)),
-        walks: smallvec![walk(0, 8), other, WalkState { constants_size: 0, ..walk(9, 10) }],
+        walks: smallvec![
+            walk(0, 8),
+            other,
+            WalkState { descriptor: 0x3fff_fec0, constants_size: 0, ..walk(9, 10) }
+        ],
         stamps: [0xbfff_ff00, 0xbfff_ff08],
     };
     let (mut dwords, mut relocations) = (Vec::new(), Vec::new());

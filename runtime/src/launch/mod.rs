@@ -41,8 +41,9 @@ const ALIGNMENT: usize = 64;
 
 /// A launch with everything that it needs, taken when it was enqueued.
 pub(crate) struct Launch {
-    kernel: Arc<gencl_program::Kernel>,
     executable: Arc<Executable>,
+    /// The kernel's number in it.
+    number: usize,
     arguments: Arguments,
     space: Space,
     local_memory: u32,
@@ -51,7 +52,7 @@ pub(crate) struct Launch {
 impl Launch {
     /// Checks a launch; errors as [`crate::Queue::launch`]. `arguments` are empty ones to fill.
     pub(crate) fn new(kernel: &Kernel, range: &NdRange, mut arguments: Arguments) -> Result<Self> {
-        let info = kernel.shared_info();
+        let info = kernel.info();
         let executable = kernel.executable();
         let facts = kernel.program().context().device().facts();
         kernel.snapshot(&mut arguments)?;
@@ -76,14 +77,19 @@ impl Launch {
             return Err(Error::new(Code::OutOfResources, reason));
         }
         let local_memory = layout.size as u32;
-        let (kernel, executable) = (info.clone(), executable.clone());
-        Ok(Self { kernel, executable, arguments, space, local_memory })
+        let (executable, number) = (executable.clone(), kernel.number());
+        Ok(Self { executable, number, arguments, space, local_memory })
+    }
+
+    /// What is launched.
+    fn kernel(&self) -> &gencl_program::Kernel {
+        &self.executable.kernels()[self.number]
     }
 
     /// Is it the same as another, in all that a batch has of it?
     fn is_like(&self, other: &Launch) -> bool {
-        Arc::ptr_eq(&self.kernel, &other.kernel)
-            && Arc::ptr_eq(&self.executable, &other.executable)
+        Arc::ptr_eq(&self.executable, &other.executable)
+            && self.number == other.number
             && self.space == other.space
             && self.local_memory == other.local_memory
             && self.arguments.are_like(&other.arguments)
@@ -124,7 +130,7 @@ fn check_range(range: &NdRange, address_bits: u32) -> Result<()> {
 /// The work-group size that a launch of `kernel` has; errors as [`crate::Queue::launch`].
 pub(crate) fn work_group_size(kernel: &Kernel, range: &NdRange) -> Result<[u32; 3]> {
     check_range(range, kernel.program().context().device().facts().address_bits)?;
-    local_size(kernel.shared_info(), range, limits(kernel), kernel.executable().uneven_groups())
+    local_size(kernel.info(), range, limits(kernel), kernel.executable().uneven_groups())
 }
 
 /// Most work-items of a group.

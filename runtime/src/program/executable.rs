@@ -18,7 +18,7 @@ const KERNEL_ALIGNMENT: usize = 64;
 /// A loaded program.
 #[derive(Debug)]
 pub(crate) struct Executable {
-    kernels: Vec<Arc<gencl_program::Kernel>>,
+    kernels: Vec<gencl_program::Kernel>,
     /// Where each kernel's code begins in `code`.
     starts: Vec<u32>,
     code: Arc<Storage>,
@@ -67,7 +67,7 @@ impl Executable {
             }
         }
         Ok(Self {
-            kernels: program.kernels.into_iter().map(Arc::new).collect(),
+            kernels: program.kernels,
             starts,
             code: Arc::new(code),
             constants,
@@ -85,7 +85,7 @@ impl Executable {
         self.uneven_groups
     }
 
-    pub(crate) fn kernels(&self) -> &[Arc<gencl_program::Kernel>] {
+    pub(crate) fn kernels(&self) -> &[gencl_program::Kernel] {
         &self.kernels
     }
 
@@ -94,10 +94,9 @@ impl Executable {
         &self.code
     }
 
-    /// Address of a kernel's first instruction.
-    pub(crate) fn kernel_start(&self, kernel: &Arc<gencl_program::Kernel>) -> u32 {
-        let index = self.kernels.iter().position(|other| Arc::ptr_eq(kernel, other));
-        self.code.low_address() + self.starts[index.expect("the kernel is one of this executable's")]
+    /// Address of the first instruction of the kernel of a number.
+    pub(crate) fn kernel_start(&self, number: usize) -> u32 {
+        self.code.low_address() + self.starts[number]
     }
 
     /// Program-scope variables in global memory. They live as long as the executable.

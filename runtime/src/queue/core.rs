@@ -50,6 +50,8 @@ pub(crate) struct Core {
     out_of_order: bool,
     profiled: bool,
     state: Mutex<State>,
+    /// Memory for arguments that nobody uses. Apart, as who enqueues takes it while who leads gives it.
+    spare_arguments: Mutex<Vec<Arguments>>,
     /// Most launches of the next batch.
     pace: AtomicUsize,
     /// Something has changed for threads that wait.
@@ -77,6 +79,7 @@ impl Core {
             out_of_order,
             profiled,
             state: Mutex::default(),
+            spare_arguments: Mutex::default(),
             pace: AtomicUsize::new(GROWTH),
             changed: Condvar::new(),
             room: Condvar::new(),
@@ -91,7 +94,7 @@ impl Core {
 
     /// Empty arguments for a launch.
     pub(super) fn spare_arguments(&self) -> Arguments {
-        self.state.lock().spare.arguments.pop().unwrap_or_default()
+        self.spare_arguments.lock().pop().unwrap_or_default()
     }
 
     /// Takes a command on; gives its event.
@@ -325,7 +328,6 @@ impl Core {
         while let Some(command) = commands.pop_back() {
             state.pending.push_front(command);
         }
-        keep(&mut state.spare.lists, commands);
     }
 
     /// Runs a command on the host.
@@ -360,30 +362,31 @@ impl Core {
         alone: bool,
         due: &mut Vec<Due>,
     ) -> Option<Flight> {
-        let mut taken = self.state.lock().spare.lists.pop().unwrap_or_default();
         let mut batch = None;
-        while let Some(command) = commands.pop_front() {
+        // Those in front that are in the batch.
+        let mut count = 0;
+        while let Some(command) = commands.get(count) {
             let added = match (&command.work, failure(&command.waits)) {
                 (_, Some(error)) => Err(error),
                 (Work::Launch(launch), None) => {
-                    let before = taken.back().and_then(Command::launch);
+                    let before = count.checked_sub(1).and_then(|last| commands[last].launch());
                     self.add(&mut batch, launch, before).inspect_err(|error| self.context.report(error))
                 }
                 (_, None) => Ok(true),
             };
             match added {
-                Ok(true) => taken.push_back(command),
-                Ok(false) => {
-                    commands.push_front(command);
-                    break;
+                Ok(true) => count += 1,
+                Ok(false) => break,
+                Err(error) => {
+                    if let Some(command) = commands.remove(count) {
+                        command.completer.finish(Err(error), due);
+                    }
                 }
-                Err(error) => command.completer.finish(Err(error), due),
             }
         }
-        let Some(batch) = batch.filter(|_| !taken.is_empty()) else {
-            keep(&mut self.state.lock().spare.lists, taken);
-            return None;
-        };
+        let batch = batch.filter(|_| count > 0)?;
+        let left = commands.split_off(count);
+        let mut taken = std::mem::replace(commands, left);
         if self.profiled {
             let now = self.context.device().host_time();
             taken.iter().for_each(|command| command.completer.stamp(Profile::Submit, now));
@@ -438,6 +441,7 @@ impl Core {
             self.pace.store((fitting as usize).clamp(1, most), Ordering::Relaxed);
         }
         let mut left = VecDeque::new();
+        let mut spare = Vec::with_capacity(commands.len());
         for index in 0..commands.len() {
             let Some(command) = commands.pop_front() else { break };
             let Work::Launch(launch) = &command.work else { continue };
@@ -449,7 +453,7 @@ impl Core {
                     {
                         command.completer.stamp(what, time);
                     }
-                    self.end(command, Ok(()), due);
+                    spare.extend(ended(command, Ok(()), due));
                 }
                 Progress::None if *failed => left.push_back(command),
                 Progress::None | Progress::Begun => {
@@ -457,24 +461,16 @@ impl Core {
                     let error = batch.failure(launch);
                     self.context.report(&error);
                     batch.replace(&self.hardware);
-                    self.end(command, Err(error), due);
+                    spare.extend(ended(command, Err(error), due));
                 }
             }
         }
         batch.give_back(&self.context);
+        let mut arguments = self.spare_arguments.lock();
+        spare.into_iter().for_each(|spare| keep(&mut arguments, spare));
+        drop(arguments);
         keep(&mut self.state.lock().spare.lists, commands);
         left
-    }
-
-    /// Ends a launch.
-    fn end(&self, command: Command, result: Result<()>, due: &mut Vec<Due>) {
-        let Command { completer, work, .. } = command;
-        // First the event, then what it has kept: functions of the application may be called when that goes.
-        completer.finish(result, due);
-        if let Work::Launch(launch) = work {
-            let arguments = launch.into_arguments();
-            keep(&mut self.state.lock().spare.arguments, arguments);
-        }
     }
 
     /// The queue's thread.
@@ -531,6 +527,17 @@ impl Core {
 thread_local! {
     /// Does this thread call callbacks? Then it does not wait for them.
     static CALLS: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
+
+/// Ends a launch; gives the memory for its arguments.
+fn ended(command: Command, result: Result<()>, due: &mut Vec<Due>) -> Option<Arguments> {
+    let Command { completer, work, .. } = command;
+    // First the event, then what it has kept: functions of the application may be called when that goes.
+    completer.finish(result, due);
+    match work {
+        Work::Launch(launch) => Some(launch.into_arguments()),
+        Work::Nothing | Work::Host(_) | Work::Application(_) => None,
+    }
 }
 
 /// The error of a command that waits for something that has failed.

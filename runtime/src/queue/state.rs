@@ -6,7 +6,6 @@ use std::thread::ThreadId;
 
 use super::core::MANY;
 use crate::event::{Completer, Due, Gate};
-use crate::kernel::Arguments;
 use crate::launch::{InFlight, Launch};
 use crate::{Event, Result};
 
@@ -76,7 +75,6 @@ pub(super) enum Step {
 /// Things that will be used again, so that launches allocate nothing.
 #[derive(Default)]
 pub(super) struct Spare {
-    pub(super) arguments: Vec<Arguments>,
     pub(super) events: Vec<Arc<Event>>,
     pub(super) lists: Vec<VecDeque<Command>>,
 }

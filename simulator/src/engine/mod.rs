@@ -131,8 +131,10 @@ impl Prepared for PreparedJob<'_> {
             let most = participants(engine.device, kernel, launch);
             engine.pool.run(total, most, running, participant, execute)?;
         }
-        let Sum { groups, profile } = std::mem::take(&mut *job.sum.lock());
+        let mut sum = job.sum.lock();
+        let groups = std::mem::take(&mut sum.groups);
         if let Some(statistics) = &engine.statistics {
+            let profile = std::mem::take(&mut sum.profile);
             let translation = engine.common.translator.as_ref().map(|_| match counted {
                 Some(choice) => choice.outcome(),
                 None => Err("no launch of its kind is translated"),

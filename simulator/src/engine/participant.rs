@@ -142,10 +142,11 @@ impl Participant {
 
     /// Adds what it has counted to the launch's sums.
     pub fn add_up(&mut self) {
-        let profile = self.recorder.as_mut().map(Recorder::take);
         let mut sum = self.job.sum.lock();
         sum.groups += std::mem::take(&mut self.own);
-        profile.into_iter().for_each(|profile| sum.profile.merge(profile));
+        if let Some(recorder) = &mut self.recorder {
+            sum.profile.merge(recorder.take());
+        }
     }
 
     fn interpret(&mut self, group: [u32; 3]) -> Result<(), Fault> {
