@@ -139,8 +139,8 @@ impl<'a> Batch<'a> {
         constants::argument_block(kernel, &launch.arguments, &pointers, &mut slot.state[block..end]);
         let addresses = constants::Addresses {
             argument_block: slot.storage.address() + (COMMANDS + block) as u64,
-            constants: launch.executable.constants().map_or(0, |constants| constants.address()),
-            variables: launch.executable.variables().map_or(0, |variables| variables.address()),
+            constants: launch.executable().constants().map_or(0, |constants| constants.address()),
+            variables: launch.executable().variables().map_or(0, |variables| variables.address()),
             printf: printf.as_ref().map_or(0, |buffer| buffer.storage().address()),
             stack: stack.as_ref().map_or(0, |stack| stack.address()),
         };
@@ -334,7 +334,7 @@ fn walk_state(
     let fields = &set.interface_descriptor;
     let registers = |bytes: usize| (bytes / constants::REGISTER) as u64;
     let dwords = fields.layout.pack(&[
-        (fields.kernel, launch.executable.kernel_start(launch.number).into()),
+        (fields.kernel, launch.executable().kernel_start(launch.number).into()),
         (fields.float_mode, 0),
         (fields.denorm_mode, 1),
         (fields.constant_offset, 0),
@@ -455,9 +455,9 @@ fn add_variables(slot: &mut Slot, executable: &Executable, image: Image, flags: 
 
 /// Lists what a launch uses.
 fn add_objects(slot: &mut Slot, launch: &Launch, printf: Option<&PrintfBuffer>) {
-    add(slot, launch.executable.code(), ObjectFlags::CAPTURE);
-    add_variables(slot, &launch.executable, Image::Constants, ObjectFlags::empty());
-    add_variables(slot, &launch.executable, Image::Variables, ObjectFlags::WRITE);
+    add(slot, launch.executable().code(), ObjectFlags::CAPTURE);
+    add_variables(slot, launch.executable(), Image::Constants, ObjectFlags::empty());
+    add_variables(slot, launch.executable(), Image::Variables, ObjectFlags::WRITE);
     if let Some(printf) = printf {
         add(slot, printf.storage(), ObjectFlags::WRITE);
     }
@@ -532,7 +532,7 @@ impl InFlight {
     pub(crate) fn print(&mut self, index: usize, launch: &Launch, context: &Context) {
         let slot = self.slot.as_mut().expect("the slot is there until the batch is given back");
         if let Some(printf) = slot.launches[index].printf.take() {
-            let executable = &launch.executable;
+            let executable = launch.executable();
             // Where the kernel driver has placed them.
             let place = |storage: &Storage| {
                 let object = slot.objects.iter().find(|object| object.handle == storage.handle());

@@ -39,9 +39,11 @@ use crate::{Code, Error, Kernel, NdRange, Result};
 /// Alignment of state.
 const ALIGNMENT: usize = 64;
 
-/// A launch with everything that it needs, taken when it was enqueued.
+/// A launch with everything that it needs, taken when it was enqueued; or the memory for one.
+#[derive(Default)]
 pub(crate) struct Launch {
-    executable: Arc<Executable>,
+    /// There from when it is enqueued until it has ended.
+    executable: Option<Arc<Executable>>,
     /// The kernel's number in it.
     number: usize,
     arguments: Arguments,
@@ -50,21 +52,21 @@ pub(crate) struct Launch {
 }
 
 impl Launch {
-    /// Checks a launch; errors as [`crate::Queue::launch`]. `arguments` are empty ones to fill.
-    pub(crate) fn new(kernel: &Kernel, range: &NdRange, mut arguments: Arguments) -> Result<Self> {
+    /// Checks a launch and takes what it needs; errors as [`crate::Queue::launch`].
+    pub(crate) fn begin(&mut self, kernel: &Kernel, range: &NdRange) -> Result<()> {
         let info = kernel.info();
         let executable = kernel.executable();
         let facts = kernel.program().context().device().facts();
-        kernel.snapshot(&mut arguments)?;
+        kernel.snapshot(&mut self.arguments)?;
         check_range(range, facts.address_bits)?;
         let uneven = executable.uneven_groups();
         let local = match range.local {
             None => kernel.chosen_local_size(range.global, || work_group_size(kernel, range))?,
             Some(_) => local_size(info, range, limits(kernel), uneven)?,
         };
-        let space = Space::new(range, local, uneven)?;
+        self.space = Space::new(range, local, uneven)?;
         let mut layout = LocalLayout::new(info);
-        for (argument, bound) in info.arguments.iter().zip(arguments.bound()) {
+        for (argument, bound) in info.arguments.iter().zip(self.arguments.bound()) {
             if let Bound::Local(size) = bound {
                 layout.place(argument.alignment, *size);
             }
@@ -76,30 +78,34 @@ impl Launch {
             );
             return Err(Error::new(Code::OutOfResources, reason));
         }
-        let local_memory = layout.size as u32;
-        let (executable, number) = (executable.clone(), kernel.number());
-        Ok(Self { executable, number, arguments, space, local_memory })
+        self.local_memory = layout.size as u32;
+        (self.executable, self.number) = (Some(executable.clone()), kernel.number());
+        Ok(())
+    }
+
+    /// The program.
+    fn executable(&self) -> &Arc<Executable> {
+        self.executable.as_ref().expect("the launch has begun and did not end")
     }
 
     /// What is launched.
     fn kernel(&self) -> &gencl_program::Kernel {
-        &self.executable.kernels()[self.number]
+        &self.executable().kernels()[self.number]
     }
 
     /// Is it the same as another, in all that a batch has of it?
     fn is_like(&self, other: &Launch) -> bool {
-        Arc::ptr_eq(&self.executable, &other.executable)
+        Arc::ptr_eq(self.executable(), other.executable())
             && self.number == other.number
             && self.space == other.space
             && self.local_memory == other.local_memory
             && self.arguments.are_like(&other.arguments)
     }
 
-    /// The arguments' memory, for another launch; what they held is released.
-    pub(crate) fn into_arguments(self) -> Arguments {
-        let mut arguments = self.arguments;
-        arguments.clear();
-        arguments
+    /// Releases what it has; the memory is for another launch.
+    pub(crate) fn end(&mut self) {
+        self.executable = None;
+        self.arguments.clear();
     }
 }
 

@@ -6,7 +6,6 @@ use gencl_i915::{Engine, ExecBuffer, ExecFlags, ExecObject, GemBuffer, GemHandle
 use gencl_program::{Data, Image, Program as Compiled, Relocation, elf};
 
 use super::{Batch, Hardware, InFlight, Launch, Submitted};
-use crate::kernel::Arguments;
 use crate::{Context, Device, Kernel, NdRange, Program, SimulatorSettings};
 
 /// A kernel that does nothing, in a program with a variable that points to itself.
@@ -66,7 +65,8 @@ fn pointers_follow_what_moves_between_batches_of_two_queues() {
     let kernel = Kernel::new(&program(&context), "nothing").unwrap();
     let queues = [(); 2].map(|()| Hardware::new(context.device().node()).unwrap());
     let range = NdRange { dimensions: 1, offset: [0; 3], global: [8, 1, 1], local: Some([8, 1, 1]) };
-    let launch = Launch::new(&kernel, &range, Arguments::default()).unwrap();
+    let mut launch = Launch::default();
+    launch.begin(&kernel, &range).unwrap();
     let variables = kernel.executable().variables().unwrap();
     let batch = |hardware: &Hardware| {
         let mut batch = Batch::new(&context, &launch).unwrap();

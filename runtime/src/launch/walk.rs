@@ -23,7 +23,7 @@ impl Walk {
 }
 
 /// An index space that is ready to be walked.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Space {
     pub(crate) dimensions: u32,
     pub(crate) offset: [u64; 3],

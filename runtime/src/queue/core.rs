@@ -14,7 +14,6 @@ use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use super::state::{Command, Flight, State, Step, Work, keep};
 use crate::event::{CommandKind, Completer, Due, Gate};
-use crate::kernel::Arguments;
 use crate::launch::{Batch, Hardware, Launch, MAX_LAUNCHES, Progress, Submitted};
 use crate::{Code, Context, Error, Event, EventStatus, Profile, Result};
 
@@ -50,8 +49,8 @@ pub(crate) struct Core {
     out_of_order: bool,
     profiled: bool,
     state: Mutex<State>,
-    /// Memory for arguments that nobody uses. Apart, as who enqueues takes it while who leads gives it.
-    spare_arguments: Mutex<Vec<Arguments>>,
+    /// Memory for launches. Apart, as who enqueues takes it while who leads gives it.
+    spare_launches: Mutex<Vec<Box<Launch>>>,
     /// Most launches of the next batch.
     pace: AtomicUsize,
     /// Something has changed for threads that wait.
@@ -79,7 +78,7 @@ impl Core {
             out_of_order,
             profiled,
             state: Mutex::default(),
-            spare_arguments: Mutex::default(),
+            spare_launches: Mutex::default(),
             pace: AtomicUsize::new(GROWTH),
             changed: Condvar::new(),
             room: Condvar::new(),
@@ -92,9 +91,9 @@ impl Core {
         }
     }
 
-    /// Empty arguments for a launch.
-    pub(super) fn spare_arguments(&self) -> Arguments {
-        self.spare_arguments.lock().pop().unwrap_or_default()
+    /// Memory for a launch.
+    pub(super) fn spare_launch(&self) -> Box<Launch> {
+        self.spare_launches.lock().pop().unwrap_or_default()
     }
 
     /// Takes a command on; gives its event.
@@ -466,9 +465,9 @@ impl Core {
             }
         }
         batch.give_back(&self.context);
-        let mut arguments = self.spare_arguments.lock();
-        spare.into_iter().for_each(|spare| keep(&mut arguments, spare));
-        drop(arguments);
+        let mut launches = self.spare_launches.lock();
+        spare.into_iter().for_each(|spare| keep(&mut launches, spare));
+        drop(launches);
         keep(&mut self.state.lock().spare.lists, commands);
         left
     }
@@ -529,13 +528,16 @@ thread_local! {
     static CALLS: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
-/// Ends a launch; gives the memory for its arguments.
-fn ended(command: Command, result: Result<()>, due: &mut Vec<Due>) -> Option<Arguments> {
+/// Ends a launch; gives its memory.
+fn ended(command: Command, result: Result<()>, due: &mut Vec<Due>) -> Option<Box<Launch>> {
     let Command { completer, work, .. } = command;
     // First the event, then what it has kept: functions of the application may be called when that goes.
     completer.finish(result, due);
     match work {
-        Work::Launch(launch) => Some(launch.into_arguments()),
+        Work::Launch(mut launch) => {
+            launch.end();
+            Some(launch)
+        }
         Work::Nothing | Work::Host(_) | Work::Application(_) => None,
     }
 }

@@ -12,7 +12,6 @@ use self::core::Order;
 use state::Work;
 
 use crate::event::CommandKind;
-use crate::launch::Launch;
 use crate::{Code, Context, Device, Error, Event, Kernel, NdRange, Result};
 
 bitflags::bitflags! {
@@ -100,7 +99,8 @@ impl Queue {
         waits: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
         self.same_context(kernel.program().context())?;
-        let launch = Launch::new(kernel, range, self.core.spare_arguments())?;
+        let mut launch = self.core.spare_launch();
+        launch.begin(kernel, range)?;
         self.push(kind, waits, Work::Launch(launch))
     }
 

@@ -24,7 +24,7 @@ pub(super) enum Work {
     /// Calls a function of the application, on the queue's thread only: a thread that waits may hold locks that it needs.
     Application(Box<dyn FnOnce() + Send>),
     /// Runs on the GPU.
-    Launch(Launch),
+    Launch(Box<Launch>),
 }
 
 /// A command in the queue.
