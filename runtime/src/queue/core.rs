@@ -184,7 +184,7 @@ impl Core {
                 self.room.wait(state);
                 state.crowded -= 1;
             } else if state.has_step(false) {
-                self.lead(state);
+                self.lead(state, false);
             } else {
                 // It waits for something else, perhaps for what its caller does next.
                 return;
@@ -230,7 +230,8 @@ impl Core {
             }
             if !ended && state.leader.is_none() {
                 if state.has_step(false) {
-                    self.lead(&mut state);
+                    // Who waits for everything leads until there is nothing left.
+                    self.lead(&mut state, number > 0);
                     continue;
                 }
                 // What is next, if anything, is for the queue's thread.
@@ -269,13 +270,13 @@ impl Core {
         self.wake(&mut state);
     }
 
-    /// Does a step; there is one, and no leader.
-    fn lead(&self, state: &mut MutexGuard<'_, State>) {
+    /// Does a step; there is one, and no leader. `stays` says that the caller will do further ones, until batches that it submits have been waited for.
+    fn lead(&self, state: &mut MutexGuard<'_, State>, stays: bool) {
         state.leader = Some(std::thread::current().id());
         let mut due = Vec::new();
         if let Some(step) = state.take_step(self.pace.load(Ordering::Relaxed)) {
             // A panic is a bug of ours. Whatever was in hand has failed, as its event's other half was dropped; the queue goes on.
-            let safe = AssertUnwindSafe(|| self.step(state, step, &mut due));
+            let safe = AssertUnwindSafe(|| self.step(state, step, stays, &mut due));
             if catch_unwind(safe).is_err() {
                 let error = Error::new(Code::OutOfResources, "a command ended in an internal error");
                 MutexGuard::unlocked(state, || self.context.report(&error));
@@ -296,15 +297,15 @@ impl Core {
         }
     }
 
-    fn step(&self, state: &mut MutexGuard<'_, State>, step: Step, due: &mut Vec<Due>) {
+    fn step(&self, state: &mut MutexGuard<'_, State>, step: Step, stays: bool, due: &mut Vec<Due>) {
         match step {
             Step::Run(command) => MutexGuard::unlocked(state, || self.run(command, due)),
             Step::Submit(mut commands) => {
                 let behind_others = !state.flights.is_empty();
-                // Without anything else to do, who leads waits for it next.
-                let alone = !behind_others && state.pending.is_empty();
+                // Who leads waits for it next if there is nothing else to do.
+                let awaited = stays || (!behind_others && state.pending.is_empty());
                 let flight =
-                    MutexGuard::unlocked(state, || self.submit(&mut commands, behind_others, alone, due));
+                    MutexGuard::unlocked(state, || self.submit(&mut commands, behind_others, awaited, due));
                 state.retires_first = behind_others && flight.is_none();
                 state.flights.extend(flight);
                 self.put_back(state, commands);
@@ -358,7 +359,7 @@ impl Core {
         &self,
         commands: &mut VecDeque<Command>,
         behind_others: bool,
-        alone: bool,
+        awaited: bool,
         due: &mut Vec<Due>,
     ) -> Option<Flight> {
         let mut batch = None;
@@ -393,7 +394,7 @@ impl Core {
         for command in &taken {
             command.completer.advance(EventStatus::Submitted, due);
         }
-        match batch.submit(&self.hardware, self.profiled, behind_others, alone && commands.is_empty()) {
+        match batch.submit(&self.hardware, self.profiled, behind_others, awaited) {
             Ok(Submitted::Yes(batch)) => {
                 for command in &taken {
                     command.completer.advance(EventStatus::Running, due);
@@ -480,7 +481,7 @@ impl Core {
             if !state.due.is_empty() {
                 self.call(&mut state);
             } else if state.leader.is_none() && state.demanded && state.has_step(true) {
-                self.lead(&mut state);
+                self.lead(&mut state, true);
             } else if state.closed && state.is_empty() && state.leader.is_none() {
                 return;
             } else if state.leader.is_some() && state.demanded {
