@@ -50,6 +50,7 @@ pub(crate) struct Core {
     profiled: bool,
     state: Mutex<State>,
     /// Memory for launches. Apart, as who enqueues takes it while who leads gives it.
+    #[allow(clippy::vec_box, reason = "the boxes are what is used again")]
     spare_launches: Mutex<Vec<Box<Launch>>>,
     /// Most launches of the next batch.
     pace: AtomicUsize,

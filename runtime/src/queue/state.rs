@@ -63,6 +63,7 @@ pub(super) struct Flight {
 }
 
 /// What is to be done next.
+#[allow(clippy::large_enum_variant, reason = "a box would be an allocation for each batch")]
 pub(super) enum Step {
     /// Commands to hand to the GPU.
     Submit(VecDeque<Command>),

@@ -13,7 +13,7 @@ pub fn cases() -> Vec<Case> {
     let beyond = Case::of_gencl("Intel's compiler leaves the answers undefined", "nd_range_beyond", beyond);
     let required = Case::of_gencl("Intel's largest group has 256", "nd_range_required_512", required);
     [
-        vec![beyond, required],
+        vec![beyond, required, Case::new("nd_range_repeated", repeated)],
         all_widths("nd_range_1d", |width| records(width, &[1000], &[250], &[])),
         all_widths("nd_range_1d_offset", |width| records(width, &[64], &[16], &[1_000_003])),
         all_widths("nd_range_2d", |width| records(width, &[24, 10], &[8, 5], &[])),
@@ -103,6 +103,74 @@ fn largest_with_constants(width: u32) -> Outcome {
     program.run("many", &arguments, &Launch::linear(2 * size, size))?;
     let expected: Vec<u32> = (0..size as u32).map(|id| total.wrapping_add(id)).collect();
     same(&output.read()?, &expected.repeat(2))
+}
+
+/// Launches in a row that nobody waits for, each three times, and each other than the one before in one thing only: each notes what it is.
+fn repeated() -> Outcome {
+    let gpu = Gpu::get()?;
+    let program = gpu.build_source(
+        "void note(global uint *log, uint what) {
+             if (get_local_id(0) != 0)
+                 return;
+             global uint *next = log + 1 + 6 * atomic_inc(log);
+             next[0] = what;
+             next[1] = get_group_id(0);
+             next[2] = get_global_offset(0);
+             next[3] = get_global_size(0);
+             next[4] = get_local_size(0);
+             next[5] = get_num_groups(0); }
+         kernel void first(global uint *log, uint what, local uint *unused) { note(log, what); }
+         kernel void second(global uint *log, uint what, local uint *unused) { note(log, what); }
+         kernel void doubled(global uint *log, uint what, local uint *unused) { note(log, 2 * what); }",
+        "-cl-std=CL3.0",
+    )?;
+    // Kernel, log, value, bytes of local memory, offset, global size, local size.
+    let launches = [
+        ("first", 0, 5, 4, 0, 1, 1),
+        ("first", 0, 6, 4, 0, 1, 1),
+        ("first", 1, 6, 4, 0, 1, 1),
+        ("second", 1, 6, 4, 0, 1, 1),
+        ("doubled", 1, 6, 4, 0, 1, 1),
+        ("doubled", 1, 6, 64, 0, 1, 1),
+        ("doubled", 1, 6, 64, 3, 1, 1),
+        ("doubled", 1, 6, 64, 3, 8, 1),
+        ("doubled", 1, 6, 64, 3, 8, 8),
+        ("doubled", 1, 6, 64, 3, 11, 8),
+        ("first", 0, 5, 4, 0, 1, 1),
+    ];
+    let logs = [(); 2].map(|()| gpu.buffer(&[0_u32; 1024]));
+    let [first, second] = logs;
+    let logs = [first?, second?];
+    let queue = gpu.queue()?;
+    let mut expected = [(); 2].map(|()| Vec::new());
+    for (kernel, log, value, local_bytes, offset, global, local) in launches {
+        let arguments = [logs[log].arg(), Arg::Bytes(&u32::to_ne_bytes(value)), Arg::Local(local_bytes)];
+        let launch = Launch { offset: vec![offset], global: vec![global], local: vec![local] };
+        for _ in 0..3 {
+            program.enqueue(&queue, kernel, &arguments, &launch)?;
+            let groups = global.div_ceil(local);
+            let value = if kernel == "doubled" { 2 * value } else { value };
+            expected[log].extend((0..groups).map(|group| {
+                let size = local.min(global - group * local);
+                [value, group as u32, offset as u32, global as u32, size as u32, groups as u32]
+            }));
+        }
+    }
+    queue.finish().map_err(|error| error.to_string())?;
+    for (log, mut expected) in logs.iter().zip(expected) {
+        let log = log.read()?;
+        let mut notes: Vec<[u32; 6]> = log[1..].as_chunks().0.to_vec();
+        let rest = notes.split_off((log[0] as usize).min(notes.len()));
+        if rest.iter().flatten().any(|&number| number != 0) {
+            return Err("something behind the last note".to_owned());
+        }
+        // Groups of a launch come in any order.
+        for list in [&mut notes, &mut expected] {
+            list.sort_unstable();
+        }
+        same(notes.as_flattened(), expected.as_flattened())?;
+    }
+    Ok(())
 }
 
 fn largest(width: u32) -> Outcome {
