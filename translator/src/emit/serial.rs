@@ -43,6 +43,14 @@ pub(super) struct Lane {
     pub(super) rounds: Option<Rounds>,
 }
 
+/// What the next lane begins with, read before it begins.
+struct Ahead {
+    /// Where its number is.
+    lane: Value,
+    /// Where its elements are from before the loop.
+    columns: BTreeMap<Column, Value>,
+}
+
 /// What lanes share while the loop is executed.
 pub(super) struct Shared {
     /// Of each variable that lanes have elements of.
@@ -80,15 +88,19 @@ impl<'a> Emitter<'a> {
             (0..parts).map(|part| self.address_sums(serial, &shared, part * serial.part, slow)).collect();
         for (part, sums) in (0..parts).zip(sums) {
             let [next, some, others] = [(); 3].map(|()| self.f.label());
+            let channel = part * serial.part;
+            let own = Value::int(I32, u64::from(u32::MAX >> (32 - serial.part)) << channel);
+            let ahead = self.ahead(serial, &shared, channel);
+            let left = self.dword(&lanes_left);
+            let left = self.f.binary("and", &left, &own);
+            self.look_ahead(&shared, &ahead, &left);
             self.f.begin(next);
             let left = self.dword(&lanes_left);
-            let own = u64::from(u32::MAX >> (32 - serial.part)) << (part * serial.part);
-            let left = self.f.binary("and", &left, &Value::int(I32, own));
+            let left = self.f.binary("and", &left, &own);
             let any = self.f.compare("icmp ne", &left, &Value::int(I32, 0));
             self.f.branch(&any, some, others);
             self.f.begin(some);
-            let lane = self.f.intrinsic("cttz", ".i32", I32, &[&left, &Value::int(BIT, 1)]);
-            self.lane_loop(serial, &shared, &lane, part * serial.part, sums, [retry, slow]);
+            self.lane_loop(serial, &shared, &ahead, &left, channel, sums, [retry, slow]);
             let left = self.dword(&lanes_left);
             let below = self.f.binary("sub", &left, &Value::int(I32, 1));
             let rest = self.f.binary("and", &left, &below);
@@ -191,16 +203,45 @@ impl<'a> Emitter<'a> {
         self.f.offset(base, &bytes)
     }
 
-    /// Writes the loop for a lane of those from `channel` on.
+    /// Places for the next lane of those from `channel` on.
+    fn ahead(&mut self, serial: &Serial, shared: &Shared, channel: u32) -> Ahead {
+        let own = serial.columns.iter().filter(|(_, elements)| elements.lanes >> channel & 1 != 0);
+        let columns =
+            own.filter(|(column, _)| shared.live_in.contains(&column.variable)).map(|(column, _)| *column);
+        let mut place = |column: Column| (column, self.f.variable(column.size.next_multiple_of(4)));
+        let columns = columns.map(&mut place).collect();
+        Ahead { lane: self.f.variable(4), columns }
+    }
+
+    /// Reads what the first of the lanes that are `left` begins with, if there is one.
+    fn look_ahead(&mut self, shared: &Shared, ahead: &Ahead, left: &Value) {
+        let first = self.f.intrinsic("cttz", ".i32", I32, &[left, &Value::int(BIT, 0)]);
+        let lane =
+            self.f.binary("and", &first, &Value::int(I32, u64::from(self.plan.variant.simd_width) - 1));
+        self.f.store(&lane, &ahead.lane, FILE);
+        for (column, place) in &ahead.columns {
+            let element = match (self.array_element(shared, column, &lane), self.affine[column.variable]) {
+                (Some(array), _) => self.f.load(Ty::int(column.size as u32 * 8, 1), &array, FILE),
+                (None, Some(affine)) => self.affine_element(column, affine, &lane),
+                (None, None) => continue,
+            };
+            self.f.store(&element, place, FILE);
+        }
+    }
+
+    /// Writes the loop for the next of those lanes from `channel` on that are `left`.
+    #[allow(clippy::too_many_arguments, reason = "they are different things")]
     fn lane_loop(
         &mut self,
         serial: &Serial,
         shared: &Shared,
-        lane: &Value,
+        ahead: &Ahead,
+        left: &Value,
         channel: u32,
         sums: BTreeMap<usize, AddressSum>,
         [retry, slow]: [Label; 2],
     ) {
+        let lane = &self.dword(&ahead.lane);
         let steady = self.variables.as_ref();
         let steady = steady.and_then(|v| steady::find(self.plan, self.flow, v, serial, channel));
         let mut own = Lane {
@@ -218,15 +259,10 @@ impl<'a> Emitter<'a> {
         let own_columns = serial.columns.iter().filter(|(_, elements)| elements.lanes >> channel & 1 != 0);
         let arrays: BTreeMap<Column, Option<Value>> =
             own_columns.map(|(column, _)| (*column, self.array_element(shared, column, lane))).collect();
-        for (column, array) in &arrays {
+        for column in arrays.keys() {
             let place = self.f.variable(column.size.next_multiple_of(4));
-            let initial = match (array, self.affine[column.variable]) {
-                _ if !shared.live_in.contains(&column.variable) => None,
-                (Some(array), _) => Some(self.f.load(Ty::int(column.size as u32 * 8, 1), array, FILE)),
-                (None, Some(affine)) => Some(self.affine_element(column, affine, lane)),
-                (None, None) => None,
-            };
-            if let Some(initial) = initial {
+            if let Some(initial) = ahead.columns.get(column) {
+                let initial = self.f.load(Ty::int(column.size as u32 * 8, 1), initial, FILE);
                 self.f.store(&initial, &place, FILE);
             }
             own.columns.insert(*column, place);
@@ -240,6 +276,10 @@ impl<'a> Emitter<'a> {
             self.store_bit(&bit, &place);
             own.bits.insert(*word, place);
         }
+        // Before the lane's rounds, whose end nobody foresees: what comes behind has the next lane's numbers then, and need not wait for them.
+        let below = self.f.binary("sub", left, &Value::int(I32, 1));
+        let others = self.f.binary("and", left, &below);
+        self.look_ahead(shared, ahead, &others);
         let exit = own.exit;
         let begin = own.rounds.as_ref().map_or(own.labels[0], Rounds::begin);
         self.f.jump(begin);
