@@ -237,7 +237,7 @@ pub fn run(case: &Case, code: &[u8], translator: Option<&Arc<Translator>>) -> Re
         single_program_flow: false,
     };
     let engine = Engine::new(device, &settings);
-    engine.launch(launch, &memory, &Arc::new(Running::default()))?;
+    engine.prepare(launch, &memory, &Arc::new(Running::default()))?.execute()?;
     let mut outcome = Outcome { registers: vec![0; results as usize], data: vec![0; DATA_SIZE as usize] };
     memory.read(&mut cursor, RESULTS, &mut outcome.registers).unwrap();
     memory.read(&mut cursor, DATA, &mut outcome.data).unwrap();
