@@ -16,7 +16,7 @@ const SIZE: usize = 16;
 
 /// Where the offset of the pointer in its window is, of 32 bits.
 const OFFSET: usize = 0;
-/// Where the window's size is, of 32 bits: 0 when the pointer is so far away that offsets of 32 bits would not tell.
+/// Where the window's size is, of 32 bits: 0 when the pointer is so far away that offsets of 32 bits would not tell, or not as aligned as messages want.
 const LIMIT: usize = 4;
 /// Where its place in the host's memory is.
 const HOST: usize = 8;
@@ -32,6 +32,8 @@ pub(super) struct KnownWindow {
     base: Base,
     /// Which of them it is.
     number: usize,
+    /// What the pointer has to be a multiple of, for all that begin with it.
+    alignment: usize,
 }
 
 /// What is known, as a thread has it.
@@ -48,9 +50,17 @@ impl Emitter<'_> {
     /// The window of a pointer that all threads have, if it is one.
     pub(super) fn know(&mut self, window: u32, base: Base) {
         if self.is_same_for_all(base) {
-            let number = self.known.len();
-            self.known.insert(window, KnownWindow { window, base, number });
+            let (number, alignment) = (self.known.len(), self.alignment_of(base));
+            self.known.insert(window, KnownWindow { window, base, number, alignment });
         }
+    }
+
+    /// The largest alignment that messages want whose addresses begin with a scalar.
+    fn alignment_of(&self, base: Base) -> usize {
+        let messages =
+            (0..self.plan.ops.len()).filter_map(|index| Some((index, self.message_of_lanes(index)?)));
+        let own = messages.filter(|(index, _)| self.base_of(*index) == Some(base));
+        own.map(|(_, message)| message.alignment).max().unwrap_or(1)
     }
 
     /// Is a scalar of 64 bits a constant of all threads?
@@ -91,9 +101,17 @@ impl Emitter<'_> {
         let offset = self.f.binary("sub", &pointer, &reach.start);
         let most = Value::int(I64, Window::MAX_SIZE - MOST_BEHIND as u64);
         let inside = self.f.compare("icmp ult", &offset, &most);
+        let aligned = self.aligned(&offset, known.alignment);
+        let holds = self.both(&inside, aligned.as_ref());
         let limit = self.f.resize(&reach.size, 32, false);
-        let limit = self.f.select(&inside, &limit, &Value::int(I32, 0));
+        let limit = self.f.select(&holds, &limit, &Value::int(I32, 0));
         let offset = self.f.resize(&offset, 32, false);
+        // So that LLVM sees that it is, and lanes' are as aligned as what is added to it.
+        let offset = self.f.binary(
+            "and",
+            &offset,
+            &Value::int(I32, u64::from(u32::MAX) & !(known.alignment as u64 - 1)),
+        );
         for (field, value) in [(OFFSET, offset), (LIMIT, limit), (HOST, reach.host)] {
             let at = self.field(known, field);
             self.f.store(&value, &at, FILE);

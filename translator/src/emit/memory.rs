@@ -14,6 +14,7 @@ use super::{Emitter, FILE, FRAME};
 use crate::hints::Stride;
 use crate::ir::{I32, I64, Label, POINTER, Ty, Value};
 use crate::message::{Lanes, Memory};
+use crate::split::Base;
 
 /// How accesses to buffers and to shared local memory are marked.
 pub(super) fn mark(memory: Memory) -> &'static str {
@@ -116,12 +117,7 @@ impl Emitter<'_> {
     /// The window of a message: that of others whose addresses are sums with the same scalar, which are most likely in the same buffer. What is
     /// asked of it is asked once then.
     fn window_of(&mut self, index: usize) -> u32 {
-        let parts = self.numbers_of_parts(index).unwrap_or_default();
-        let base = parts.first().and_then(|part| self.sums.bases[*part]);
-        let Some(base) = base.filter(|base| parts.iter().all(|part| self.sums.bases[*part] == Some(*base)))
-        else {
-            return self.next_window();
-        };
+        let Some(base) = self.base_of(index) else { return self.next_window() };
         match self.shared_windows.get(&base) {
             Some(window) => *window,
             None => {
@@ -131,6 +127,13 @@ impl Emitter<'_> {
                 window
             }
         }
+    }
+
+    /// The scalar in all sums that a message's addresses are.
+    pub(super) fn base_of(&self, index: usize) -> Option<Base> {
+        let parts = self.numbers_of_parts(index)?;
+        let base = self.sums.bases[*parts.first()?]?;
+        parts.iter().all(|part| self.sums.bases[*part] == Some(base)).then_some(base)
     }
 
     /// The number of a window that no other instruction has.
