@@ -117,7 +117,8 @@ pub struct ExecBuffer<'a> {
     pub batch_start: u32,
     /// Their length in bytes, a multiple of 8; 0 for the whole buffer.
     pub batch_length: u32,
-    /// The caller's next call is [`RenderNode::gem_wait`] for the batch, without limit. The kernel is not told; a simulated GPU need not wake anybody for the batch.
+    /// The caller calls [`RenderNode::gem_wait`] without limit next, for this batch or for those of the context before it and then for this one. The kernel
+    /// is not told; a simulated GPU need not wake anybody for the batch.
     pub awaited: bool,
 }
 

@@ -57,7 +57,8 @@ pub(crate) enum Bound {
 }
 
 impl Bound {
-    /// Is it the same as another? Values are the same where they stand at the same place.
+    /// Is it the same as another, whose launch still keeps what it refers to? Of values it says only that they stand at the same place:
+    /// [`Arguments::are_like`] compares their bytes.
     fn is_like(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Bytes(own), Self::Bytes(other)) => own == other,

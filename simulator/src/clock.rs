@@ -15,10 +15,16 @@ const SINCE_BOOT: u64 = SECOND;
 /// The timestamp now, in ticks of [`Device::timestamp_frequency`]; 36 bits wide as the register
 /// (Skylake manual, Volume 2c, TIMESTAMP). All simulated devices of a process share the clock's origin.
 pub fn timestamp(device: &Device) -> u64 {
-    let elapsed = (monotonic_ns() - ORIGIN.get_or_init(monotonic_ns)) as u64 + SINCE_BOOT;
-    let frequency = device.timestamp_frequency;
-    let within_second = elapsed % SECOND * frequency / SECOND;
-    (elapsed / SECOND).wrapping_mul(frequency).wrapping_add(within_second) & ((1 << 36) - 1)
+    let origin = *ORIGIN.get_or_init(monotonic_ns);
+    // Another thread may have looked first, and later than this one.
+    ticks(device.timestamp_frequency, u64::try_from(monotonic_ns() - origin).unwrap_or(0))
+}
+
+/// The timestamp so many nanoseconds after the origin.
+fn ticks(frequency: u64, elapsed: u64) -> u64 {
+    let since_boot = elapsed.wrapping_add(SINCE_BOOT);
+    let within_second = since_boot % SECOND * frequency / SECOND;
+    (since_boot / SECOND).wrapping_mul(frequency).wrapping_add(within_second) & ((1 << 36) - 1)
 }
 
 /// The host's monotonic clock in nanoseconds, as fences' timestamps and time limits of requests have it.
@@ -27,4 +33,19 @@ pub fn monotonic_ns() -> i64 {
     // SAFETY: the result goes to a variable of our own; this clock is always there.
     unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut now) };
     now.tv_sec * 1_000_000_000 + now.tv_nsec
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{SECOND, ticks};
+
+    #[test]
+    fn ticks_begin_at_one_second_and_have_36_bits() {
+        const SKYLAKE: u64 = 12_000_000;
+        assert_eq!(ticks(SKYLAKE, 0), SKYLAKE);
+        assert_eq!(ticks(SKYLAKE, SECOND / 2 + 83), SKYLAKE * 3 / 2);
+        assert_eq!(ticks(SKYLAKE, SECOND / 2 + 84), SKYLAKE * 3 / 2 + 1);
+        let wraps = (1_u64 << 36).div_ceil(SKYLAKE);
+        assert_eq!(ticks(SKYLAKE, (wraps - 1) * SECOND), wraps * SKYLAKE - (1 << 36));
+    }
 }

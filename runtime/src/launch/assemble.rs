@@ -1,7 +1,7 @@
 //! Batches: launches that go to the kernel driver together, and what became of each.
 //!
 //! A slot has the commands in front and the state behind: for each launch two timestamps, interface descriptors, the constants of each
-//! walker, the argument block. Launches of a batch run one after the other, with everything flushed and read anew between them.
+//! walker, the argument block; for one that is like the one before only the timestamps. Launches of a batch run one after the other, with everything flushed and read anew between them.
 
 use std::sync::Arc;
 
@@ -190,7 +190,7 @@ impl<'a> Batch<'a> {
     }
 
     /// Hands the batch to the kernel driver. `behind_others` says that there are batches of the same hardware that nobody has waited for,
-    /// `awaited` that the caller waits for this one next. `OUT_OF_RESOURCES` when it is refused.
+    /// `awaited` that the caller waits for those and this one next. `OUT_OF_RESOURCES` when it is refused.
     pub(crate) fn submit(
         mut self,
         hardware: &Hardware,

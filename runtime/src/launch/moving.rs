@@ -71,11 +71,14 @@ fn pointers_follow_what_moves_between_batches_of_two_queues() {
     let batch = |hardware: &Hardware| {
         let mut batch = Batch::new(&context, &launch).unwrap();
         assert!(batch.add(&launch, None, hardware).unwrap());
+        assert!(batch.add(&launch, Some(&launch), hardware).unwrap());
         batch
     };
     let run = |batch, hardware: &Hardware| {
         let flight = submit(batch, hardware);
         flight.wait();
+        let ended = [0, 1].map(|index| matches!(flight.progress(index), super::Progress::Ended(..)));
+        assert_eq!(ended, [true; 2]);
         flight.give_back(&context);
         let mut pointer = [0; 4];
         variables.memory().read(4, &mut pointer);

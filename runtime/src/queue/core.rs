@@ -232,7 +232,8 @@ impl Core {
             if !ended && state.leader.is_none() {
                 if state.has_step(false) {
                     // Who waits for everything leads until there is nothing left.
-                    self.lead(&mut state, number > 0);
+                    let all = number == state.enqueued;
+                    self.lead(&mut state, all);
                     continue;
                 }
                 // What is next, if anything, is for the queue's thread.
@@ -271,7 +272,8 @@ impl Core {
         self.wake(&mut state);
     }
 
-    /// Does a step; there is one, and no leader. `stays` says that the caller will do further ones, until batches that it submits have been waited for.
+    /// Does a step; there is one, and no leader. `stays` says that the caller will do further ones until there is nothing left: it will wait for a
+    /// batch that it submits now.
     fn lead(&self, state: &mut MutexGuard<'_, State>, stays: bool) {
         state.leader = Some(std::thread::current().id());
         let mut due = Vec::new();
@@ -303,7 +305,7 @@ impl Core {
             Step::Run(command) => MutexGuard::unlocked(state, || self.run(command, due)),
             Step::Submit(mut commands) => {
                 let behind_others = !state.flights.is_empty();
-                // Who leads waits for it next if there is nothing else to do.
+                // Who leads waits for it next: as nothing else will be to do, or is. What callbacks that are due take is not known.
                 let awaited = stays || (!behind_others && state.pending.is_empty());
                 let flight =
                     MutexGuard::unlocked(state, || self.submit(&mut commands, behind_others, awaited, due));
@@ -328,6 +330,9 @@ impl Core {
     fn put_back(&self, state: &mut State, mut commands: VecDeque<Command>) {
         while let Some(command) = commands.pop_back() {
             state.pending.push_front(command);
+        }
+        if commands.capacity() > 0 {
+            keep(&mut state.spare.lists, commands);
         }
     }
 
@@ -395,7 +400,7 @@ impl Core {
         for command in &taken {
             command.completer.advance(EventStatus::Submitted, due);
         }
-        match batch.submit(&self.hardware, self.profiled, behind_others, awaited) {
+        match batch.submit(&self.hardware, self.profiled, behind_others, awaited && due.is_empty()) {
             Ok(Submitted::Yes(batch)) => {
                 for command in &taken {
                     command.completer.advance(EventStatus::Running, due);

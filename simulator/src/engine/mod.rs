@@ -100,7 +100,7 @@ struct PreparedJob<'e> {
     flat: bool,
     /// Of which statistics tell what became.
     counted: Option<Choice>,
-    /// Who executes the only work-group.
+    /// Who has executed the work-group, where there is but one: with its tools, which know the memory.
     only: Option<Participant>,
 }
 
@@ -120,6 +120,7 @@ impl Prepared for PreparedJob<'_> {
         if total == 1 {
             // Nothing is to be shared with other threads.
             let participant = only.get_or_insert_with(|| Participant::new(Arc::clone(job), 0));
+            participant.renew();
             let done = participant.execute_only();
             running.advance();
             done?;

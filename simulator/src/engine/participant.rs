@@ -125,6 +125,14 @@ impl Participant {
         self.translated || self.begin_translated()
     }
 
+    /// The launch is executed once more: there may be better code by now, or the kernel may be the interpreter's.
+    pub fn renew(&mut self) {
+        let Job { known, translation, .. } = &*self.job;
+        let code = translation.as_ref().and_then(Choice::code).filter(|_| known.translations.is_allowed());
+        let runs = |code| self.tools.as_ref().is_some_and(|tools| tools.runner.runs(code));
+        self.translated &= code.is_some_and(runs);
+    }
+
     fn begin_translated(&mut self) -> bool {
         let Some(choice) = &self.job.translation else { return false };
         if !self.job.known.translations.is_allowed() {

@@ -167,7 +167,7 @@ impl Context {
     }
 
     /// Queues a batch and gives its fence. `order` gets it too and gives the batches that come before. If it is `awaited`, the thread is not woken for it:
-    /// the caller helps next.
+    /// the caller helps next. It is woken when helping ends before this one.
     pub fn submit(
         self: &Arc<Self>,
         id: ContextId,

@@ -75,7 +75,8 @@ pub struct Command {
     pub engines: Engines,
     /// Fields; all other bits must be 0.
     pub fields: &'static [Field],
-    /// It leaves the state as it is that a walker depends on.
+    /// It leaves the context's state and registers as they are, as far as a walker depends on them; memory it may write. An equal walker behind it is
+    /// executed again without being looked at ([`super::media::walker`]).
     pub keeps_state: bool,
     /// What it does.
     pub run: Handler,

@@ -1,6 +1,7 @@
 //! Executing work-groups with translated code.
 
 use std::ptr;
+use std::sync::Arc;
 
 use super::abi::{FAULT, Frame, Window};
 use super::frame::{Owner, execute, find};
@@ -115,6 +116,11 @@ impl Runner {
             ..owner.frame
         };
         owner.task = Some(task);
+    }
+
+    /// Is it prepared for work-groups of a launch with this code?
+    pub fn runs(&self, code: &Arc<Code>) -> bool {
+        self.owner.task.as_ref().is_some_and(|task| Arc::ptr_eq(&task.code, code))
     }
 
     /// Forgets the launch, so that its memory is not kept.

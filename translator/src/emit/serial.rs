@@ -47,6 +47,8 @@ pub(super) struct Lane {
 struct Ahead {
     /// Where its number is.
     lane: Value,
+    /// The last lane that there may be.
+    last: u32,
     /// Where its elements are from before the loop.
     columns: BTreeMap<Column, Value>,
 }
@@ -206,18 +208,19 @@ impl<'a> Emitter<'a> {
     /// Places for the next lane of those from `channel` on.
     fn ahead(&mut self, serial: &Serial, shared: &Shared, channel: u32) -> Ahead {
         let own = serial.columns.iter().filter(|(_, elements)| elements.lanes >> channel & 1 != 0);
-        let columns =
-            own.filter(|(column, _)| shared.live_in.contains(&column.variable)).map(|(column, _)| *column);
-        let mut place = |column: Column| (column, self.f.variable(column.size.next_multiple_of(4)));
-        let columns = columns.map(&mut place).collect();
-        Ahead { lane: self.f.variable(4), columns }
+        let is_there = |variable| shared.arrays.contains_key(&variable) || self.affine[variable].is_some();
+        let live = |variable| shared.live_in.contains(&variable) && is_there(variable);
+        let columns: Vec<Column> =
+            own.map(|(column, _)| *column).filter(|column| live(column.variable)).collect();
+        let place = |column: Column| (column, self.f.variable(column.size.next_multiple_of(4)));
+        let columns = columns.into_iter().map(place).collect();
+        Ahead { lane: self.f.variable(4), last: channel + serial.part - 1, columns }
     }
 
-    /// Reads what the first of the lanes that are `left` begins with, if there is one.
+    /// Reads what the first of the lanes that are `left` begins with; where there is none, that of another, which nobody asks for.
     fn look_ahead(&mut self, shared: &Shared, ahead: &Ahead, left: &Value) {
-        let first = self.f.intrinsic("cttz", ".i32", I32, &[left, &Value::int(BIT, 0)]);
-        let lane =
-            self.f.binary("and", &first, &Value::int(I32, u64::from(self.plan.variant.simd_width) - 1));
+        let some = self.f.binary("or", left, &Value::int(I32, 1 << ahead.last));
+        let lane = self.f.intrinsic("cttz", ".i32", I32, &[&some, &Value::int(BIT, 1)]);
         self.f.store(&lane, &ahead.lane, FILE);
         for (column, place) in &ahead.columns {
             let element = match (self.array_element(shared, column, &lane), self.affine[column.variable]) {

@@ -25,6 +25,7 @@ pub fn cases() -> Vec<Case> {
         Case::of_gencl("Intel's driver accepts it", "fault_no_dimension", no_dimension),
         Case::new("fault_buffer_sizes", buffer_sizes),
         Case::of_gencl("the context is told why", "fault_wild_pointer", wild_pointer),
+        Case::of_gencl("others lose the queue", "fault_among_equal_launches", among_equal_launches),
         Case::of_gencl("the context is told why", "fault_endless_loop", endless_loop),
         Case::of_gencl("the context is told why", "fault_wild_gather", wild_gather),
         Case::of_gencl("the context is told why", "fault_endless_gather", endless_gather),
@@ -224,6 +225,31 @@ fn wild_pointer() -> Outcome {
         "kernel void bad(global int *p) { *(global int *)((ulong)p + 0x123456780000UL + get_global_id(0) * 4) = 1; }",
         "page fault",
     )
+}
+
+/// Of equal launches in a row, some of which share a batch, one fails: those before it and behind it have run.
+fn among_equal_launches() -> Outcome {
+    const LAUNCHES: u32 = 9;
+    let gpu = Gpu::get()?;
+    let source = "kernel void next(global uint *count, uint bad) {
+        uint n = count[0]++;
+        if (n == bad) *(global int *)((ulong)count + 0x123456780000UL) = 1;
+        count[n + 1] = n; }";
+    let (program, queue) = (gpu.build_source(source, "")?, gpu.queue()?);
+    for bad in 0..LAUNCHES {
+        let count = gpu.buffer(&[0_u32; LAUNCHES as usize + 1])?;
+        let arguments = [count.arg(), Arg::Bytes(&bad.to_ne_bytes())];
+        let enqueue = |_| program.enqueue(&queue, "next", &arguments, &Launch::linear(1, 1));
+        let events = (0..LAUNCHES).map(enqueue).collect::<Result<Vec<_>, _>>()?;
+        for (number, event) in (0..).zip(&events) {
+            if event.wait().is_ok() != (number != bad) {
+                return Err(format!("number {bad} was to fail, {number} did not end as expected"));
+            }
+        }
+        let expected: Vec<u32> = (0..LAUNCHES).map(|n| if n == bad { 0 } else { n }).collect();
+        crate::memory::same(&count.read()?, &[&[LAUNCHES], &expected[..]].concat())?;
+    }
+    Ok(())
 }
 
 fn endless_loop() -> Outcome {

@@ -15,6 +15,7 @@ pub fn cases() -> Vec<Case> {
         }),
         Case::new("printf_vectors", || lines("printf_vectors", vectors, |lines| same(lines, VECTORS))),
         Case::new("printf_flows", || lines("printf_flows", flows, |lines| same(lines, FLOWS))),
+        Case::new("printf_repeated", || lines("printf_repeated", repeated, |lines| same(lines, REPEATED))),
         Case::new("printf_divergent", || lines("printf_divergent", divergent, check_divergent)),
         Case::new("printf_address", || lines("printf_address", address, check_address)),
         Case::of_gencl("what does not fit is counted", "printf_flood", || {
@@ -112,6 +113,19 @@ fn check_divergent(lines: &[&str]) -> Outcome {
         total += own.len();
     }
     if total == lines.len() { Ok(()) } else { Err(format!("{} lines, expected {total}", lines.len())) }
+}
+
+const REPEATED: &[&str] = &["0 of 1", "1 of 1", "2 of 1", "3 of 1", "4 of 1", "5 of 1", "6 of 1"];
+
+/// Equal launches in a row that nobody waits for: each prints its own.
+fn repeated() -> Outcome {
+    let gpu = Gpu::get()?;
+    let source = r#"kernel void next(global int *count) { printf("|%d of %d\n", count[0], (int)get_global_size(0)); count[0]++; }"#;
+    let (program, count, queue) = (gpu.build_source(source, "")?, gpu.buffer(&[0i32])?, gpu.queue()?);
+    for _ in REPEATED {
+        program.enqueue(&queue, "next", &[count.arg()], &Launch::linear(1, 1))?;
+    }
+    queue.finish().map_err(|e| e.to_string())
 }
 
 fn address() -> Outcome {
