@@ -15,7 +15,7 @@ use crate::running::Running;
 const ALONE: Duration = Duration::from_micros(60);
 
 /// When work-groups that are left will take so long, as those before them did, others are woken at once.
-const WORTH_WAKING: Duration = Duration::from_micros(240);
+const WORTH_WAKING: Duration = Duration::from_micros(25);
 
 /// A host thread takes so many work-groups at once that they last about so long: what the threads have in common is then
 /// touched rarely enough, and they still end together.

@@ -302,7 +302,7 @@ fn measure_large() -> Result<(), String> {
         let arguments = [starts.arg(), columns.arg(), x.arg(), y.arg()];
         time("rows", "rows", &arguments, &Launch::linear(ROWS, 256))?;
     }
-    measure_small_work_items(&gpu, &time)?;
+    measure_small_work_items(gpu, &time)?;
     {
         let counts = gpu.buffer(&vec![0i32; 1 << 20])?;
         let (width, limit) = (number(1024), number(256));
