@@ -2,7 +2,8 @@
 //!
 //! What lanes have of the variables is copied to arrays before, and back behind the loop; within it each element is a scalar variable. A lane
 //! changes nothing but its own elements, so windows do not change there: a read outside of its window ends it, another window is looked
-//! for, and the lane begins anew. When that happens again, all lanes that are left execute the loop together.
+//! for, and the lane begins anew. When that happens again, all lanes that are left execute the loop together. As each element is of one lane (`crate::serial` finds
+//! only such loops), the next lane's can be read before the rounds of the one before.
 
 use std::collections::{BTreeMap, BTreeSet};
 
