@@ -22,18 +22,8 @@ const fn mi(
     fields: &'static [Field],
     run: Handler,
 ) -> Command {
-    let (mask, engines) = (MI_MASK, Engines::All);
-    Command {
-        name,
-        opcode: opcode << 23,
-        mask,
-        lengths,
-        length_bits: [0xff; COLUMNS],
-        engines,
-        fields,
-        keeps_state: false,
-        run,
-    }
+    let (opcode, mask, engines, length_bits) = (opcode << 23, MI_MASK, Engines::All, [0xff; COLUMNS]);
+    Command { name, opcode, mask, lengths, length_bits, engines, fields, keeps_state: false, run }
 }
 
 /// A command of the render engine; `opcode` is bits 31:16.
@@ -44,18 +34,8 @@ const fn render(
     fields: &'static [Field],
     run: Handler,
 ) -> Command {
-    let (mask, engines) = (RENDER_MASK, Engines::Render);
-    Command {
-        name,
-        opcode: opcode << 16,
-        mask,
-        lengths,
-        length_bits: [0xff; COLUMNS],
-        engines,
-        fields,
-        keeps_state: false,
-        run,
-    }
+    let (opcode, mask, engines) = (opcode << 16, RENDER_MASK, Engines::Render);
+    Command { opcode, mask, engines, ..mi(name, 0, lengths, fields, run) }
 }
 
 /// As [`render`] with the longer length field of the media commands.
@@ -67,6 +47,11 @@ const fn media(
     run: Handler,
 ) -> Command {
     Command { length_bits: [0xffff; COLUMNS], ..render(name, opcode, lengths, fields, run) }
+}
+
+/// A command that leaves what walkers depend on as it is.
+const fn keeping_state(command: Command) -> Command {
+    Command { keeps_state: true, ..command }
 }
 
 /// The same number of dwords in all generations.
@@ -130,10 +115,10 @@ pub const COMMANDS: &[Command] = &[
     media("MEDIA_VFE_STATE", 0x7000, by_generation([8, 8, 9, 9]), layouts::media_vfe_state::FIELDS, media::vfe_state),
     media("MEDIA_CURBE_LOAD", 0x7001, same(4), layouts::media_curbe_load::FIELDS, media::curbe_load),
     media("MEDIA_INTERFACE_DESCRIPTOR_LOAD", 0x7002, same(4), layouts::media_interface_descriptor_load::FIELDS, media::descriptor_load),
-    Command { keeps_state: true, ..media("MEDIA_STATE_FLUSH", 0x7004, same(2), layouts::media_state_flush::FIELDS, media::state_flush) },
-    Command { keeps_state: true, ..render("GPGPU_WALKER", 0x7105, by_generation([11, 11, 15, 15]), layouts::gpgpu_walker::FIELDS, media::walker) },
+    keeping_state(media("MEDIA_STATE_FLUSH", 0x7004, same(2), layouts::media_state_flush::FIELDS, media::state_flush)),
+    keeping_state(render("GPGPU_WALKER", 0x7105, by_generation([11, 11, 15, 15]), layouts::gpgpu_walker::FIELDS, media::walker)),
     render("3DSTATE_CC_STATE_POINTERS", 0x780e, same(2), layouts::cc_state_pointers::FIELDS, state::cc_state_pointers),
-    Command { keeps_state: true, ..render("PIPE_CONTROL", 0x7a00, by_generation([5, 5, 6, 6]), layouts::pipe_control::FIELDS, pipe_control::pipe_control) },
+    keeping_state(render("PIPE_CONTROL", 0x7a00, by_generation([5, 5, 6, 6]), layouts::pipe_control::FIELDS, pipe_control::pipe_control)),
 ];
 
 /// Opcode bits that all commands have: bits 31:23 of the first dword.

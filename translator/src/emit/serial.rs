@@ -44,13 +44,17 @@ pub(super) struct Lane {
     pub(super) rounds: Option<Rounds>,
 }
 
-/// What the next lane begins with, read before it begins.
-struct Ahead {
-    /// Where its number is.
-    lane: Value,
-    /// The last lane that there may be.
-    last: u32,
-    /// Where its elements are from before the loop.
+/// Lanes with elements at the same places but for the step from lane to lane; what the next of them begins with is read before it begins.
+struct Part {
+    /// The first.
+    channel: u32,
+    /// All, as bits.
+    lanes: Value,
+    /// The last, as a bit.
+    last: Value,
+    /// Where the number of the next is.
+    next: Value,
+    /// Where the next one's elements are from before the loop.
     columns: BTreeMap<Column, Value>,
 }
 
@@ -90,26 +94,23 @@ impl<'a> Emitter<'a> {
         let sums: Vec<_> =
             (0..parts).map(|part| self.address_sums(serial, &shared, part * serial.part, slow)).collect();
         for (part, sums) in (0..parts).zip(sums) {
-            let [next, some, others] = [(); 3].map(|()| self.f.label());
-            let channel = part * serial.part;
-            let own = Value::int(I32, u64::from(u32::MAX >> (32 - serial.part)) << channel);
-            let ahead = self.ahead(serial, &shared, channel);
+            let [next, some, none] = [(); 3].map(|()| self.f.label());
+            let part = self.part_of_lanes(serial, &shared, part * serial.part);
             let left = self.dword(&lanes_left);
-            let left = self.f.binary("and", &left, &own);
-            self.look_ahead(&shared, &ahead, &left);
+            self.look_ahead(&shared, &part, &left);
             self.f.begin(next);
             let left = self.dword(&lanes_left);
-            let left = self.f.binary("and", &left, &own);
-            let any = self.f.compare("icmp ne", &left, &Value::int(I32, 0));
-            self.f.branch(&any, some, others);
+            let own = self.f.binary("and", &left, &part.lanes);
+            let any = self.f.compare("icmp ne", &own, &Value::int(I32, 0));
+            self.f.branch(&any, some, none);
             self.f.begin(some);
-            self.lane_loop(serial, &shared, &ahead, &left, channel, sums, [retry, slow]);
-            let left = self.dword(&lanes_left);
+            // The lane is the first of all, as those of other parts are done.
             let below = self.f.binary("sub", &left, &Value::int(I32, 1));
-            let rest = self.f.binary("and", &left, &below);
-            self.f.store(&rest, &lanes_left, FILE);
+            let others = self.f.binary("and", &left, &below);
+            self.lane_loop(serial, &shared, &part, &others, sums, [retry, slow]);
+            self.f.store(&others, &lanes_left, FILE);
             self.f.jump(next);
-            self.f.begin(others);
+            self.f.begin(none);
         }
         self.f.jump(done);
         self.f.begin(retry);
@@ -206,8 +207,8 @@ impl<'a> Emitter<'a> {
         self.f.offset(base, &bytes)
     }
 
-    /// Places for the next lane of those from `channel` on.
-    fn ahead(&mut self, serial: &Serial, shared: &Shared, channel: u32) -> Ahead {
+    /// The lanes from `channel` on.
+    fn part_of_lanes(&mut self, serial: &Serial, shared: &Shared, channel: u32) -> Part {
         let own = serial.columns.iter().filter(|(_, elements)| elements.lanes >> channel & 1 != 0);
         let is_there = |variable| shared.arrays.contains_key(&variable) || self.affine[variable].is_some();
         let live = |variable| shared.live_in.contains(&variable) && is_there(variable);
@@ -215,15 +216,18 @@ impl<'a> Emitter<'a> {
             own.map(|(column, _)| *column).filter(|column| live(column.variable)).collect();
         let place = |column: Column| (column, self.f.variable(column.size.next_multiple_of(4)));
         let columns = columns.into_iter().map(place).collect();
-        Ahead { lane: self.f.variable(4), last: channel + serial.part - 1, columns }
+        let lanes = u64::from(u32::MAX >> (32 - serial.part)) << channel;
+        let (lanes, last) = (Value::int(I32, lanes), Value::int(I32, lanes & !(lanes >> 1)));
+        Part { channel, lanes, last, next: self.f.variable(4), columns }
     }
 
-    /// Reads what the first of the lanes that are `left` begins with; where there is none, that of another, which nobody asks for.
-    fn look_ahead(&mut self, shared: &Shared, ahead: &Ahead, left: &Value) {
-        let some = self.f.binary("or", left, &Value::int(I32, 1 << ahead.last));
+    /// Reads what a part's first of the lanes that are `left` begins with; where there is none, that of another, which nobody asks for.
+    fn look_ahead(&mut self, shared: &Shared, part: &Part, left: &Value) {
+        let own = self.f.binary("and", left, &part.lanes);
+        let some = self.f.binary("or", &own, &part.last);
         let lane = self.f.intrinsic("cttz", ".i32", I32, &[&some, &Value::int(BIT, 1)]);
-        self.f.store(&lane, &ahead.lane, FILE);
-        for (column, place) in &ahead.columns {
+        self.f.store(&lane, &part.next, FILE);
+        for (column, place) in &part.columns {
             let element = match (self.array_element(shared, column, &lane), self.affine[column.variable]) {
                 (Some(array), _) => self.f.load(Ty::int(column.size as u32 * 8, 1), &array, FILE),
                 (None, Some(affine)) => self.affine_element(column, affine, &lane),
@@ -233,19 +237,17 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// Writes the loop for the next of those lanes from `channel` on that are `left`.
-    #[allow(clippy::too_many_arguments, reason = "they are different things")]
+    /// Writes the loop for the next lane of a part; `others` are left behind it.
     fn lane_loop(
         &mut self,
         serial: &Serial,
         shared: &Shared,
-        ahead: &Ahead,
-        left: &Value,
-        channel: u32,
+        part: &Part,
+        others: &Value,
         sums: BTreeMap<usize, AddressSum>,
         [retry, slow]: [Label; 2],
     ) {
-        let lane = &self.dword(&ahead.lane);
+        let (lane, channel) = (&self.dword(&part.next), part.channel);
         let steady = self.variables.as_ref();
         let steady = steady.and_then(|v| steady::find(self.plan, self.flow, v, serial, channel));
         let mut own = Lane {
@@ -265,7 +267,7 @@ impl<'a> Emitter<'a> {
             own_columns.map(|(column, _)| (*column, self.array_element(shared, column, lane))).collect();
         for column in arrays.keys() {
             let place = self.f.variable(column.size.next_multiple_of(4));
-            if let Some(initial) = ahead.columns.get(column) {
+            if let Some(initial) = part.columns.get(column) {
                 let initial = self.f.load(Ty::int(column.size as u32 * 8, 1), initial, FILE);
                 self.f.store(&initial, &place, FILE);
             }
@@ -281,9 +283,7 @@ impl<'a> Emitter<'a> {
             own.bits.insert(*word, place);
         }
         // Before the lane's rounds, whose end nobody foresees: what comes behind has the next lane's numbers then, and need not wait for them.
-        let below = self.f.binary("sub", left, &Value::int(I32, 1));
-        let others = self.f.binary("and", left, &below);
-        self.look_ahead(shared, ahead, &others);
+        self.look_ahead(shared, part, others);
         let exit = own.exit;
         let begin = own.rounds.as_ref().map_or(own.labels[0], Rounds::begin);
         self.f.jump(begin);

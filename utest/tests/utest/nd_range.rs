@@ -138,9 +138,7 @@ fn repeated() -> Outcome {
         ("doubled", 1, 6, 64, 3, 11, 8),
         ("first", 0, 5, 4, 0, 1, 1),
     ];
-    let logs = [(); 2].map(|()| gpu.buffer(&[0_u32; 1024]));
-    let [first, second] = logs;
-    let logs = [first?, second?];
+    let logs = [gpu.buffer(&[0_u32; 1024])?, gpu.buffer(&[0_u32; 1024])?];
     let queue = gpu.queue()?;
     let mut expected = [(); 2].map(|()| Vec::new());
     for (kernel, log, value, local_bytes, offset, global, local) in launches {
