@@ -36,38 +36,6 @@ pub struct Variables {
     pub live: Vec<Vec<(usize, usize)>>,
 }
 
-impl Variables {
-    /// The variables of which something is read in a block, or kept, that was not written before in the same block.
-    pub fn exposed(&self, plan: &Plan<'_>, flow: &Flow) -> FixedBitSet {
-        let mut exposed = FixedBitSet::with_capacity(self.all.len());
-        for block in &flow.blocks {
-            // The variable that was written last in each register's bytes.
-            let mut written = vec![usize::MAX; GRF_BYTES];
-            for index in block.start..block.end {
-                let effects = &plan.effects[index];
-                let mut read = |access: &Access, variable: usize, written: &[usize]| {
-                    if access.bytes().any(|byte| written[byte] != variable) {
-                        exposed.insert(variable);
-                    }
-                };
-                for (access, variable) in effects.uses.iter().zip(&self.uses[index]) {
-                    if let (Some(access), Some(variable)) = (access, variable) {
-                        read(access, *variable, &written);
-                    }
-                }
-                let definitions = effects.definitions.iter().zip(&self.definitions[index]);
-                for ((definition, variable), merging) in definitions.zip(&self.merging[index]) {
-                    if *merging {
-                        read(&definition.access, *variable, &written);
-                    }
-                    definition.access.bytes().for_each(|byte| written[byte] = *variable);
-                }
-            }
-        }
-        exposed
-    }
-}
-
 /// How often writes are found to be shared before all are taken to be.
 const ROUNDS: usize = 4;
 
@@ -131,6 +99,36 @@ impl Variables {
             }
         }
         found
+    }
+
+    /// The variables of which something is read in a block, or kept, that was not written before in the same block.
+    pub fn exposed(&self, plan: &Plan<'_>, flow: &Flow) -> FixedBitSet {
+        let mut exposed = FixedBitSet::with_capacity(self.all.len());
+        for block in &flow.blocks {
+            // The variable that was written last in each register's bytes.
+            let mut written = vec![usize::MAX; GRF_BYTES];
+            for index in block.start..block.end {
+                let effects = &plan.effects[index];
+                let mut read = |access: &Access, variable: usize, written: &[usize]| {
+                    if access.bytes().any(|byte| written[byte] != variable) {
+                        exposed.insert(variable);
+                    }
+                };
+                for (access, variable) in effects.uses.iter().zip(&self.uses[index]) {
+                    if let (Some(access), Some(variable)) = (access, variable) {
+                        read(access, *variable, &written);
+                    }
+                }
+                let definitions = effects.definitions.iter().zip(&self.definitions[index]);
+                for ((definition, variable), merging) in definitions.zip(&self.merging[index]) {
+                    if *merging {
+                        read(&definition.access, *variable, &written);
+                    }
+                    definition.access.bytes().for_each(|byte| written[byte] = *variable);
+                }
+            }
+        }
+        exposed
     }
 }
 

@@ -14,6 +14,17 @@ impl Family {
             Family::Qword => 8,
         }
     }
+
+    /// The type of its values as bits, without sign: what they are copied as.
+    pub fn bits_type(self) -> Type {
+        match self {
+            Family::Bool => Type::Bool,
+            Family::Byte => Type::U8,
+            Family::Word => Type::U16,
+            Family::Dword => Type::U32,
+            Family::Qword => Type::U64,
+        }
+    }
 }
 
 impl Type {

@@ -86,4 +86,16 @@ impl Cfg {
         order.reverse();
         order
     }
+
+    /// Is there no loop among these blocks?
+    pub fn is_acyclic(&self, blocks: &[BlockId]) -> bool {
+        let mut rest = blocks.to_vec();
+        let is_first = |rest: &[BlockId], block: &BlockId| {
+            !self.predecessors(*block).iter().any(|before| rest.contains(before))
+        };
+        while let Some(index) = rest.iter().position(|block| is_first(&rest, block)) {
+            rest.swap_remove(index);
+        }
+        rest.is_empty()
+    }
 }

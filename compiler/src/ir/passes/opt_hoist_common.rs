@@ -6,7 +6,7 @@
 use crate::ir::analysis::cfg::Cfg;
 use crate::ir::analysis::values::Values;
 use crate::ir::query::Class;
-use crate::ir::{BlockId, Family, Function, Instruction, Op, Reg, Type, UnaryOp};
+use crate::ir::{BlockId, Family, Function, Instruction, Op, Reg, UnaryOp};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -162,7 +162,7 @@ impl Known {
         let ends =
             |(block, _): &(BlockId, usize)| !cfg.successors(*block).iter().any(|next| seen.contains(next));
         let all = common.copied_to.is_none_or(|dst| self.writes[dst.0 as usize] == places.len());
-        let fits = alone && all && places.len() > 1 && places.iter().all(ends) && is_acyclic(cfg, &seen);
+        let fits = alone && all && places.len() > 1 && places.iter().all(ends) && cfg.is_acyclic(&seen);
         fits.then_some(places)
     }
 
@@ -204,7 +204,7 @@ impl Known {
                 continue;
             }
             for (n, (dst, new)) in old.dsts.iter().zip(&dsts).enumerate() {
-                let ty = bits_of(function.register(*dst).family);
+                let ty = function.register(*dst).family.bits_type();
                 let copy = Instruction::new(Op::Unary(UnaryOp::Mov, ty), [*dst], [*new]);
                 function.block_mut(*block).instructions.insert(index + n, copy);
                 self.same.insert(*dst, *new);
@@ -221,30 +221,7 @@ impl Known {
     }
 }
 
-/// Is there no loop among these blocks?
-fn is_acyclic(cfg: &Cfg, blocks: &[BlockId]) -> bool {
-    let mut rest: SmallVec<[BlockId; BLOCKS]> = SmallVec::from_slice(blocks);
-    let is_first = |rest: &[BlockId], block: &BlockId| {
-        !cfg.predecessors(*block).iter().any(|before| rest.contains(before))
-    };
-    while let Some(index) = rest.iter().position(|block| is_first(&rest, block)) {
-        rest.swap_remove(index);
-    }
-    rest.is_empty()
-}
-
 /// Does the end of a block read a register?
 fn reads_at_end(function: &Function, block: BlockId, reg: Reg) -> bool {
     function.block(block).terminator().is_some_and(|end| end.reads().any(|read| read == reg))
-}
-
-/// The type as which values of a family are copied.
-fn bits_of(family: Family) -> Type {
-    match family {
-        Family::Bool => Type::Bool,
-        Family::Byte => Type::U8,
-        Family::Word => Type::U16,
-        Family::Dword => Type::U32,
-        Family::Qword => Type::U64,
-    }
 }
