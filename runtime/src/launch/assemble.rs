@@ -14,7 +14,7 @@ use super::hardware::{Hardware, HardwareContext};
 use super::slot::Slot;
 use super::surfaces::{self, SURFACES};
 use super::walk::Walk;
-use super::{ALIGNMENT, Launch, clock, constants, dump};
+use super::{ALIGNMENT, CommandSet, Launch, clock, constants, dump};
 use crate::kernel::Bound;
 use crate::memory::Storage;
 use crate::printf::PrintfBuffer;
@@ -86,7 +86,7 @@ impl<'a> Batch<'a> {
         Ok(batch)
     }
 
-    fn parts(&mut self) -> (&'static super::CommandSet, &mut Slot, &mut Common) {
+    fn parts(&mut self) -> (&'static CommandSet, &mut Slot, &mut Common) {
         let slot = self.slot.as_mut().expect("the slot is there until the batch is submitted");
         (self.context.device().commands(), slot, &mut self.common)
     }
@@ -105,11 +105,8 @@ impl<'a> Batch<'a> {
         let context = self.context;
         let (set, slot, _) = self.parts();
         let walks = launch.space.walks();
-        let commands = 4 * (slot.dwords.len() + Writer::launch_length(set, walks.len()) + Writer::END);
-        let state = COMMANDS + slot.state.len() + state_size(context, launch, &walks);
-        let full = slot.launches.len() == MAX_LAUNCHES || slot.objects.len() >= MANY_OBJECTS;
-        let fits = commands <= COMMANDS && state <= slot.storage.size() as usize;
-        if !slot.launches.is_empty() && (full || !fits) {
+        let fits = has_room(set, slot, walks.len(), state_size(context, launch, &walks));
+        if !slot.launches.is_empty() && (slot.objects.len() >= MANY_OBJECTS || !fits) {
             return Ok(false);
         }
 
@@ -168,11 +165,8 @@ impl<'a> Batch<'a> {
     fn repeat(&mut self) -> bool {
         let Some(mut state) = self.last.take() else { return false };
         let (set, slot, _) = self.parts();
-        let commands = 4 * (slot.dwords.len() + Writer::launch_length(set, state.walks.len()) + Writer::END);
-        let fits =
-            commands <= COMMANDS && COMMANDS + slot.state.len() + ALIGNMENT <= slot.storage.size() as usize;
         let prints = slot.launches.last().is_none_or(|last| last.printf.is_some());
-        if slot.launches.len() == MAX_LAUNCHES || !fits || prints {
+        if prints || !has_room(set, slot, state.walks.len(), ALIGNMENT) {
             return false;
         }
         let stamps = stamps(slot);
@@ -267,6 +261,13 @@ fn grow(slot: &mut Slot, size: usize) -> usize {
     let begin = slot.state.len();
     slot.state.resize(begin + size.next_multiple_of(ALIGNMENT), 0);
     begin
+}
+
+/// Is there room for one more launch, with so many walkers and bytes of state?
+fn has_room(set: &CommandSet, slot: &Slot, walks: usize, state: usize) -> bool {
+    let commands = 4 * (slot.dwords.len() + Writer::launch_length(set, walks) + Writer::END);
+    let fits = commands <= COMMANDS && COMMANDS + slot.state.len() + state <= slot.storage.size() as usize;
+    fits && slot.launches.len() < MAX_LAUNCHES
 }
 
 /// Makes room for the timestamps of a launch; gives where.
