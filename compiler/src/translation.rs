@@ -1,8 +1,12 @@
 //! Answers of the compile server to requests for translations.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
 
+use gencl_program::debug::{self, Debug};
 use gencl_simulator::translated::abi::{Answer, Request, VERSION};
+use gencl_translator::{host, to_ir, translate};
 
 /// Answers a request; both are in `postcard` encoding. What goes wrong is an answer, too.
 pub fn answer(request: &[u8]) -> Vec<u8> {
@@ -10,12 +14,31 @@ pub fn answer(request: &[u8]) -> Vec<u8> {
         Ok(Request { version, .. }) if version != VERSION => Err(format!(
             "the driver speaks version {version} of translations, the translator version {VERSION}"
         )),
-        Ok(request) => catch_unwind(AssertUnwindSafe(|| gencl_translator::translate(&request)))
-            .unwrap_or_else(|panic| Err(format!("the translator failed: {}", message(&*panic)))),
+        Ok(request) => catch_unwind(AssertUnwindSafe(|| {
+            if let Some(folder) = Debug::from_environment().0.value(debug::TRANSLATIONS) {
+                show(&request, Path::new(folder));
+            }
+            translate(&request)
+        }))
+        .unwrap_or_else(|panic| Err(format!("the translator failed: {}", message(&*panic)))),
         Err(error) => Err(format!("a request for a translation that makes no sense: {error}")),
     };
     // Numbers, texts and bytes can be written.
     postcard::to_stdvec(&answer).unwrap_or_default()
+}
+
+/// Writes what is made of a kernel, for people: `PROCESS-NUMBER.ll`, `PROCESS-NUMBER.s`.
+fn show(request: &Request, folder: &Path) {
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let Ok(written) = to_ir(request) else { return };
+    let assembly = host::assembly(&written.ir).unwrap_or_else(|error| error);
+    let name = format!("{}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
+    for (ending, text) in [("ll", written.ir), ("s", assembly)] {
+        let path = folder.join(&name).with_extension(ending);
+        if let Err(error) = std::fs::write(&path, text) {
+            tracing::error!("{}: {error}", path.display());
+        }
+    }
 }
 
 fn message(panic: &(dyn std::any::Any + Send)) -> &str {

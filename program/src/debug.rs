@@ -46,6 +46,7 @@ options! {
     STALL "stall" "PASS[:KERNEL]" "Let the compiler stand still when a pass begins.";
     BATCH "batch" "" "Print batch buffers before they are executed.";
     PROFILE "profile" "FILE" "Write what the simulated GPU counted for each kernel and instruction (gencl-stats shows it).";
+    TRANSLATIONS "translations" "FOLDER" "Write the LLVM IR and the host's assembly of each kernel that is translated for the simulator.";
     IMAGES "images" "" "State that the device has images: the objects are there, but kernels that use them do not compile.";
     LOG "log" "error|warn|info|debug|trace" "Print messages; debug adds OpenCL calls that fail, trace all of them.";
 }
