@@ -12,18 +12,31 @@ use inkwell::targets::{
     TargetTriple,
 };
 
-use crate::masks;
+use crate::{components, masks};
 
 /// LLVM's passes: first the function of a thread alone, so that its variables are values when it is put into the loop over
 /// threads; then loops. Nothing makes vectors: lanes are vectors already.
-const PASSES: &str = "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg),always-inline,globaldce,\
-    function(sroa,early-cse<memssa>,jump-threading,simplifycfg,reassociate,\
-    loop-mssa(loop-instsimplify,loop-simplifycfg,licm,loop-rotate,licm),simplifycfg,\
-    instcombine<no-verify-fixpoint>,gvn,dse,loop-mssa(licm),instcombine<no-verify-fixpoint>,adce,simplifycfg)";
+const PASSES: Passes = Passes {
+    values: "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg)",
+    others: "always-inline,globaldce,\
+        function(sroa,early-cse<memssa>,jump-threading,simplifycfg,reassociate,\
+        loop-mssa(loop-instsimplify,loop-simplifycfg,licm,loop-rotate,licm),simplifycfg,\
+        instcombine<no-verify-fixpoint>,gvn,dse,loop-mssa(licm),instcombine<no-verify-fixpoint>,adce,simplifycfg)",
+};
 
 /// For kernels so large that each pass takes long.
-const FEW_PASSES: &str =
-    "function(sroa,early-cse,simplifycfg),always-inline,globaldce,function(early-cse<memssa>,simplifycfg)";
+const FEW_PASSES: Passes = Passes {
+    values: "function(sroa,early-cse,simplifycfg)",
+    others: "always-inline,globaldce,function(early-cse<memssa>,simplifycfg)",
+};
+
+/// LLVM's passes, and where those of ours are between them.
+struct Passes {
+    /// Those that make values of variables.
+    values: &'static str,
+    /// Those behind [`components`].
+    others: &'static str,
+}
 
 /// How much LLVM is to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -171,8 +184,11 @@ fn optimise(
     machine: &TargetMachine,
     effort: Effort,
 ) -> Result<(), String> {
-    let passes = if effort == Effort::Full { PASSES } else { FEW_PASSES };
-    module.run_passes(passes, machine, PassBuilderOptions::create()).map_err(|e| e.to_string())?;
+    let Passes { values, others } = if effort == Effort::Full { PASSES } else { FEW_PASSES };
+    let run = |passes| module.run_passes(passes, machine, PassBuilderOptions::create());
+    run(values).map_err(|e| e.to_string())?;
+    components::replace(module, vectors()).map_err(|e| e.to_string())?;
+    run(others).map_err(|e| e.to_string())?;
     masks::hide(module).map_err(|e| e.to_string())
 }
 

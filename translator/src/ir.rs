@@ -320,6 +320,15 @@ impl Function {
         format!("call {result} {name}({})", values.join(", "))
     }
 
+    /// Calls a function whose result depends on its arguments alone, and that does nothing else.
+    pub fn pure(&mut self, name: &str, ty: Ty, arguments: &[&Value]) -> Value {
+        let types: Vec<String> = arguments.iter().map(|a| a.ty.text()).collect();
+        let values: Vec<String> = arguments.iter().map(|a| a.typed()).collect();
+        let what = "nounwind willreturn memory(none)";
+        self.declarations.insert(format!("declare {} @{name}({}) {what}", ty.text(), types.join(", ")));
+        self.value(ty, &format!("call {} @{name}({})", ty.text(), values.join(", ")))
+    }
+
     /// The module with this function. Its first block contains the variables and goes on with `entry`.
     pub fn finish(self, header: &str, entry: Label, footer: &str) -> String {
         let declarations: Vec<String> = self.declarations.into_iter().collect();

@@ -5,6 +5,7 @@
 
 pub mod access;
 pub mod affine;
+mod components;
 pub mod emit;
 pub mod flow;
 pub mod hints;

@@ -184,6 +184,9 @@ struct Callback {
     arguments: &'static [u32],
 }
 
+/// The functions that rare calls go through: blocks that call them are rarely executed.
+pub const RARE: [&str; 2] = [EXECUTE.name, FIND.name];
+
 const EXECUTE: Callback =
     Callback { name: "execute", place: offset_of!(Frame, execute), arguments: &[32, 32, 32] };
 

@@ -11,6 +11,7 @@ use gencl_simulator::translated::abi::{Frame, Window};
 
 use super::addresses::Addresses;
 use super::{Emitter, FILE, FRAME};
+use crate::components;
 use crate::hints::Stride;
 use crate::ir::{I32, I64, Label, POINTER, Ty, Value};
 use crate::message::{Lanes, Memory};
@@ -61,14 +62,32 @@ pub(super) struct LaneAccess<'m> {
 pub(super) struct Ways {
     pub(super) join: Label,
     incoming: Vec<(Vec<Value>, Label)>,
+    /// The components of all lanes are joined as they lie in memory, and taken apart behind that (`crate::components`).
+    in_rows: Option<u32>,
 }
 
 impl Ways {
     pub(super) fn new(join: Label) -> Ways {
-        Ways { join, incoming: Vec::new() }
+        Ways { join, incoming: Vec::new(), in_rows: None }
     }
 
+    /// The end of a way that has found a row of components, those of each lane side by side.
+    pub(super) fn add_row(&mut self, emitter: &mut Emitter<'_>, message: &Lanes, row: Value, lanes: u32) {
+        if self.in_rows.is_some() {
+            self.add_joined(emitter, vec![row]);
+        } else {
+            let components = emitter.components_of(message, &row, lanes);
+            self.add_joined(emitter, components);
+        }
+    }
+
+    /// The end of a way that has found components.
     pub(super) fn add(&mut self, emitter: &mut Emitter<'_>, values: Vec<Value>) {
+        let values = if self.in_rows.is_some() { vec![emitter.interleaved(&values)] } else { values };
+        self.add_joined(emitter, values);
+    }
+
+    fn add_joined(&mut self, emitter: &mut Emitter<'_>, values: Vec<Value>) {
         let from = emitter.f.current();
         self.incoming.push((values, from));
         emitter.f.jump(self.join);
@@ -201,7 +220,19 @@ impl Emitter<'_> {
         } else {
             Vec::new()
         };
-        let ways = Ways::new(self.f.label());
+        let mut ways = Ways::new(self.f.label());
+        // There is one way for rows, beside the interpreter's.
+        let (count, size) = (message.components.len(), message.size);
+        let certain = addresses.step().is_some_and(|step| step >= (count * size) as i64);
+        if certain
+            && lanes > 1
+            && matches!(count, 2 | 4)
+            && !message.write
+            && message.is_whole()
+            && size == message.slot
+        {
+            ways.in_rows = Some(count as u32);
+        }
         let lane_mask = mask.as_ref().map(|mask| self.f.mask(mask));
         // What all lanes read at one address is a scalar until they have it.
         let same = lanes > 1 && addresses.step() == Some(0);
@@ -271,7 +302,13 @@ impl Emitter<'_> {
                 ways.incoming.iter().map(|(values, label)| (values[k].clone(), *label)).collect();
             self.f.phi(&incoming)
         });
-        values.collect()
+        let values: Vec<Value> = values.collect();
+        match ways.in_rows {
+            Some(count) => {
+                (0..count).map(|k| components::component(&mut self.f, &values[0], k, count)).collect()
+            }
+            None => values,
+        }
     }
 
     /// The interpreter's way. The next time the window may be the right one. Where all lanes have the `same` address, its results are those of

@@ -23,12 +23,12 @@ mod rounds;
 mod rows;
 mod scatter;
 mod serial;
-mod transposed;
 mod whole;
 
 use std::collections::BTreeMap;
 use std::mem::offset_of;
 
+pub use call::RARE;
 use gencl_simulator::eu::file::CONTROL;
 use gencl_simulator::translated::abi::{FAULT, Frame, GROUP, Interpreted, THREAD, Translation};
 

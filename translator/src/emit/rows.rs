@@ -2,6 +2,7 @@
 
 use super::Emitter;
 use super::memory::{LOCAL_OFFSET_BITS, LaneAccess, how};
+use crate::components;
 use crate::host;
 use crate::ir::{I32, Label, Ty, Value};
 use crate::message::{Lanes, Memory};
@@ -10,6 +11,9 @@ use crate::split::LINE;
 /// So many bytes ahead of a read of lanes that follow each other is what will be read soon: the next threads' part. Hosts find that out by
 /// themselves only when the accesses are many and close together.
 const PREFETCHED: usize = 2048;
+
+/// Of longer rows hosts find it out: each is accesses enough. Sixteen rows of `float16` that are a power of two apart are too many lines of a set, too.
+const MOST_PREFETCHED: usize = 512;
 
 /// Most bytes that are read, or looked at to be written, for lanes that are not side by side.
 const MOST_SPREAD: usize = 256;
@@ -96,12 +100,10 @@ impl Emitter<'_> {
             let (whole, masked) = (self.f.label(), self.f.label());
             self.f.branch_likely(&all, whole, masked);
             self.f.begin(whole);
-            let values = self.access_all(message, &at, lanes, None, &access.data);
-            access.ways.add(self, values);
+            self.access_all(access, &at, None);
             self.f.begin(masked);
         }
-        let values = self.access_all(message, &at, lanes, mask.as_ref(), &access.data);
-        access.ways.add(self, values);
+        self.access_all(access, &at, mask.as_ref());
         self.f.begin(elsewhere);
         if let (Some(mask), Some(step)) = (mask, access.addresses.step()) {
             self.at_edge(access, step, &mask);
@@ -134,15 +136,15 @@ impl Emitter<'_> {
         let host = reach.host.clone();
         let at = self.f.offset(&host, &offset);
         let at = self.f.at(&at, message.components[0].0);
-        let values = self.access_all(message, &at, lanes, Some(mask), &access.data);
-        access.ways.add(self, values);
+        self.access_all(access, &at, Some(mask));
         self.f.begin(elsewhere);
     }
 
     /// Asks for what threads that come later read: as many bytes as all lanes do, behind theirs.
     fn prefetch(&mut self, access: &LaneAccess<'_>, at: &Value, bytes: usize) {
         let message = access.message;
-        if message.memory == Memory::Local || message.write || access.addresses.follows {
+        let read = message.memory != Memory::Local && !message.write;
+        if !read || access.addresses.follows || bytes > MOST_PREFETCHED {
             return;
         }
         for line in (0..bytes).step_by(LINE) {
@@ -151,29 +153,25 @@ impl Emitter<'_> {
         }
     }
 
-    /// Reads or writes all lanes, one behind the other. The values are as wide as in the registers.
-    fn access_all(
-        &mut self,
-        message: &Lanes,
-        at: &Value,
-        lanes: u32,
-        mask: Option<&Value>,
-        data: &[Value],
-    ) -> Vec<Value> {
-        let count = message.components.len() as u32;
-        let one = Ty::int(message.size as u32 * 8, lanes);
-        let all = Ty { lanes: lanes * count, ..one };
+    /// Reads or writes all lanes, one behind the other, and ends the way.
+    fn access_all(&mut self, access: &mut LaneAccess<'_>, at: &Value, mask: Option<&Value>) {
+        let message = access.message;
+        let lanes = access.addresses.lanes() * message.components.len() as u32;
+        let all = Ty::int(message.size as u32 * 8, lanes);
         let how = how(message);
-        if mask.is_none() && self.transposed_at_once(message, lanes).is_some() {
-            return self.lane_by_lane(message, at, lanes, message.components.len() * message.size, data);
+        let fours = message.components.len() == 4 && message.size == 4;
+        if mask.is_none() && fours && host::vectors().bytes < 64 {
+            // So that LLVM can have lanes in registers as transposing wants them (`components::shuffles`); it makes larger accesses of those that stay side by side.
+            return self.lane_by_lane(access, at, message.components.len() * message.size);
         }
         if message.write {
-            let value = self.interleaved(data);
+            let value = self.interleaved(&access.data);
             match mask {
                 Some(mask) => self.store_masked(message, at, &value, mask),
                 None => self.f.store(&value, at, &how),
             }
-            return Vec::new();
+            access.ways.add(self, Vec::new());
+            return;
         }
         let value = match mask {
             Some(mask) => {
@@ -184,31 +182,30 @@ impl Emitter<'_> {
             }
             None => self.f.load(all, at, &how),
         };
-        self.components_of(message, &value, lanes)
+        let lanes = access.addresses.lanes();
+        access.ways.add_row(self, message, value, lanes);
     }
 
     /// The components of what was read lane by lane, as wide as in the registers.
-    fn components_of(&mut self, message: &Lanes, value: &Value, lanes: u32) -> Vec<Value> {
-        let count = message.components.len() as u32;
-        (0..count)
-            .map(|k| {
-                let order: Vec<u32> = (0..lanes).map(|lane| lane * count + k).collect();
-                let own = if count == 1 { value.clone() } else { self.f.shuffle(value, None, &order) };
-                self.f.resize(&own, message.slot as u32 * 8, false)
-            })
-            .collect()
+    pub(super) fn components_of(&mut self, message: &Lanes, row: &Value, lanes: u32) -> Vec<Value> {
+        let count = row.ty.lanes / lanes;
+        let mut components = Vec::with_capacity(message.components.len());
+        for number in 0..message.components.len() as u32 {
+            let own = match count {
+                1 => row.clone(),
+                _ => components::component(&mut self.f, row, number, count),
+            };
+            components.push(self.f.resize(&own, message.slot as u32 * 8, false));
+        }
+        components
     }
 
     /// Components of all lanes, lane by lane.
     pub(super) fn interleaved(&mut self, data: &[Value]) -> Value {
-        if data.len() == 1 {
-            return data[0].clone();
+        match data {
+            [only] => only.clone(),
+            _ => components::interleaved(&mut self.f, data),
         }
-        let lanes = data[0].ty.lanes;
-        let all = self.concatenated(data.to_vec());
-        let count = data.len() as u32;
-        let order: Vec<u32> = (0..lanes * count).map(|n| n % count * lanes + n / count).collect();
-        self.f.shuffle(&all, None, &order)
     }
 
     /// Vectors of one type, one behind the other; what is missing to a power of two is anything.
@@ -250,7 +247,7 @@ impl Emitter<'_> {
         let (at, elsewhere) = self.begin_row(access, step, bytes, disabled);
         let at = self.f.at(&at, message.components[0].0);
         self.prefetch(access, &at, lanes as usize * step);
-        let values = if !message.write && step == message.size {
+        if !message.write && step == message.size {
             // Each component of all lanes is one access.
             let row = Ty::int(message.size as u32 * 8, lanes);
             let how = how(message);
@@ -259,11 +256,11 @@ impl Emitter<'_> {
                 let value = self.f.load(row, &place, &how);
                 self.f.resize(&value, message.slot as u32 * 8, false)
             };
-            (0..count).map(component).collect()
+            let values = (0..count).map(component).collect();
+            access.ways.add(self, values);
         } else {
-            self.lane_by_lane(message, &at, lanes, step, &access.data)
-        };
-        access.ways.add(self, values);
+            self.lane_by_lane(access, &at, step);
+        }
         self.f.begin(elsewhere);
         disabled == Disabled::LeftOut || access.mask.is_none()
     }
@@ -279,10 +276,16 @@ impl Emitter<'_> {
         let disabled = if message.write { Disabled::None } else { Disabled::LeftOut };
         let (at, elsewhere) = self.begin_row(access, message.size, lead + row, disabled);
         let at = self.f.at(&at, lead);
-        let data: Vec<Value> = access.data.iter().map(|data| self.f.shuffle(data, None, &order)).collect();
-        let values = self.access_all(message, &at, lanes, None, &data);
-        let values = values.iter().map(|value| self.f.shuffle(value, None, &order)).collect();
-        access.ways.add(self, values);
+        let how = how(message);
+        if message.write {
+            let data = self.f.shuffle(&access.data[0], None, &order);
+            self.f.store(&data, &at, &how);
+            access.ways.add(self, Vec::new());
+        } else {
+            let all = self.f.load(Ty::int(message.size as u32 * 8, lanes), &at, &how);
+            let all = self.f.shuffle(&all, None, &order);
+            access.ways.add_row(self, message, all, lanes);
+        }
         self.f.begin(elsewhere);
         access.addresses = addresses;
     }
@@ -341,45 +344,40 @@ impl Emitter<'_> {
         self.f.intrinsic_line("masked.store", &suffix, &[all, at, &alignment, mask]);
     }
 
-    /// Reads or writes the components of each lane at once, where lanes are `step` bytes apart.
-    fn lane_by_lane(
-        &mut self,
-        message: &Lanes,
-        at: &Value,
-        lanes: u32,
-        step: usize,
-        data: &[Value],
-    ) -> Vec<Value> {
-        let count = message.components.len() as u32;
-        let one = Ty::int(message.size as u32 * 8, count);
+    /// Reads or writes the components of each lane at once, where lanes are `step` bytes apart, and ends the way.
+    fn lane_by_lane(&mut self, access: &mut LaneAccess<'_>, at: &Value, step: usize) {
+        let message = access.message;
+        let (lanes, count) = (access.addresses.lanes(), message.components.len() as u32);
         let how = how(message);
-        let side = self.transposed_at_once(message, lanes);
         if message.write {
-            let owns = match side {
-                Some(side) => self.fours_of_components(data, side),
-                None => {
-                    let all = self.interleaved(data);
-                    (0..lanes).map(|lane| self.part(&all, lane * count, count)).collect()
-                }
-            };
-            for (lane, own) in owns.iter().enumerate() {
-                let place = self.f.at(at, lane * step);
-                self.f.store(own, &place, &how);
+            // Four are transposed faster than three.
+            let fourth = access.data.last().filter(|_| count == 3).cloned();
+            let data: Vec<Value> = access.data.iter().cloned().chain(fourth).collect();
+            let all = self.interleaved(&data);
+            let each = all.ty.lanes / lanes;
+            for lane in 0..lanes {
+                let own = components::lane(&mut self.f, &all, lane, count, each);
+                let place = self.f.at(at, lane as usize * step);
+                self.f.store(&own, &place, &how);
             }
-            return Vec::new();
+            access.ways.add(self, Vec::new());
+            return;
         }
-        let own = |lane| {
+        // Of three components with room behind them the fourth is read, too, which nobody asks for: but not of the last lane, behind which nothing may be.
+        let wide = if count == 3 && step >= 4 * message.size { 4 } else { count };
+        let ty = |count| Ty::int(message.size as u32 * 8, count);
+        let mut own = |lane: u32, count| {
             let place = self.f.at(at, lane as usize * step);
-            self.f.load(one, &place, &how)
+            self.f.load(ty(count), &place, &how)
         };
-        let owns: Vec<Value> = (0..lanes).map(own).collect();
-        match side {
-            Some(side) => self.components_of_fours(&owns, side),
-            None => {
-                let all = self.concatenated(owns);
-                self.components_of(message, &all, lanes)
-            }
-        }
+        let mut owns: Vec<Value> = (0..lanes - 1).map(|lane| own(lane, wide)).collect();
+        let last = own(lanes - 1, count);
+        owns.push(match wide == count {
+            true => last,
+            false => self.f.shuffle(&last, None, &[0, 1, 2, 2]),
+        });
+        let row = self.concatenated(owns);
+        access.ways.add_row(self, message, row, lanes);
     }
 
     /// The only lane's access.

@@ -1,6 +1,7 @@
 //! Both engines give the same, bit for bit (of NaNs, any).
 
 mod branches;
+mod components;
 mod harness;
 mod memory;
 mod points;
@@ -13,6 +14,7 @@ mod walks;
 use std::sync::Arc;
 
 use branches::branches;
+use components::components;
 use gencl_isa::{Instruction, Opcode};
 use harness::{CONSTANTS, Case, DATA_SIZE, code, difference, run};
 use memory::{addresses, message};
@@ -132,6 +134,16 @@ fn random_messages() {
         let body = (0..BODY).map(|_| message(random, width)).collect();
         let mut case = case(random, width, body);
         addresses(random, &mut case.constants, 16);
+        case
+    });
+}
+
+#[test]
+fn random_components() {
+    compare(|random| {
+        let width = random.pick(&[8, 16, 32]);
+        let mut case = case(random, width, Vec::new());
+        case.body = components(random, width, &mut case.constants);
         case
     });
 }
