@@ -217,10 +217,13 @@ impl<'c> Found<'c> {
         }
         let rows: Vec<Option<(usize, u32)>> =
             values.iter().map(|value| self.components.get(&value.as_instruction()?).copied()).collect();
-        let operands = |is_row: &dyn Fn(usize, u32) -> bool| -> Vec<Operand<'c>> {
+        // Rows of lanes with other numbers of components are not as long.
+        let operands = |components: u32, is_row: &dyn Fn(usize, u32) -> bool| -> Vec<Operand<'c>> {
             let all = values.iter().zip(&rows).enumerate();
             all.map(|(index, (value, row))| match row {
-                Some((row, number)) if is_row(index, *number) => Operand::Row(*row),
+                Some((row, number)) if self.counts[*row] == components && is_row(index, *number) => {
+                    Operand::Row(*row)
+                }
                 None if value.is_const() => Operand::Constant,
                 None if splat(*value).is_some() => Operand::Own,
                 _ => Operand::Same(*value),
@@ -229,12 +232,13 @@ impl<'c> Found<'c> {
         };
         let mut keys: Vec<(Key<'c>, u32, u32)> = Vec::new();
         for (own, (row, number)) in rows.iter().enumerate().filter_map(|(own, row)| Some((own, (*row)?))) {
-            let together = operands(&|_, other| other == number);
-            let alone = operands(&|index, _| index == own);
+            let components = self.counts[row];
+            let together = operands(components, &|_, other| other == number);
+            let alone = operands(components, &|index, _| index == own);
             for operands in [together, alone] {
                 let key = (block, what.clone(), operands, to);
                 if keys.iter().all(|(other, ..)| *other != key) {
-                    keys.push((key, number, self.counts[row]));
+                    keys.push((key, number, components));
                 }
             }
         }
