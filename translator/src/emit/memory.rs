@@ -13,6 +13,7 @@ use super::addresses::Addresses;
 use super::{Emitter, FILE, FRAME};
 use crate::components;
 use crate::hints::Stride;
+use crate::host;
 use crate::ir::{I32, I64, Label, POINTER, Ty, Value};
 use crate::message::{Lanes, Memory};
 use crate::split::Base;
@@ -28,6 +29,12 @@ pub(super) fn mark(memory: Memory) -> &'static str {
 /// How the accesses of a message are marked, with their alignment.
 pub(super) fn how(message: &Lanes) -> String {
     format!("align {}, {}", message.alignment.min(message.size), mark(message.memory))
+}
+
+/// Has each lane four dwords that follow each other, on a host that accesses them at once? LLVM can have lanes in registers as transposing wants them then
+/// (`components::shuffles`); hosts with registers of 64 bytes have better ways.
+pub(super) fn is_of_fours(message: &Lanes) -> bool {
+    message.components.len() == 4 && message.size == 4 && message.is_whole() && host::vectors().bytes < 64
 }
 
 /// The bits of an offset in shared local memory that count.
@@ -55,6 +62,8 @@ pub(super) struct LaneAccess<'m> {
     pub(super) mask: Option<Value>,
     /// What is written, component by component, as wide as in memory.
     pub(super) data: Vec<Value>,
+    /// The same as it lies in memory, where all ways write it so.
+    pub(super) row: Option<Value>,
     pub(super) ways: Ways,
 }
 
@@ -236,7 +245,8 @@ impl Emitter<'_> {
         let lane_mask = mask.as_ref().map(|mask| self.f.mask(mask));
         // What all lanes read at one address is a scalar until they have it.
         let same = lanes > 1 && addresses.step() == Some(0);
-        let mut access = LaneAccess { message, reach, addresses, mask: lane_mask, data, ways };
+        let row = (message.write && lanes > 1 && is_of_fours(message)).then(|| self.interleaved(&data));
+        let mut access = LaneAccess { message, reach, addresses, mask: lane_mask, data, row, ways };
         if lanes == 1 {
             self.alone(&mut access);
         } else {
@@ -268,7 +278,8 @@ impl Emitter<'_> {
         if matches!(stride, Stride::Any) || stride == Stride::Known(step as i64) {
             all |= self.consecutive(access);
         }
-        if !message.write && matches!(stride, Stride::Any | Stride::Known(0)) {
+        let one = stride == Stride::Known(0) || stride == Stride::Any && !is_of_fours(message);
+        if !message.write && one {
             self.uniform(access);
             all = true;
         }

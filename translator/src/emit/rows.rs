@@ -1,7 +1,7 @@
 //! Lanes whose addresses are as far apart as is known: accesses without an address for each lane.
 
 use super::Emitter;
-use super::memory::{LOCAL_OFFSET_BITS, LaneAccess, how};
+use super::memory::{LOCAL_OFFSET_BITS, LaneAccess, how, is_of_fours};
 use crate::components;
 use crate::host;
 use crate::ir::{I32, Label, Ty, Value};
@@ -159,9 +159,8 @@ impl Emitter<'_> {
         let lanes = access.addresses.lanes() * message.components.len() as u32;
         let all = Ty::int(message.size as u32 * 8, lanes);
         let how = how(message);
-        let fours = message.components.len() == 4 && message.size == 4;
-        if mask.is_none() && fours && host::vectors().bytes < 64 {
-            // So that LLVM can have lanes in registers as transposing wants them (`components::shuffles`); it makes larger accesses of those that stay side by side.
+        if mask.is_none() && is_of_fours(message) {
+            // LLVM makes larger accesses of lanes that stay side by side.
             return self.lane_by_lane(access, at, message.components.len() * message.size);
         }
         if message.write {
@@ -346,30 +345,35 @@ impl Emitter<'_> {
 
     /// Reads or writes the components of each lane at once, where lanes are `step` bytes apart, and ends the way.
     fn lane_by_lane(&mut self, access: &mut LaneAccess<'_>, at: &Value, step: usize) {
+        let lanes = access.addresses.lanes() as usize;
+        let places: Vec<Value> = (0..lanes).map(|lane| self.f.at(at, lane * step)).collect();
+        self.each_lane(access, &places, step);
+    }
+
+    /// Reads or writes the components of each lane at once, at its place, and ends the way. Behind the places of all lanes but the last are `room` bytes.
+    pub(super) fn each_lane(&mut self, access: &mut LaneAccess<'_>, places: &[Value], room: usize) {
         let message = access.message;
         let (lanes, count) = (access.addresses.lanes(), message.components.len() as u32);
         let how = how(message);
         if message.write {
-            // Four are transposed faster than three.
-            let fourth = access.data.last().filter(|_| count == 3).cloned();
-            let data: Vec<Value> = access.data.iter().cloned().chain(fourth).collect();
-            let all = self.interleaved(&data);
+            let all = access.row.clone().unwrap_or_else(|| {
+                // Four are transposed faster than three.
+                let fourth = access.data.last().filter(|_| count == 3).cloned();
+                let data: Vec<Value> = access.data.iter().cloned().chain(fourth).collect();
+                self.interleaved(&data)
+            });
             let each = all.ty.lanes / lanes;
-            for lane in 0..lanes {
-                let own = components::lane(&mut self.f, &all, lane, count, each);
-                let place = self.f.at(at, lane as usize * step);
-                self.f.store(&own, &place, &how);
+            for (lane, place) in places.iter().enumerate() {
+                let own = components::lane(&mut self.f, &all, lane as u32, count, each);
+                self.f.store(&own, place, &how);
             }
             access.ways.add(self, Vec::new());
             return;
         }
         // Of three components with room behind them the fourth is read, too, which nobody asks for: but not of the last lane, behind which nothing may be.
-        let wide = if count == 3 && step >= 4 * message.size { 4 } else { count };
+        let wide = if count == 3 && room >= 4 * message.size { 4 } else { count };
         let ty = |count| Ty::int(message.size as u32 * 8, count);
-        let mut own = |lane: u32, count| {
-            let place = self.f.at(at, lane as usize * step);
-            self.f.load(ty(count), &place, &how)
-        };
+        let mut own = |lane: u32, count| self.f.load(ty(count), &places[lane as usize], &how);
         let mut owns: Vec<Value> = (0..lanes - 1).map(|lane| own(lane, wide)).collect();
         let last = own(lanes - 1, count);
         owns.push(match wide == count {
