@@ -44,6 +44,7 @@ impl Engine {
             common: Arc::new(Common {
                 workers: Workers::new(device, 2 * settings.workers),
                 translator: Translator::new(device, settings),
+                threads: settings.workers,
             }),
             statistics: settings.statistics.clone(),
         }

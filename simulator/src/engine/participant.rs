@@ -18,6 +18,8 @@ use crate::translated::{Choice, Runner, Task, Work};
 pub struct Common {
     pub workers: Workers,
     pub translator: Option<Translator>,
+    /// Host threads that there are for a launch.
+    pub threads: usize,
 }
 
 /// A launch that is being executed.
@@ -50,6 +52,10 @@ pub struct Sum {
 /// A host thread's part in a launch. Gives its tools back and adds up its counts when it is dropped.
 pub struct Participant {
     job: Arc<Job>,
+    /// The others leave no core of the host to the translator.
+    last: bool,
+    /// How long the interpreter took for a work-group.
+    interpreted_in: Duration,
     first_slot: u32,
     tools: Option<Box<Tools>>,
     /// The runner has begun the launch.
@@ -65,14 +71,23 @@ impl Participant {
         let first_slot = workers.first_slot(&job.work.launch, number);
         let tools = Some(workers.take(first_slot));
         let recorder = job.recorded.then(|| Recorder::new(&job.known.kernel));
-        Participant { job, first_slot, tools, translated: false, own: GroupStatistics::default(), recorder }
+        Participant {
+            last: number > 0 && number + 1 == job.common.threads,
+            job,
+            interpreted_in: Duration::ZERO,
+            first_slot,
+            tools,
+            translated: false,
+            own: GroupStatistics::default(),
+            recorder,
+        }
     }
 
     /// Executes work-groups.
     pub fn execute(&mut self, chunk: &mut Chunk<'_>) -> Result<(), Fault> {
         let job = Arc::clone(&self.job);
         let mut next = Groups::at(&job.work.launch, chunk.first());
-        if self.translate() {
+        if self.translate() || self.make_room(chunk) && self.translate() {
             let Some(tools) = &mut self.tools else { return Ok(()) };
             // Counted at the end: sums in memory would have each work-group wait until what the one before has stored is in the caches.
             let mut groups = 0;
@@ -92,10 +107,19 @@ impl Participant {
         }
         if let Some((translator, choice)) = job.translator() {
             let took = begin.elapsed();
-            let left = took.div_f64(f64::from(count.max(1))).saturating_mul(clamped(chunk.left()));
+            self.interpreted_in = took.div_f64(f64::from(count.max(1)));
+            let left = self.interpreted_in.saturating_mul(clamped(chunk.left()));
             translator.consider(&job.known, choice, took, left);
         }
         Ok(())
+    }
+
+    /// Waits for a translation that is being made, if that is this participant's part. Has it?
+    fn make_room(&self, chunk: &Chunk<'_>) -> bool {
+        let Some((translator, choice)) = self.job.translator().filter(|_| self.last) else { return false };
+        let is_much = |much| self.interpreted_in.saturating_mul(clamped(chunk.left())) >= much;
+        translator.make_room(choice, &self.job.work.running, is_much);
+        true
     }
 
     /// Executes the only work-group of a launch.

@@ -63,6 +63,14 @@ impl Translator {
         Some(choice)
     }
 
+    /// Waits for a translation that somebody has asked for, while `is_much` is left. One host thread does that instead of interpreting, or the translator, a
+    /// process of its own, would have to share the host's cores with all of them.
+    pub fn make_room(&self, choice: &Choice, running: &Running, is_much: impl Fn(Duration) -> bool) {
+        if choice.is_awaited() {
+            choice.wait(|| is_much(MUCH_LEFT) && !running.cancel.is_set());
+        }
+    }
+
     /// Asks for a translation if it is worth that: a kernel has been interpreted for so long, and will be for so much longer.
     pub fn consider(&self, known: &Known, choice: &Choice, took: Duration, left: Duration) {
         let sum = known.translations.add_interpreted(took);

@@ -90,6 +90,11 @@ impl Choice {
         !self.best.asked.load(Ordering::Relaxed)
     }
 
+    /// Has somebody asked for it who has no answer yet?
+    pub fn is_awaited(&self) -> bool {
+        !self.can_be_asked() && self.best.result.get().is_none()
+    }
+
     /// Asks for it unless somebody has. `code` is the kernel's.
     pub fn ask(&self, source: &dyn TranslationSource, device: &str, code: &[u8]) {
         self.best.ask(source, device, code);
@@ -97,7 +102,7 @@ impl Choice {
 
     /// Waits until there is an answer; calls `tick` now and then until it says no.
     pub fn wait(&self, mut tick: impl FnMut() -> bool) {
-        const TICK: Duration = Duration::from_millis(50);
+        const TICK: Duration = Duration::from_millis(5);
         let mut guard = self.best.lock.lock();
         while self.best.result.get().is_none() && tick() {
             self.best.answered.wait_for(&mut guard, TICK);

@@ -217,6 +217,18 @@ fn a_launch_changes_to_translated_code() {
 }
 
 #[test]
+fn a_launch_ends_without_its_translation() {
+    // One of two threads leaves its core to the translator, but not to the end: the answer comes in ten minutes.
+    let translator = Translator::new(Ok(group(write_ids)), Duration::from_secs(600));
+    let machine = Machine::new(translator.simulator(EngineChoice::Auto));
+    let groups = 65_536;
+    machine.run_kernel(&Launch { kernel: WRITE_IDS, threads: 2, groups, ..Launch::default() }).unwrap();
+    assert_eq!(machine.error(), None);
+    assert_eq!(machine.data.read(0, 16 * 65_536), (0..16 * groups).collect::<Vec<_>>());
+    assert_eq!((translator.asked.load(Ordering::Relaxed), last(&machine).sum.translated), (1, 0));
+}
+
+#[test]
 fn many_small_launches_become_worth_a_translation() {
     let translator = Translator::new(Ok(group(write_ids)), Duration::ZERO);
     let machine = Machine::new(translator.simulator(EngineChoice::Auto));
