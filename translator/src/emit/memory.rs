@@ -230,10 +230,10 @@ impl Emitter<'_> {
             Vec::new()
         };
         let mut ways = Ways::new(self.f.label());
-        // There is one way for rows, beside the interpreter's.
+        // There is one way for rows, beside the interpreter's; or all ways find them.
         let (count, size) = (message.components.len(), message.size);
         let certain = addresses.step().is_some_and(|step| step >= (count * size) as i64);
-        if certain
+        if (certain || addresses.step().is_none() && is_of_fours(message))
             && lanes > 1
             && matches!(count, 2 | 4)
             && !message.write
