@@ -52,7 +52,7 @@ pub struct Sum {
 /// A host thread's part in a launch. Gives its tools back and adds up its counts when it is dropped.
 pub struct Participant {
     job: Arc<Job>,
-    /// The others leave no core of the host to the translator.
+    /// The last of the host's threads: the one that leaves its core to the translator.
     last: bool,
     /// How long the interpreter took for a work-group.
     interpreted_in: Duration,

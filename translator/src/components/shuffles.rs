@@ -107,14 +107,14 @@ impl<'c> Rows<'_, 'c> {
                 put(components[number as usize], call);
             }
         }
+        let is_lane = |call: &InstructionValue<'c>| matches!(Pseudo::of(*call), Some(Pseudo::Lane { .. }));
         for call in interleaved {
             self.builder.position_before(&call);
             let count = call.get_num_operands() - 1;
             let components: Vec<VectorValue<'c>> =
                 (0..count).filter_map(|number| operand(call, number)).collect();
             let one = components[0].get_type();
-            let own = |user: &InstructionValue<'c>| matches!(Pseudo::of(*user), Some(Pseudo::Lane { .. }));
-            let parts: Vec<InstructionValue<'c>> = users(call).filter(own).collect();
+            let parts: Vec<InstructionValue<'c>> = users(call).filter(is_lane).collect();
             if let Some(side) =
                 self.transposed_at_once(one, one.get_size(), count).filter(|_| !parts.is_empty())
             {
@@ -133,7 +133,6 @@ impl<'c> Rows<'_, 'c> {
                 call.erase_from_basic_block();
             }
         }
-        let is_lane = |call: &InstructionValue<'c>| matches!(Pseudo::of(*call), Some(Pseudo::Lane { .. }));
         for part in instructions(function).filter(is_lane).collect::<Vec<_>>() {
             let (Some(row), Some(Pseudo::Lane { number, count, each })) =
                 (operand(part, 0), Pseudo::of(part))

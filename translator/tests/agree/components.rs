@@ -1,11 +1,9 @@
 //! Random arithmetic on vectors of each lane, as applications have them: what is done to one component is mostly done to all.
 
-use gencl_isa::{
-    Descriptor, Destination, Extra, Instruction, Opcode, Operand, Region, Register, Send, SharedFunction,
-    Source, Type,
-};
+use gencl_isa::{Instruction, Opcode, Type};
 
 use crate::harness::{DATA, DATA_SIZE, IDS};
+use crate::memory::transfer;
 use crate::random::Random;
 use crate::walks::{Place, whole};
 
@@ -90,22 +88,7 @@ fn message(lanes: u8, write: bool, count: u8, addresses: u8, data: u8, enabled: 
     let kind = if write { 0x19 } else { 0x11 };
     let response = if write { 0 } else { own };
     let descriptor = registers(8) << 25 | response << 20 | kind << 14 | mode << 12 | absent << 8 | 255;
-    let mut i = Instruction::new(if write { Opcode::Sends } else { Opcode::Send }, lanes);
-    let payload =
-        |register| Operand::Register(Source::new(Register::Grf(register), 0, Region::new(8, 8, 1), Type::UD));
+    let mut i = transfer(lanes, descriptor, addresses, data, write.then_some(own));
     i.no_mask = !enabled;
-    i.sources[0] = payload(addresses);
-    if write {
-        i.sources[1] = payload(data);
-        i.destination = Destination::null(Type::UD);
-    } else {
-        i.destination = Destination::new(Register::Grf(data), 0, Type::UW);
-    }
-    i.extra = Extra::Send(Send {
-        target: SharedFunction::DataCache1,
-        descriptor: Descriptor::Immediate(descriptor),
-        extended: Descriptor::Immediate(if write { own << 6 } else { 0 }),
-        end_of_thread: false,
-    });
     i
 }

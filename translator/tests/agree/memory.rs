@@ -201,23 +201,30 @@ pub fn access_at(random: &mut Random, width: u8, place: Place) -> Instruction {
     let index = if local { 254 } else { 255 };
     let response = if write { 0 } else { data };
     let descriptor = length << 25 | response << 20 | ty << 14 | control | index;
-    let mut i = Instruction::new(if write { Opcode::Sends } else { Opcode::Send }, lanes);
+    let mut i = transfer(lanes, descriptor, address_register, data_register, write.then_some(data));
+    channels(random, &mut i, width);
+    i
+}
+
+/// A message with addresses to the data cache: a read to registers, or a write of as many as `written`.
+pub fn transfer(lanes: u8, descriptor: u32, addresses: u8, data: u8, written: Option<u32>) -> Instruction {
+    let opcode = if written.is_some() { Opcode::Sends } else { Opcode::Send };
+    let mut i = Instruction::new(opcode, lanes);
     let payload =
         |register| Operand::Register(Source::new(Register::Grf(register), 0, Region::new(8, 8, 1), Type::UD));
-    i.sources[0] = payload(address_register);
-    if write {
-        i.sources[1] = payload(data_register);
+    i.sources[0] = payload(addresses);
+    if written.is_some() {
+        i.sources[1] = payload(data);
         i.destination = Destination::null(Type::UD);
     } else {
-        i.destination = Destination::new(Register::Grf(data_register), 0, Type::UW);
+        i.destination = Destination::new(Register::Grf(data), 0, Type::UW);
     }
     i.extra = Extra::Send(Send {
         target: SharedFunction::DataCache1,
         descriptor: Descriptor::Immediate(descriptor),
-        extended: Descriptor::Immediate(if write { data << 6 } else { 0 }),
+        extended: Descriptor::Immediate(written.map_or(0, |registers| registers << 6)),
         end_of_thread: false,
     });
-    channels(random, &mut i, width);
     i
 }
 
