@@ -161,7 +161,7 @@ fn constant(ty: Ty, elements: &[String]) -> String {
 }
 
 /// A basic block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Label(u32);
 
 impl Label {
@@ -189,11 +189,6 @@ impl Function {
     pub fn label(&mut self) -> Label {
         self.labels += 1;
         Label(self.labels)
-    }
-
-    /// How many blocks there are.
-    pub fn blocks(&self) -> u32 {
-        self.labels
     }
 
     /// What follows belongs to a block. The one before goes on there if it has no end.
@@ -329,16 +324,49 @@ impl Function {
         self.value(ty, &format!("call {} @{name}({})", ty.text(), values.join(", ")))
     }
 
-    /// The module with this function. Its first block contains the variables and goes on with `entry`.
-    pub fn finish(self, header: &str, entry: Label, footer: &str) -> String {
-        let declarations: Vec<String> = self.declarations.into_iter().collect();
-        format!(
-            "{header} {{\nstart:\n{}  br {}\n{}}}\n\n{}\n\n{footer}",
-            self.variables,
-            entry.text(),
-            self.body,
-            declarations.join("\n")
-        )
+    /// The function's text, and what it uses. Its first block contains the variables and goes on with `entry`.
+    fn finish(self, header: &str, entry: Label) -> (String, std::collections::BTreeSet<String>) {
+        let (variables, body) = (self.variables, self.body);
+        let text = format!("{header} {{\nstart:\n{variables}  br {}\n{body}}}\n\n", entry.text());
+        (text, self.declarations)
+    }
+}
+
+/// Functions that are written.
+#[derive(Default)]
+pub struct Module {
+    text: String,
+    /// Basic blocks.
+    pub blocks: u32,
+    declarations: std::collections::BTreeSet<String>,
+}
+
+impl Module {
+    /// Adds a function that begins with a block.
+    pub fn add(&mut self, function: Function, header: &str, entry: Label) {
+        self.blocks += function.labels;
+        let (text, declarations) = function.finish(header, entry);
+        self.text.push_str(&text);
+        self.declarations.extend(declarations);
+    }
+
+    /// Adds the declaration of a function that is elsewhere.
+    pub fn declare(&mut self, declaration: &str) {
+        self.declarations.insert(format!("declare {declaration}"));
+    }
+
+    /// Bytes of the functions.
+    pub fn bytes(&self) -> usize {
+        self.text.len()
+    }
+
+    /// All of it, with what it refers to.
+    pub fn finish(mut self, footer: &str) -> String {
+        for declaration in self.declarations {
+            self.text.push_str(&declaration);
+            self.text.push('\n');
+        }
+        self.text + footer
     }
 }
 

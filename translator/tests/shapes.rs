@@ -195,9 +195,9 @@ fn what_is_asked_of_a_pointer_is_asked_once() {
     body.extend([addresses(6), read(8, 6), addresses(10), write(10, 8)]);
     let ir = written(&body, Pattern::Consecutive).unwrap().ir;
     let (thread, around) = ir.split_once("define i32 @gencl_group").unwrap();
-    // Once before the threads, and after each of two searches.
+    // Once before the threads; before a thread that begins anew, and behind it; and after each of two searches.
     let asked = |code: &str| code.matches("icmp ult i64").count();
-    assert_eq!((asked(around), asked(thread)), (1, 2), "{ir}");
+    assert_eq!((asked(around), asked(thread)), (1, 4), "{ir}");
     // A pointer that the thread computes is asked each time.
     let more = Operand::Immediate { bits: 64, ty: Type::D };
     let mut moved = instruction(Opcode::Add, 1, (1, Type::UQ), &[grf(1, 0, SCALAR, Type::UQ), more]);
@@ -406,7 +406,7 @@ fn ordered(body: &[Instruction]) -> Vec<usize> {
     let kernel = Kernel::decode(Device::named("skl").unwrap(), &code, 0, false).unwrap();
     let plan = Plan::new(&kernel, &variant).unwrap();
     let variables = Variables::new(&plan, &Flow::new(&plan));
-    order::of_block(&plan, &variables, 0..body.len(), Vectors { count: 4, bytes: 32, masked: false })
+    order::of_block(&plan, &variables, 0..body.len(), &[], Vectors { count: 4, bytes: 32, masked: false })
 }
 
 /// Sums and products of registers from g10 on: destination, sources.

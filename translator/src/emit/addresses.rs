@@ -93,9 +93,39 @@ impl Emitter<'_> {
         starts.map(|start| self.sums.parts.get(&(variable, start)).copied()).collect()
     }
 
-    /// The offsets of addresses that are kept in parts, from the beginning of the window; 32 bits are enough for those inside. Goes
-    /// outside when the bases differ or are not there.
-    pub(super) fn in_parts(&mut self, whole: &Reach, parts: &[Part], outside: Label) -> (Reach, Addresses) {
+    /// The addresses of a message, as offsets if they are kept in parts, and what they are in. Goes outside when there are no such offsets.
+    pub(super) fn reached(
+        &mut self,
+        index: usize,
+        message: &Lanes,
+        whole: &Reach,
+        outside: Label,
+    ) -> (Reach, Addresses) {
+        let (reach, addresses, holds) = self.reached_if(index, message, whole);
+        if let Some(holds) = holds {
+            let on = self.f.label();
+            self.f.branch_likely(&holds, on, outside);
+            self.f.begin(on);
+        }
+        (reach, addresses)
+    }
+
+    /// The same, and whether they are that; `None`: certainly.
+    pub(super) fn reached_if(
+        &mut self,
+        index: usize,
+        message: &Lanes,
+        whole: &Reach,
+    ) -> (Reach, Addresses, Option<Value>) {
+        match self.parts_of(index) {
+            Some(parts) => self.in_parts(whole, &parts),
+            None => (whole.clone(), self.addresses(index, message), None),
+        }
+    }
+
+    /// The offsets of addresses that are kept in parts, from the beginning of the window; 32 bits are enough for those inside. Also whether the bases
+    /// are there, and the same.
+    fn in_parts(&mut self, whole: &Reach, parts: &[Part]) -> (Reach, Addresses, Option<Value>) {
         let (bases, offsets) = self.loaded_parts(parts);
         // Steps are certain when all parts have the same, and each begins where the one before ends.
         let step = parts[0].step.filter(|step| parts.iter().all(|part| part.step == Some(*step)));
@@ -123,11 +153,6 @@ impl Emitter<'_> {
                 holds = self.f.binary("and", &holds, &follows);
             }
         }
-        if !is_known || step.is_some() {
-            let on = self.f.label();
-            self.f.branch_likely(&holds, on, outside);
-            self.f.begin(on);
-        }
         // A sum below 0 is at least 2^31 here, and so beyond every window.
         let lanes = (parts.len() * LANES) as u32;
         let follows = parts.iter().all(|part| part.follows);
@@ -144,7 +169,7 @@ impl Emitter<'_> {
             }
         };
         let reach = Reach { start: Value::int(I32, 0), size, host, window: None };
-        (reach, addresses)
+        (reach, addresses, (!is_known || step.is_some()).then_some(holds))
     }
 
     /// Where the scalars of parts are in their window, if more is known of that.

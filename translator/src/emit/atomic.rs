@@ -76,10 +76,7 @@ impl Emitter<'_> {
         let mask = self.mask(index);
         let outside = self.f.label();
         let whole = self.reach(index, message.lanes.memory);
-        let (reach, addresses) = match self.parts_of(index) {
-            Some(parts) => self.in_parts(&whole, &parts, outside),
-            None => (whole.clone(), self.addresses(index, &message.lanes)),
-        };
+        let (reach, addresses) = self.reached(index, &message.lanes, &whole, outside);
         let element = Ty::int(message.lanes.size as u32 * 8, lanes);
         let sources: Vec<Value> =
             (0..message.sources.len()).map(|k| self.elements(index, k + 1, element)).collect();

@@ -8,7 +8,7 @@ use gencl_simulator::translated::abi::{Frame, Interpreted};
 use super::{Emitter, FILE};
 use crate::access::Access;
 use crate::host;
-use crate::ir::{Function, I32, I64, POINTER, Ty, Value};
+use crate::ir::{I32, I64, POINTER, Ty, Value};
 use crate::plan::Step;
 
 impl Emitter<'_> {
@@ -133,14 +133,12 @@ impl Emitter<'_> {
     ///
     /// All of their arguments have 64 bits, and so have results: LLVM 19 takes the rest of a register of which 32 bits are an argument for one that is kept,
     /// and does not keep it.
-    pub(super) fn rare_calls(&mut self) -> String {
+    pub(super) fn rare_calls(&mut self) {
         let (attributes, before) = host::keeping_registers();
-        let mut written: String = match before {
-            "" => String::new(),
-            before => format!("\ndeclare void {before}\n"),
-        };
+        if !before.is_empty() {
+            self.module.declare(&format!("void {before}"));
+        }
         for Callback { name, place, arguments } in [&EXECUTE, &FIND] {
-            self.f = Function::default();
             let entry = self.f.label();
             self.f.begin(entry);
             let own = |number: usize| Value::named(I64, &format!("%argument{number}"));
@@ -158,11 +156,9 @@ impl Emitter<'_> {
             let result = self.call_with(function.name(), I32, &arguments, "#2");
             let result = self.f.resize(&result, 64, false);
             self.f.ret(&result);
-            let header =
-                format!("\ndefine internal i64 @{name}(ptr %frame{types}) cold nounwind {attributes}");
-            written += &std::mem::take(&mut self.f).finish(&header, entry, "");
+            let header = format!("define internal i64 @{name}(ptr %frame{types}) cold nounwind {attributes}");
+            self.module.add(std::mem::take(&mut self.f), &header, entry);
         }
-        written
     }
 }
 

@@ -38,7 +38,7 @@ fn runs(bytes: &[usize], cut: usize) -> Vec<Run> {
 }
 
 /// The type as which so many bytes are copied.
-fn copied(bytes: usize) -> Ty {
+pub(super) fn copied(bytes: usize) -> Ty {
     if bytes.is_multiple_of(4) { Ty::int(32, bytes as u32 / 4) } else { Ty::int(8, bytes as u32) }
 }
 

@@ -8,8 +8,11 @@ use std::mem::offset_of;
 use gencl_simulator::translated::abi::{Frame, Window};
 
 use super::{Emitter, FILE};
-use crate::ir::{Function, I32, I64, POINTER, Ty, Value};
+use crate::ir::{I32, I64, Label, POINTER, Ty, Value};
 use crate::split::Base;
+
+/// The argument that says where all of that is.
+pub(super) const KNOWN: &str = "%known";
 
 /// Bytes that are known of one.
 const SIZE: usize = 16;
@@ -120,42 +123,61 @@ impl Emitter<'_> {
 
     /// Writes the function around that of a thread, when that is written: it begins with what is known, and has the loop over the threads of a
     /// work-group where they never wait.
-    pub(super) fn around(&mut self, header: &str) -> String {
-        self.f = Function::default();
-        let all: Vec<KnownWindow> = self.known.values().copied().collect();
-        self.known_place = self.f.variable((all.len() * SIZE).max(1));
-        let entry = self.f.label();
-        self.f.begin(entry);
-        all.into_iter().for_each(|known| self.look_at(known));
+    pub(super) fn around(&mut self, thread: &str, header: &str) {
+        let entry = self.begin_knowing();
         if self.plan.waits() {
-            let thread = self.thread.clone();
-            let ended = self.call_thread(&thread, "%resume");
+            let number = self.thread.clone();
+            let ended = self.call_thread(thread, &number, "%resume");
             self.f.ret(&ended);
         } else {
-            self.all_threads();
+            self.all_threads(thread);
         }
-        std::mem::take(&mut self.f).finish(header, entry, "")
+        self.end_knowing(header, entry);
     }
 
-    fn call_thread(&mut self, number: &Value, resume: &str) -> Value {
-        let text = format!(
-            "call i32 @thread({}, {}, i32 {resume}, {})",
-            self.frame.typed(),
-            number.typed(),
-            self.known_place.typed()
-        );
-        self.f.value(I32, &text)
+    /// Writes the function that executes a thread from its beginning on, and finds out itself what is known.
+    pub(super) fn anew(&mut self, thread: &str, header: &str) {
+        let entry = self.begin_knowing();
+        let number = self.thread.clone();
+        let ended = self.call_thread(thread, &number, "0");
+        self.f.ret(&ended);
+        self.end_knowing(header, entry);
+    }
+
+    /// Begins a function that has what is known in a variable of its own.
+    fn begin_knowing(&mut self) -> Label {
+        self.known_place = self.f.variable((self.known.len() * SIZE).max(1));
+        let entry = self.f.label();
+        self.f.begin(entry);
+        self.look_at_all();
+        entry
+    }
+
+    fn end_knowing(&mut self, header: &str, entry: Label) {
+        self.known_place = Value::named(POINTER, KNOWN);
+        self.module.add(std::mem::take(&mut self.f), header, entry);
+    }
+
+    /// Looks at all windows, which may be others now.
+    pub(super) fn look_at_all(&mut self) {
+        let all: Vec<KnownWindow> = self.known.values().copied().collect();
+        all.into_iter().for_each(|known| self.look_at(known));
+    }
+
+    fn call_thread(&mut self, name: &str, number: &Value, resume: &str) -> Value {
+        let (frame, known) = (self.frame.typed(), self.known_place.typed());
+        self.f.value(I32, &format!("call i32 @{name}({frame}, {}, i32 {resume}, {known})", number.typed()))
     }
 
     /// Ends the function with the loop over all threads.
-    fn all_threads(&mut self) {
+    fn all_threads(&mut self, thread: &str) {
         let number = self.f.variable(4);
         self.f.store(&Value::int(I32, 0), &number, FILE);
         let count = self.constant(I32, offset_of!(Frame, threads));
         let [next, more, end] = [(); 3].map(|()| self.f.label());
         self.f.begin(next);
         let own = self.dword(&number);
-        let ended = self.call_thread(&own, "0");
+        let ended = self.call_thread(thread, &own, "0");
         let fault = self.f.compare("icmp ne", &ended, &Value::int(I32, 0));
         self.f.branch(&fault, end, more);
         self.f.begin(more);

@@ -113,7 +113,7 @@ impl Emitter<'_> {
             }
             Memory::Flat => {
                 // Windows of an address space of 31 bits.
-                let number = self.next_window();
+                let number = self.own_window(index);
                 let reach = self.reach_of(number);
                 let [start, size] = [&reach.start, &reach.size].map(|v| self.f.resize(v, 32, false));
                 Reach { start, size, ..reach }
@@ -145,7 +145,7 @@ impl Emitter<'_> {
     /// The window of a message: that of others whose addresses are sums with the same scalar, which are most likely in the same buffer. What is
     /// asked of it is asked once then.
     fn window_of(&mut self, index: usize) -> u32 {
-        let Some(base) = self.base_of(index) else { return self.next_window() };
+        let Some(base) = self.base_of(index) else { return self.own_window(index) };
         match self.shared_windows.get(&base) {
             Some(window) => *window,
             None => {
@@ -162,6 +162,18 @@ impl Emitter<'_> {
         let parts = self.numbers_of_parts(index)?;
         let base = self.sums.bases[*parts.first()?]?;
         parts.iter().all(|part| self.sums.bases[*part] == Some(base)).then_some(base)
+    }
+
+    /// The window of a message that shares none.
+    fn own_window(&mut self, index: usize) -> u32 {
+        match self.own_windows.get(&index) {
+            Some(window) => *window,
+            None => {
+                let window = self.next_window();
+                self.own_windows.insert(index, window);
+                window
+            }
+        }
     }
 
     /// The number of a window that no other instruction has.
@@ -205,6 +217,9 @@ impl Emitter<'_> {
 
     /// Writes a message with an address for each lane.
     pub(super) fn lanes(&mut self, index: usize, message: &Lanes) {
+        if let Some(inside) = self.quick.as_mut().and_then(|quick| quick.inside.remove(&index)) {
+            return self.row_inside(index, message, inside);
+        }
         let mask = self.mask(index);
         let lanes = u32::from(self.plan.ops[index].lanes);
         let done = self.f.label();
@@ -220,10 +235,35 @@ impl Emitter<'_> {
         }
         let whole = self.reach(index, message.memory);
         let outside = self.f.label();
-        let (reach, addresses) = match self.parts_of(index) {
-            Some(parts) => self.in_parts(&whole, &parts, outside),
-            None => (whole.clone(), self.addresses(index, message)),
-        };
+        let (reach, addresses) = self.reached(index, message, &whole, outside);
+        // What all lanes read at one address is a scalar until they have it.
+        let same = lanes > 1 && addresses.step() == Some(0);
+        let lane_mask = mask.as_ref().map(|mask| self.f.mask(mask));
+        let mut access = self.lane_access(index, message, reach, addresses, lane_mask);
+        if lanes == 1 {
+            self.one_address(&mut access);
+        } else {
+            self.all_ways(index, &mut access);
+        }
+        let mut ways = access.ways;
+        self.f.begin(outside);
+        self.outside(index, message, &whole, same, &mut ways);
+        self.end_ways(index, &ways, same, mask.as_ref());
+        if message.write && lanes == 1 && mask.is_some() {
+            self.f.begin(done);
+        }
+    }
+
+    /// A message, before any way through it.
+    pub(super) fn lane_access<'m>(
+        &mut self,
+        index: usize,
+        message: &'m Lanes,
+        reach: Reach,
+        addresses: Addresses,
+        mask: Option<Value>,
+    ) -> LaneAccess<'m> {
+        let lanes = addresses.lanes();
         let data = if message.write {
             (0..message.components.len()).map(|k| self.payload_of(index, k, message)).collect()
         } else {
@@ -242,28 +282,19 @@ impl Emitter<'_> {
         {
             ways.in_rows = Some(count as u32);
         }
-        let lane_mask = mask.as_ref().map(|mask| self.f.mask(mask));
-        // What all lanes read at one address is a scalar until they have it.
-        let same = lanes > 1 && addresses.step() == Some(0);
         let row = (message.write && lanes > 1 && is_of_fours(message)).then(|| self.interleaved(&data));
-        let mut access = LaneAccess { message, reach, addresses, mask: lane_mask, data, row, ways };
-        if lanes == 1 {
-            self.alone(&mut access);
-        } else {
-            self.all_ways(index, &mut access);
-        }
-        let mut ways = access.ways;
-        self.f.begin(outside);
-        self.outside(index, message, &whole, same, &mut ways);
+        LaneAccess { message, reach, addresses, mask, data, row, ways }
+    }
+
+    /// Joins the ways through a message. Where all lanes have the `same` address, they have found a scalar.
+    pub(super) fn end_ways(&mut self, index: usize, ways: &Ways, same: bool, mask: Option<&Value>) {
+        let lanes = u32::from(self.plan.ops[index].lanes);
         self.f.begin(ways.join);
-        let values = self.joined(&ways);
+        let values = self.joined(ways);
         for (k, value) in values.iter().enumerate() {
             let all = same && !self.is_affine_definition(index, k);
             let value = if all { self.f.splat(value, lanes) } else { value.clone() };
-            self.write(index, k, &value, mask.as_ref());
-        }
-        if message.write && lanes == 1 && mask.is_some() {
-            self.f.begin(done);
+            self.write(index, k, &value, mask);
         }
     }
 
@@ -280,7 +311,7 @@ impl Emitter<'_> {
         }
         let one = stride == Stride::Known(0) || stride == Stride::Any && !is_of_fours(message);
         if !message.write && one {
-            self.uniform(access);
+            self.one_address(access);
             all = true;
         }
         // Lanes that write what others write too have to do so one after the other.

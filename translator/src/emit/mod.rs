@@ -22,6 +22,7 @@ mod rounding;
 mod rounds;
 mod rows;
 mod scatter;
+mod segment;
 mod serial;
 mod whole;
 
@@ -35,15 +36,14 @@ use gencl_simulator::translated::abi::{FAULT, Frame, GROUP, Interpreted, THREAD,
 use crate::affine::{self, Affine};
 use crate::flow::Flow;
 use crate::hints::{self, Stride};
-use crate::ir::{Function, I8, I32, I64, Label, POINTER, Ty, Value};
+use crate::ir::{Function, I8, I32, I64, Label, Module, POINTER, Ty, Value};
 use crate::message::Message;
 use crate::native;
-use crate::order;
 use crate::plan::{Plan, Step};
-use crate::serial as serials;
+use crate::serial::{self as serials, Serial};
 use crate::split::{self, Base, Sums};
 use crate::variables::Variables;
-use crate::{Refused, Written, host};
+use crate::{Refused, Written};
 
 /// How accesses to the frame, which nobody changes meanwhile, are marked.
 const CONSTANT: &str = "align 4, !tbaa !2, !invariant.load !5";
@@ -58,6 +58,7 @@ attributes #0 = { nounwind "prefer-vector-width"="512" "min-legal-vector-width"=
 attributes #1 = { alwaysinline nounwind "prefer-vector-width"="512" "min-legal-vector-width"="512" }
 attributes #2 = { cold nounwind }
 attributes #3 = { cold nounwind "no_caller_saved_registers" }
+attributes #4 = { cold noinline nounwind "prefer-vector-width"="512" "min-legal-vector-width"="512" }
 
 !1 = !{!"branch_weights", i32 1000, i32 1}
 !2 = !{!11, !11, i64 0}
@@ -72,6 +73,22 @@ attributes #3 = { cold nounwind "no_caller_saved_registers" }
 !14 = !{!"shared local memory", !10, i64 0}
 "#;
 
+/// What a function is told that executes a thread.
+const ARGUMENTS: &str = "ptr noalias nonnull %frame, i32 %thread, i32 %resume";
+
+/// The function that executes a thread and has all ways through its messages.
+const EVERY_WAY: &str = "every_way";
+/// The one that has nothing but rows for messages in segments.
+const ROWS_ALONE: &str = "rows_alone";
+/// The one that executes a thread from its beginning on, when a row is not inside.
+const ANEW: &str = "anew";
+
+/// A second function is worth its translation if it has no more instructions than those in segments, as many others, and so many that every kernel begins with.
+const MOST_BESIDE: usize = 64;
+
+/// Most bytes of IR that is written for a second function, too.
+const MOST_TWICE: usize = 1 << 20;
+
 /// Targets at which channels may wait; more have no place in the register file while the thread waits itself.
 const MAX_TARGETS: usize = 36;
 
@@ -80,6 +97,8 @@ pub struct Emitter<'a> {
     plan: &'a Plan<'a>,
     flow: &'a Flow,
     variables: Option<Variables>,
+    module: Module,
+    /// The function that is written now.
     f: Function,
     frame: Value,
     thread: Value,
@@ -112,6 +131,12 @@ pub struct Emitter<'a> {
     windows: u32,
     /// Of messages whose addresses are sums with a scalar.
     shared_windows: BTreeMap<Base, u32>,
+    /// Of other messages.
+    own_windows: BTreeMap<usize, u32>,
+    /// Set while the function is written that has nothing but rows in segments.
+    quick: Option<segment::Quick>,
+    /// Rows ask for what comes behind them.
+    prefetches: bool,
     /// Of which more is known.
     known: BTreeMap<u32, known::KnownWindow>,
     /// Where that is kept.
@@ -130,92 +155,127 @@ pub fn emit(plan: &Plan<'_>, flow: &Flow) -> Result<Written, Refused> {
         return Err(Refused(format!("{} places where channels wait", flow.targets.len())));
     }
     let variables = (!plan.in_memory).then(|| Variables::new(plan, flow));
-    let mut f = Function::default();
-    let pointer = |f: &mut Function, bytes| f.variable(bytes);
-    let flags = [pointer(&mut f, 4), pointer(&mut f, 4)];
-    let accumulators = pointer(&mut f, native::ACCUMULATOR_DWORDS * 8);
-    let active = pointer(&mut f, 4);
-    let waiting = flow.targets.iter().map(|_| pointer(&mut f, 4)).collect();
-    let all = variables.as_ref().map_or(&[][..], |v| &v.all);
-    let places = all.iter().map(|v| f.variable((v.end - v.start).next_multiple_of(4))).collect();
-    let mut serial = Vec::new();
+    let mut serials = Vec::new();
     let (strides, affine, sums) = match &variables {
         Some(variables) => {
             let strides = hints::of_variables(plan, variables);
-            serial = serials::find(plan, flow, variables, &strides);
-            let by_lane = serials::written(&serial);
+            serials = serials::find(plan, flow, variables, &strides);
+            let by_lane = serials::written(&serials);
             let affine = affine::of_variables(plan, variables, &strides, &by_lane);
             let sums = Sums::new(plan, flow, variables, &affine, &by_lane);
             (strides, affine, sums)
         }
         None => (Vec::new(), Vec::new(), Sums { sums: vec![None; plan.ops.len()], ..Sums::default() }),
     };
-    let parts = sums.parts.iter().map(|_| [pointer(&mut f, 8), pointer(&mut f, 4 * split::LANES)]).collect();
-    let labels = flow.blocks.iter().map(|_| f.label()).collect();
-    let fault = f.label();
+    let nowhere = Value::poison(POINTER);
     let mut emitter = Emitter {
         plan,
         flow,
         variables,
-        f,
+        module: Module::default(),
+        f: Function::default(),
         frame: Value::named(POINTER, "%frame"),
         thread: Value::named(I32, "%thread"),
         file: Value::named(POINTER, "%frame"),
-        places,
+        places: Vec::new(),
         strides,
         affine,
         scalar: false,
         lane: None,
         sums,
-        parts,
-        flags,
-        accumulators,
-        active,
-        waiting,
-        labels,
-        fault,
+        parts: Vec::new(),
+        flags: [nowhere.clone(), nowhere.clone()],
+        accumulators: nowhere.clone(),
+        active: nowhere,
+        waiting: Vec::new(),
+        labels: Vec::new(),
+        fault: Label::default(),
         windows: 0,
         shared_windows: BTreeMap::new(),
+        own_windows: BTreeMap::new(),
+        quick: None,
+        prefetches: true,
         known: BTreeMap::new(),
-        known_place: Value::named(POINTER, "%known"),
+        known_place: Value::named(POINTER, known::KNOWN),
         scratch_window: None,
         interpreted: Vec::new(),
     };
-    let entry = emitter.entry();
-    let mut block = 0;
-    while block < flow.blocks.len() {
-        block = match serial.iter().find(|serial| serial.blocks.start == block) {
-            Some(serial) => {
-                emitter.serial_loop(serial);
-                serial.blocks.end
-            }
-            None => {
-                emitter.block(block);
-                block + 1
-            }
-        };
-    }
-    emitter.f.begin(fault);
-    emitter.f.ret(&Value::int(I32, u64::from(FAULT)));
-    Ok(emitter.finish(entry))
+    Ok(emitter.all(&serials))
 }
 
 impl Emitter<'_> {
-    fn finish(mut self, entry: Label) -> Written {
+    /// Writes all functions.
+    fn all(&mut self, serials: &[Serial]) -> Written {
         let waits = self.plan.waits();
-        let arguments = "ptr noalias nonnull %frame, i32 %thread, i32 %resume";
-        let header = format!("define internal i32 @thread({arguments}, ptr noalias nonnull %known) #1");
-        let blocks = self.f.blocks();
-        let mut ir = std::mem::take(&mut self.f).finish(&header, entry, METADATA);
-        let header = match waits {
-            true => format!("define i32 @{THREAD}({arguments}) #0"),
-            false => format!("define i32 @{GROUP}(ptr noalias nonnull %frame) #0"),
-        };
-        ir.push_str(&self.around(&header));
-        ir.push_str(&self.rare_calls());
-        let translation =
-            Translation { object: Vec::new(), windows: self.windows, waits, interpreted: self.interpreted };
-        Written { ir, blocks, translation }
+        let mut segments = self.segments();
+        let covered: usize = segments.iter().map(|segment| segment.instructions.len()).sum();
+        if self.plan.ops.len() > covered * 2 + MOST_BESIDE {
+            segments.clear();
+        }
+        self.prefetches = segments.is_empty();
+        self.function(EVERY_WAY, serials);
+        let interpreted = std::mem::take(&mut self.interpreted);
+        let mut thread = EVERY_WAY;
+        if !segments.is_empty() && self.module.bytes() < MOST_TWICE {
+            thread = ROWS_ALONE;
+            self.prefetches = true;
+            self.anew(
+                EVERY_WAY,
+                &format!("define internal i32 @{ANEW}(ptr noalias nonnull %frame, i32 %thread) #4"),
+            );
+            self.quick = Some(segment::Quick::new(segments));
+            self.function(ROWS_ALONE, serials);
+        }
+        self.around(
+            thread,
+            &match waits {
+                true => format!("define i32 @{THREAD}({ARGUMENTS}) #0"),
+                false => format!("define i32 @{GROUP}(ptr noalias nonnull %frame) #0"),
+            },
+        );
+        self.rare_calls();
+        let module = std::mem::take(&mut self.module);
+        let translation = Translation { object: Vec::new(), windows: self.windows, waits, interpreted };
+        Written { blocks: module.blocks, ir: module.finish(METADATA), translation }
+    }
+
+    /// Writes a function that executes a thread.
+    fn function(&mut self, name: &str, serials: &[Serial]) {
+        self.begin_function();
+        let entry = self.entry();
+        let mut block = 0;
+        while block < self.flow.blocks.len() {
+            block = match serials.iter().find(|serial| serial.blocks.start == block) {
+                Some(serial) => {
+                    self.serial_loop(serial);
+                    serial.blocks.end
+                }
+                None => {
+                    self.block(block);
+                    block + 1
+                }
+            };
+        }
+        self.f.begin(self.fault);
+        self.f.ret(&Value::int(I32, u64::from(FAULT)));
+        self.end_quick();
+        let header =
+            format!("define internal i32 @{name}({ARGUMENTS}, ptr noalias nonnull {}) #1", known::KNOWN);
+        self.module.add(std::mem::take(&mut self.f), &header, entry);
+    }
+
+    /// The variables and labels of a function.
+    fn begin_function(&mut self) {
+        let f = &mut self.f;
+        self.flags = [f.variable(4), f.variable(4)];
+        self.accumulators = f.variable(native::ACCUMULATOR_DWORDS * 8);
+        self.active = f.variable(4);
+        self.waiting = self.flow.targets.iter().map(|_| f.variable(4)).collect();
+        let all = self.variables.as_ref().map_or(&[][..], |v| &v.all);
+        self.places = all.iter().map(|v| f.variable((v.end - v.start).next_multiple_of(4))).collect();
+        self.parts = self.sums.parts.iter().map(|_| [f.variable(8), f.variable(4 * split::LANES)]).collect();
+        self.labels = self.flow.blocks.iter().map(|_| f.label()).collect();
+        self.fault = f.label();
     }
 
     /// A field of the frame that does not change while the thread runs.
@@ -234,13 +294,13 @@ impl Emitter<'_> {
         if let Some(target) = self.flow.target(block) {
             self.enable_waiting(target);
         }
-        let order = match &self.variables {
-            Some(variables) => order::of_block(self.plan, variables, start..end, host::vectors()),
-            None => (start..end).collect(),
-        };
-        for index in order {
-            self.step(index);
+        let mut next = start;
+        for segment in self.segments_in(start..end) {
+            self.in_order(next..segment.instructions.start, &[]);
+            self.segment(&segment);
+            next = segment.instructions.end;
         }
+        self.in_order(next..end, &[]);
         if !self.f.is_terminated() {
             let next = self.flow.block_at(end).map_or(self.fault, |next| self.labels[next]);
             self.f.jump(next);

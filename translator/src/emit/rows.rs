@@ -1,7 +1,8 @@
 //! Lanes whose addresses are as far apart as is known: accesses without an address for each lane.
 
 use super::Emitter;
-use super::memory::{LOCAL_OFFSET_BITS, LaneAccess, how, is_of_fours};
+use super::addresses::Addresses;
+use super::memory::{LOCAL_OFFSET_BITS, LaneAccess, Reach, how, is_of_fours};
 use crate::components;
 use crate::host;
 use crate::ir::{I32, Label, Ty, Value};
@@ -10,13 +11,57 @@ use crate::split::LINE;
 
 /// So many bytes ahead of a read of lanes that follow each other is what will be read soon: the next threads' part. Hosts find that out by
 /// themselves only when the accesses are many and close together.
-const PREFETCHED: usize = 2048;
+pub(super) const PREFETCHED: usize = 2048;
 
 /// Of longer rows hosts find it out: each is accesses enough. Sixteen rows of `float16` that are a power of two apart are too many lines of a set, too.
 const MOST_PREFETCHED: usize = 512;
 
 /// Most bytes that are read, or looked at to be written, for lanes that are not side by side.
 const MOST_SPREAD: usize = 256;
+
+/// How lanes that are certainly so many bytes apart are accessed, if all is inside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Row {
+    /// There is one lane, or one address for all.
+    One,
+    /// They are one access.
+    Whole,
+    /// Each has one, or each component.
+    Apart(usize),
+    /// They are read with what lies between.
+    WithBetween(usize),
+}
+
+impl Row {
+    /// That of a message; `None` if there is no such way.
+    pub(super) fn of(message: &Lanes, lanes: usize, step: i64) -> Option<Row> {
+        let (count, size) = (message.components.len(), message.size);
+        if lanes == 1 || step == 0 && !message.write {
+            return Some(Row::One);
+        }
+        let step = usize::try_from(step).ok().filter(|_| message.is_whole())?;
+        match count {
+            _ if step == count * size => Some(Row::Whole),
+            1 if message.write || step < size || !step.is_multiple_of(size) || lanes * step > MOST_SPREAD => {
+                None
+            }
+            1 => Some(Row::WithBetween(step)),
+            _ if !step.is_multiple_of(message.alignment) => None,
+            _ if step > count * size || !message.write && step == size => Some(Row::Apart(step)),
+            _ => None,
+        }
+    }
+
+    /// Bytes from the first lane's address on.
+    pub(super) fn bytes(self, message: &Lanes, lanes: usize) -> usize {
+        match self {
+            Row::One => message.span(),
+            Row::Whole => (lanes - 1) * message.components.len() * message.size + message.span(),
+            Row::Apart(step) => (lanes - 1) * step + message.span(),
+            Row::WithBetween(step) => message.components[0].0 + lanes * step,
+        }
+    }
+}
 
 /// What channels that are not enabled mean for an access of all lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,12 +83,8 @@ impl Emitter<'_> {
         disabled: Disabled,
     ) -> (Value, Label) {
         let LaneAccess { message, reach, addresses, mask, .. } = access;
-        let lanes = addresses.lanes();
-        let first = &addresses.first;
-        let offset = self.f.binary("sub", first, &reach.start);
-        let inside = self.inside(reach, &offset, bytes);
-        let aligned = self.aligned(first, message.alignment);
-        let mut holds = self.both(&inside, aligned.as_ref());
+        let (lanes, first) = (addresses.lanes(), &addresses.first);
+        let (offset, mut holds) = self.first_inside(message, reach, addresses, bytes);
         let mut of_lanes = mask.clone().filter(|_| disabled == Disabled::None);
         let certain = addresses.step().is_some() || lanes == 1;
         if !certain {
@@ -68,9 +109,58 @@ impl Emitter<'_> {
             self.f.branch(&holds, here, elsewhere);
         }
         self.f.begin(here);
+        (self.place_of(reach, &offset), elsewhere)
+    }
+
+    /// The offset of the first lane's address, and whether it is aligned and all `bytes` from it on are inside.
+    fn first_inside(
+        &mut self,
+        message: &Lanes,
+        reach: &Reach,
+        addresses: &Addresses,
+        bytes: usize,
+    ) -> (Value, Value) {
+        let offset = self.f.binary("sub", &addresses.first, &reach.start);
+        let inside = self.inside(reach, &offset, bytes);
+        let aligned = self.aligned(&addresses.first, message.alignment);
+        let holds = self.both(&inside, aligned.as_ref());
+        (offset, holds)
+    }
+
+    /// Where an offset that is inside is in the host's memory.
+    fn place_of(&mut self, reach: &Reach, offset: &Value) -> Value {
         // Windows have 2^31 bytes at most.
-        let offset = self.f.resize(&offset, 64, false);
-        (self.f.offset(&reach.host, &offset), elsewhere)
+        let offset = self.f.resize(offset, 64, false);
+        self.f.offset(&reach.host, &offset)
+    }
+
+    /// Where the first lane's address of a row is in the host's memory, and whether all of the row is inside.
+    pub(super) fn whole_row(
+        &mut self,
+        message: &Lanes,
+        row: Row,
+        reach: &Reach,
+        addresses: &Addresses,
+    ) -> (Value, Value) {
+        let bytes = row.bytes(message, addresses.lanes() as usize);
+        let (offset, holds) = self.first_inside(message, reach, addresses, bytes);
+        (self.place_of(reach, &offset), holds)
+    }
+
+    /// Accesses a row that is all inside, and ends the way.
+    pub(super) fn access_row(&mut self, access: &mut LaneAccess<'_>, row: Row, at: &Value) {
+        match row {
+            Row::One => self.at_one(access, at),
+            Row::Whole => {
+                let message = access.message;
+                let bytes = access.addresses.lanes() as usize * message.components.len() * message.size;
+                let at = self.f.at(at, message.components[0].0);
+                self.prefetch(access, &at, bytes);
+                self.access_all(access, &at, None);
+            }
+            Row::Apart(step) => self.apart(access, at, step),
+            Row::WithBetween(step) => self.with_between(access, at, step),
+        }
     }
 
     /// All lanes as one access, if their addresses follow each other. Gives whether that is all which decides it, and not what lanes are
@@ -144,7 +234,7 @@ impl Emitter<'_> {
     fn prefetch(&mut self, access: &LaneAccess<'_>, at: &Value, bytes: usize) {
         let message = access.message;
         let read = message.memory != Memory::Local && !message.write;
-        if !read || access.addresses.follows || bytes > MOST_PREFETCHED {
+        if !read || access.addresses.follows || bytes > MOST_PREFETCHED || !self.prefetches {
             return;
         }
         for line in (0..bytes).step_by(LINE) {
@@ -244,7 +334,16 @@ impl Emitter<'_> {
         let disabled = if message.write { Disabled::None } else { Disabled::LeftOut };
         let bytes = (lanes as usize - 1) * step + message.span();
         let (at, elsewhere) = self.begin_row(access, step, bytes, disabled);
-        let at = self.f.at(&at, message.components[0].0);
+        self.apart(access, &at, step);
+        self.f.begin(elsewhere);
+        disabled == Disabled::LeftOut || access.mask.is_none()
+    }
+
+    /// Several components of each lane, where lanes are `step` bytes apart, and the end of the way.
+    fn apart(&mut self, access: &mut LaneAccess<'_>, at: &Value, step: usize) {
+        let message = access.message;
+        let (lanes, count) = (access.addresses.lanes(), message.components.len());
+        let at = self.f.at(at, message.components[0].0);
         self.prefetch(access, &at, lanes as usize * step);
         if !message.write && step == message.size {
             // Each component of all lanes is one access.
@@ -260,8 +359,6 @@ impl Emitter<'_> {
         } else {
             self.lane_by_lane(access, &at, step);
         }
-        self.f.begin(elsewhere);
-        disabled == Disabled::LeftOut || access.mask.is_none()
     }
 
     /// All lanes as one access, if each is right in front of the one before it.
@@ -293,15 +390,22 @@ impl Emitter<'_> {
     /// buffer, where there is nothing between the last lane's and the end, lanes are gathered all the same.
     fn spread(&mut self, access: &mut LaneAccess<'_>, step: usize) {
         let (message, lanes) = (access.message, access.addresses.lanes());
-        let (size, bytes) = (message.size, lanes as usize * step);
-        if !step.is_multiple_of(size) || bytes > MOST_SPREAD {
+        let bytes = lanes as usize * step;
+        if !step.is_multiple_of(message.size) || bytes > MOST_SPREAD {
             return;
         }
-        let lead = message.components[0].0;
-        let (at, elsewhere) = self.begin_row(access, step, lead + bytes, Disabled::LeftOut);
-        let at = self.f.at(&at, lead);
-        self.prefetch(access, &at, bytes);
-        let how = how(message);
+        let (at, elsewhere) =
+            self.begin_row(access, step, message.components[0].0 + bytes, Disabled::LeftOut);
+        self.with_between(access, &at, step);
+        self.f.begin(elsewhere);
+    }
+
+    /// Reads lanes `step` bytes apart with what lies between, and ends the way.
+    fn with_between(&mut self, access: &mut LaneAccess<'_>, at: &Value, step: usize) {
+        let (message, lanes) = (access.message, access.addresses.lanes());
+        let at = self.f.at(at, message.components[0].0);
+        self.prefetch(access, &at, lanes as usize * step);
+        let (size, how) = (message.size, how(message));
         let own = if matches!(step, 2 | 4 | 8) {
             let all = self.f.load(Ty::int(step as u32 * 8, lanes), &at, &how);
             self.f.resize(&all, size as u32 * 8, false)
@@ -313,7 +417,6 @@ impl Emitter<'_> {
         };
         let value = self.f.resize(&own, message.slot as u32 * 8, false);
         access.ways.add(self, vec![value]);
-        self.f.begin(elsewhere);
     }
 
     /// Writes what is `step` bytes apart by a mask that leaves out what lies between, if that is not much and the host's vectors have masks: there a line
@@ -384,34 +487,30 @@ impl Emitter<'_> {
         access.ways.add_row(self, message, row, lanes);
     }
 
-    /// The only lane's access.
-    pub(super) fn alone(&mut self, access: &mut LaneAccess<'_>) {
-        let message = access.message;
-        let (at, elsewhere) = self.begin_row(access, 0, message.span(), Disabled::LeftOut);
-        let values = if message.write {
-            for ((inner, _), value) in message.components.iter().zip(&access.data) {
-                let at = self.f.at(&at, *inner);
-                self.f.store(value, &at, &how(message));
-            }
-            Vec::new()
-        } else {
-            self.components_at(message, &at)
-        };
-        access.ways.add(self, values);
+    /// The access of the only lane, or one read for all lanes, if they have one address; a scalar, if that is certain.
+    pub(super) fn one_address(&mut self, access: &mut LaneAccess<'_>) {
+        let span = access.message.span();
+        let (at, elsewhere) = self.begin_row(access, 0, span, Disabled::LeftOut);
+        self.at_one(access, &at);
         self.f.begin(elsewhere);
     }
 
-    /// One read for all lanes, if they have one address; a scalar, if that is certain.
-    pub(super) fn uniform(&mut self, access: &mut LaneAccess<'_>) {
+    /// The access of the only lane, or the read of all at one address, and the end of the way.
+    fn at_one(&mut self, access: &mut LaneAccess<'_>, at: &Value) {
         let message = access.message;
-        let (at, elsewhere) = self.begin_row(access, 0, message.span(), Disabled::LeftOut);
-        let values = self.components_at(message, &at);
+        if message.write {
+            for ((inner, _), value) in message.components.iter().zip(&access.data) {
+                let at = self.f.at(at, *inner);
+                self.f.store(value, &at, &how(message));
+            }
+            return access.ways.add(self, Vec::new());
+        }
+        let values = self.components_at(message, at);
         let lanes = access.addresses.lanes();
-        let certain = access.addresses.step().is_some();
+        let certain = access.addresses.step().is_some() || lanes == 1;
         let values =
             if certain { values } else { values.iter().map(|value| self.f.splat(value, lanes)).collect() };
         access.ways.add(self, values);
-        self.f.begin(elsewhere);
     }
 
     /// The components at one place.

@@ -1,0 +1,253 @@
+//! Straight code of which one question in front says that all of its messages are rows inside of their windows.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use gencl_simulator::eu::operand::Place;
+
+use super::addresses::Addresses;
+use super::memory::{LaneAccess, Reach};
+use super::rows::{PREFETCHED, Row};
+use super::{ANEW, Emitter, FILE};
+use crate::host;
+use crate::ir::{I32, Label, Ty, Value};
+use crate::message::{Lanes, Memory};
+use crate::order;
+use crate::plan::Step;
+use crate::segment::{self, Known, Segment};
+use crate::split::LANES;
+
+/// A row of a message that is inside.
+pub(super) struct Inside {
+    row: Row,
+    /// Where the first lane's address is in the host's memory.
+    at: Value,
+    reach: Reach,
+    addresses: Addresses,
+}
+
+/// What is written in front of a question, and has to be as before behind it.
+struct Kept {
+    place: Value,
+    value: Value,
+}
+
+/// What there is while a function is written that has nothing but rows in segments.
+pub(super) struct Quick {
+    segments: Vec<Segment>,
+    /// Of messages in the segment that is written, the rows.
+    pub(super) inside: BTreeMap<usize, Inside>,
+    /// Where the thread is executed anew.
+    anew: Option<Label>,
+}
+
+impl Quick {
+    pub(super) fn new(segments: Vec<Segment>) -> Quick {
+        Quick { segments, inside: BTreeMap::new(), anew: None }
+    }
+}
+
+impl Emitter<'_> {
+    /// All segments.
+    pub(super) fn segments(&self) -> Vec<Segment> {
+        let Some(variables) = &self.variables else { return Vec::new() };
+        let is_row = |index: usize| self.certain_row(index).is_some();
+        let is_small = |variable: usize| self.is_small(variable);
+        let known = Known { plan: self.plan, variables, is_row: &is_row, is_small: &is_small };
+        segment::find(&known, self.flow)
+    }
+
+    /// Those in a block of the function that is written, which go away.
+    pub(super) fn segments_in(&mut self, block: Range<usize>) -> Vec<Segment> {
+        let Some(quick) = self.quick.as_mut().filter(|_| self.lane.is_none()) else { return Vec::new() };
+        quick.segments.extract_if(.., |segment| block.contains(&segment.instructions.start)).collect()
+    }
+
+    /// The row that a message is, if its lanes are certainly so many bytes apart.
+    fn certain_row(&self, index: usize) -> Option<Row> {
+        let message = self.message_of_lanes(index)?;
+        let op = &self.plan.ops[index];
+        if message.write && (op.predicate.is_some() || self.is_for_some(index)) {
+            return None;
+        }
+        Row::of(message, usize::from(op.lanes), self.certain_step(index)?)
+    }
+
+    /// Is an instruction likely to be for some of the lanes only? Not where all that was asked for before is whether numbers that follow each other, as those of
+    /// work-items do, are within a range.
+    fn is_for_some(&self, index: usize) -> bool {
+        let plan = self.plan;
+        if plan.ops[index].no_mask {
+            return false;
+        }
+        let branches = (0..index).filter(|branch| matches!(plan.steps[*branch], Step::Branch(_)));
+        let mut conditions = branches.filter(|branch| plan.ops[*branch].predicate.is_some());
+        conditions.any(|branch| {
+            let comparison = (0..branch).rev().find(|index| plan.ops[*index].condition.is_some());
+            comparison.is_none_or(|comparison| !self.is_of_steps(comparison))
+        })
+    }
+
+    /// Are all of an instruction's sources the same in all lanes, or do they change by equal steps?
+    fn is_of_steps(&self, index: usize) -> bool {
+        let Some(variables) = &self.variables else { return false };
+        let sources = self.plan.ops[index].src.iter().zip(&variables.uses[index]);
+        sources.into_iter().all(|(source, variable)| match source.place {
+            Place::Packed(_) => variable.is_some_and(|variable| self.affine[variable].is_some()),
+            Place::Scalar(_) | Place::Constant(_) | Place::None => true,
+            _ => false,
+        })
+    }
+
+    /// How far a message's lanes are apart, where that is certain.
+    fn certain_step(&self, index: usize) -> Option<i64> {
+        if let Some(parts) = self.numbers_of_parts(index) {
+            let first = self.sums.steps[parts[0]]?;
+            return parts.iter().all(|part| self.sums.steps[*part] == Some(first)).then_some(first);
+        }
+        let variable = self.variables.as_ref()?.uses[index][0]?;
+        if let Some(affine) = self.affine[variable] {
+            return Some(affine.step);
+        }
+        (self.plan.ops[index].lanes == 1).then_some(0)
+    }
+
+    /// Is a variable a scalar, or kept in parts, which are?
+    fn is_small(&self, variable: usize) -> bool {
+        let all = self.variables.as_ref().map(|variables| &variables.all[variable]);
+        self.affine[variable].is_some()
+            || self.sums.parts.keys().any(|(own, _)| *own == variable)
+            || all.is_some_and(|all| all.end - all.start <= 8)
+    }
+
+    /// Writes a segment: the question, and the code without a branch.
+    pub(super) fn segment(&mut self, segment: &Segment) {
+        let kept = self.kept(segment);
+        let mut inside = BTreeMap::new();
+        let mut all: Option<Value> = None;
+        for index in segment.instructions.clone() {
+            if segment.addresses.contains(&index) {
+                self.step(index);
+            } else if let (Some(row), Some(message)) = (self.certain_row(index), self.message_of_lanes(index))
+            {
+                let (own, holds) = self.ask(index, message, row);
+                all = Some(match all {
+                    Some(all) => self.f.binary("and", &all, &holds),
+                    None => holds,
+                });
+                inside.insert(index, own);
+            }
+        }
+        for Kept { place, value } in kept {
+            self.f.store(&value, &place, FILE);
+        }
+        let reads: Vec<usize> = inside.keys().copied().filter(|index| !self.is_write(*index)).collect();
+        // A thread that reads more than it would ask for has accesses enough under way.
+        self.prefetches = self.bytes_read(&inside) <= PREFETCHED;
+        let Some((all, quick)) = all.zip(self.quick.as_mut()) else { return };
+        quick.inside = inside;
+        let anew = *quick.anew.get_or_insert_with(|| self.f.label());
+        let here = self.f.label();
+        self.f.branch_likely(&all, here, anew);
+        self.f.begin(here);
+        self.in_order(segment.instructions.clone(), &reads);
+        self.prefetches = true;
+    }
+
+    /// Ends a function with nothing but rows in segments, if that is what is written.
+    pub(super) fn end_quick(&mut self) {
+        let Some(anew) = self.quick.take().and_then(|quick| quick.anew) else { return };
+        self.f.begin(anew);
+        let (frame, thread) = (self.frame.typed(), self.thread.typed());
+        let ended = self.f.value(I32, &format!("call i32 @{ANEW}({frame}, {thread})"));
+        // It may have found other windows.
+        self.look_at_all();
+        self.f.ret(&ended);
+    }
+
+    /// How much of buffers rows are.
+    fn bytes_read(&self, rows: &BTreeMap<usize, Inside>) -> usize {
+        let own = rows.iter().filter_map(|(index, inside)| Some((self.message_of_lanes(*index)?, inside)));
+        let read = own.filter(|(message, _)| !message.write && message.memory != Memory::Local);
+        read.map(|(message, Inside { row, addresses, .. })| row.bytes(message, addresses.lanes() as usize))
+            .sum()
+    }
+
+    fn is_write(&self, index: usize) -> bool {
+        self.message_of_lanes(index).is_some_and(|message| message.write)
+    }
+
+    /// What is in the variables that have to be as before.
+    fn kept(&mut self, segment: &Segment) -> Vec<Kept> {
+        let mut places: Vec<(Value, Ty)> = Vec::new();
+        for variable in &segment.restored {
+            if let Some(affine) = self.affine[*variable] {
+                places.push((self.places[*variable].clone(), Ty::int(affine.size as u32 * 8, 1)));
+                continue;
+            }
+            let parts: Vec<usize> = self
+                .sums
+                .parts
+                .iter()
+                .filter(|((own, _), _)| own == variable)
+                .map(|(_, part)| *part)
+                .collect();
+            for part in &parts {
+                let [base, offsets] = self.parts[*part].clone();
+                let lanes = if self.sums.steps[*part].is_some() { 1 } else { LANES as u32 };
+                places.extend([(base, Ty::int(64, 1)), (offsets, Ty::int(32, lanes))]);
+            }
+            if parts.is_empty() {
+                let bytes =
+                    self.variables.as_ref().map_or(0, |v| v.all[*variable].end - v.all[*variable].start);
+                places.push((self.places[*variable].clone(), super::entry::copied(bytes)));
+            }
+        }
+        let mut kept = Vec::with_capacity(places.len());
+        for (place, ty) in places {
+            let value = self.f.load(ty, &place, FILE);
+            kept.push(Kept { place, value });
+        }
+        kept
+    }
+
+    /// Where a message's row is, and whether that is inside.
+    fn ask(&mut self, index: usize, message: &Lanes, row: Row) -> (Inside, Value) {
+        let whole = self.reach(index, message.memory);
+        let (reach, addresses, there) = self.reached_if(index, message, &whole);
+        let (at, mut holds) = self.whole_row(message, row, &reach, &addresses);
+        if let Some(there) = there {
+            holds = self.f.binary("and", &holds, &there);
+        }
+        if message.write
+            && let Some(mask) = self.mask(index)
+        {
+            let mask = self.f.mask(&mask);
+            let enabled = self.f.all(&mask);
+            holds = self.f.binary("and", &holds, &enabled);
+        }
+        (Inside { row, at, reach, addresses }, holds)
+    }
+
+    /// Writes a message whose row is inside.
+    pub(super) fn row_inside(&mut self, index: usize, message: &Lanes, inside: Inside) {
+        let Inside { row, at, reach, addresses } = inside;
+        let mask = self.mask(index);
+        let mut access = self.lane_access(index, message, reach, addresses, None);
+        self.access_row(&mut access, row, &at);
+        let LaneAccess { ways, .. } = access;
+        let same = row == Row::One && self.plan.ops[index].lanes > 1;
+        self.end_ways(index, &ways, same, mask.as_ref());
+    }
+
+    /// Writes straight code in an order that suits the host; of these `reads` it is known that they may come later.
+    pub(super) fn in_order(&mut self, instructions: Range<usize>, reads: &[usize]) {
+        let order = match &self.variables {
+            Some(variables) => order::of_block(self.plan, variables, instructions, reads, host::vectors()),
+            None => instructions.collect(),
+        };
+        for index in order {
+            self.step(index);
+        }
+    }
+}
