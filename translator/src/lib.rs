@@ -61,15 +61,24 @@ const STRAIGHT: usize = 4;
 /// # Errors
 /// Why it cannot be translated.
 pub fn translate(request: &Request) -> Answer {
-    translate_with(request, host::Effort::Full)
+    translate_with(request, host::Effort::Full, Second::WhereItPays)
+}
+
+/// When a kernel with [`segment`]s gets a second function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Second {
+    /// When much of it is in segments.
+    WhereItPays,
+    /// Always.
+    Always,
 }
 
 /// The same with no more of LLVM's effort than `most`.
 ///
 /// # Errors
 /// Why it cannot be translated.
-pub fn translate_with(request: &Request, most: host::Effort) -> Answer {
-    let written = to_ir(request).map_err(|refused| refused.0)?;
+pub fn translate_with(request: &Request, most: host::Effort, second: Second) -> Answer {
+    let written = written(request, second).map_err(|refused| refused.0)?;
     let times = if written.blocks < FEW_BLOCKS { STRAIGHT } else { 1 };
     let effort = match written.ir.len() {
         bytes if bytes > MAX_IR * times => {
@@ -97,6 +106,10 @@ pub struct Written {
 /// # Errors
 /// Why it cannot be translated.
 pub fn to_ir(request: &Request) -> Result<Written, Refused> {
+    written(request, Second::WhereItPays)
+}
+
+fn written(request: &Request, second: Second) -> Result<Written, Refused> {
     if request.version != VERSION {
         return Err(Refused(format!("version {} of the interface, not {VERSION}", request.version)));
     }
@@ -116,5 +129,5 @@ pub fn to_ir(request: &Request) -> Result<Written, Refused> {
         let bytes = 32 + variant.cross_thread as usize + variant.per_thread.len() * 16;
         written::check(plan.ops, &flow, grf_mask(0, bytes))?;
     }
-    emit::emit(&plan, &flow)
+    emit::emit(&plan, &flow, second)
 }

@@ -43,7 +43,7 @@ use crate::plan::{Plan, Step};
 use crate::serial::{self as serials, Serial};
 use crate::split::{self, Base, Sums};
 use crate::variables::Variables;
-use crate::{Refused, Written};
+use crate::{Refused, Second, Written};
 
 /// How accesses to the frame, which nobody changes meanwhile, are marked.
 const CONSTANT: &str = "align 4, !tbaa !2, !invariant.load !5";
@@ -150,7 +150,7 @@ pub struct Emitter<'a> {
 ///
 /// # Errors
 /// Why that is not possible.
-pub fn emit(plan: &Plan<'_>, flow: &Flow) -> Result<Written, Refused> {
+pub fn emit(plan: &Plan<'_>, flow: &Flow, second: Second) -> Result<Written, Refused> {
     if flow.targets.len() > MAX_TARGETS && plan.waits() {
         return Err(Refused(format!("{} places where channels wait", flow.targets.len())));
     }
@@ -200,16 +200,16 @@ pub fn emit(plan: &Plan<'_>, flow: &Flow) -> Result<Written, Refused> {
         scratch_window: None,
         interpreted: Vec::new(),
     };
-    Ok(emitter.all(&serials))
+    Ok(emitter.all(&serials, second))
 }
 
 impl Emitter<'_> {
     /// Writes all functions.
-    fn all(&mut self, serials: &[Serial]) -> Written {
+    fn all(&mut self, serials: &[Serial], second: Second) -> Written {
         let waits = self.plan.waits();
         let mut segments = self.segments();
         let covered: usize = segments.iter().map(|segment| segment.instructions.len()).sum();
-        if self.plan.ops.len() > covered * 2 + MOST_BESIDE {
+        if second == Second::WhereItPays && self.plan.ops.len() > covered * 2 + MOST_BESIDE {
             segments.clear();
         }
         self.prefetches = segments.is_empty();

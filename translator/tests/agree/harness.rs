@@ -15,6 +15,7 @@ use gencl_simulator::running::Running;
 use gencl_simulator::translated::abi::{Interpreted, Request};
 use gencl_simulator::translated::source::{Done, EngineChoice, Source as Translations, TranslationSource};
 use gencl_simulator::{Executor, Settings};
+use gencl_translator::Second;
 use gencl_translator::host::Effort;
 
 /// What kernels are for.
@@ -56,7 +57,7 @@ pub struct Translator {
 impl TranslationSource for Translator {
     fn request(&self, request: Request, done: Done) {
         let effort = if self.little { Effort::Little } else { Effort::Full };
-        let answer = gencl_translator::translate_with(&request, effort);
+        let answer = gencl_translator::translate_with(&request, effort, Second::Always);
         if let Ok(translation) = &answer {
             self.interpreted.lock().unwrap().clone_from(&translation.interpreted);
         }

@@ -19,7 +19,7 @@ use gencl_isa::{Instruction, Opcode};
 use harness::{CONSTANTS, Case, DATA_SIZE, code, difference, run};
 use memory::{addresses, message};
 use random::{Random, arithmetic, indirect, is_integer};
-use rows::rows;
+use rows::{rows, segments};
 use walks::{ends_loops, walks};
 
 /// Instructions in each kernel.
@@ -154,6 +154,16 @@ fn random_rows() {
         let width = random.pick(&[8, 16, 32]);
         let mut case = case(random, width, Vec::new());
         case.body = rows(random, width, &mut case.constants);
+        case
+    });
+}
+
+#[test]
+fn random_segments() {
+    compare(|random| {
+        let width = random.pick(&[8, 16, 32]);
+        let mut case = case(random, width, Vec::new());
+        case.body = segments(random, width, &mut case.constants);
         case
     });
 }

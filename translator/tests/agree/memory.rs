@@ -17,6 +17,11 @@ const DATA_PLACES: [u8; 3] = [40, 56, 72];
 /// Bytes of shared local memory that are accessed.
 const LOCAL: u64 = 2048;
 
+/// Where data may be.
+pub fn data_place(random: &mut Random) -> u8 {
+    random.pick(&DATA_PLACES)
+}
+
 /// Puts addresses into the constants (from g1 on): ascending, all the same, spread, and sometimes a wrong one.
 pub fn addresses(random: &mut Random, constants: &mut [u8], simd: usize) {
     let mut put = |register: u8, bytes: &[u8]| {
@@ -197,7 +202,7 @@ pub fn access_at(random: &mut Random, width: u8, place: Place) -> Instruction {
         Place::Local(register) => (register, registers(4)),
         Place::Global(register) => (register, registers(8)),
     };
-    let data_register = random.pick(&DATA_PLACES);
+    let data_register = data_place(random);
     let index = if local { 254 } else { 255 };
     let response = if write { 0 } else { data };
     let descriptor = length << 25 | response << 20 | ty << 14 | control | index;

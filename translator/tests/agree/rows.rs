@@ -5,7 +5,7 @@ use gencl_isa::{Condition, Instruction, Opcode, Predicate, Type};
 use crate::harness::{DATA, DATA_SIZE, IDS};
 use crate::memory::{self, access_at};
 use crate::random::Random;
-use crate::walks::{NORMAL, Place, whole};
+use crate::walks::{NORMAL, Place, repeated, whole};
 
 /// Here the constants have two pointers.
 const POINTERS: u8 = 100;
@@ -18,8 +18,61 @@ const BEFORE: u8 = 30;
 /// Sums of pointers and offsets: four registers each.
 const ADDRESSES: [u8; 4] = [8, 12, 16, 20];
 
-/// Offsets, addresses and messages, in any order; and the pointers.
-pub fn rows(random: &mut Random, width: u8, constants: &mut [u8]) -> Vec<Instruction> {
+/// Straight code that mostly reads rows, moves their offsets and addresses on, and adds what was read; it seldom writes.
+pub fn segments(random: &mut Random, width: u8, constants: &mut [u8]) -> Vec<Instruction> {
+    pointers(random, constants);
+    let lanes = width.min(16);
+    let all = |opcode, to, sources: &[Place]| whole(lanes, opcode, to, sources, |i| i.no_mask = true);
+    let mut body = all(Opcode::Mov, LANES, &[Place::Row(IDS, Type::UW)]);
+    for register in OFFSETS {
+        let step = Place::Number(random.pick(&[4, 4, 8, 16, 16, 32, 0]), Type::UW);
+        body.extend(all(Opcode::Mul, Place::Row(register, Type::UD), &[LANES, step]));
+    }
+    for register in ADDRESSES {
+        body.extend(sum(random, register, None, &OFFSETS, &all));
+    }
+    // Perhaps in a loop, from round to round of which offsets and addresses are moved on.
+    let rounds = random.chance(2).then(|| 1 + random.below(3));
+    let first = body.len();
+    let steps = 20 + random.below(20);
+    for _ in 0..steps {
+        match random.below(8) {
+            0 => {
+                let own = Place::Row(random.pick(&OFFSETS), Type::D);
+                let bytes = Place::Number(u64::from(random.pick(&[4i32, 16, 64, 256, -16]) as u32), Type::D);
+                body.extend(all(Opcode::Add, own, &[own, bytes]));
+            }
+            1 | 2 => {
+                let register = random.pick(&ADDRESSES);
+                let behind = random.chance(2).then(|| random.pick(&ADDRESSES));
+                body.extend(sum(random, register, behind, &OFFSETS, &all));
+            }
+            3 => {
+                let [to, from] = [0; 2].map(|_| Place::Row(memory::data_place(random), Type::UD));
+                body.extend(all(Opcode::Add, to, &[to, from]));
+            }
+            _ => {
+                let writes = random.chance(40);
+                let place = match random.chance(6) {
+                    true => memory::Place::Local(random.pick(&OFFSETS)),
+                    false => memory::Place::Global(random.pick(&ADDRESSES)),
+                };
+                let access = || Some(access_at(random, width, place));
+                let mut fits = std::iter::from_fn(access).filter(|i| (i.opcode == Opcode::Sends) == writes);
+                body.extend(fits.next());
+            }
+        }
+    }
+    if let Some(rounds) = rounds {
+        let inside = body.split_off(first);
+        body.extend(repeated(width, rounds, inside));
+    }
+    body.extend(forgotten());
+    body
+}
+
+/// Puts two pointers into the constants, which most often are inside and aligned.
+fn pointers(random: &mut Random, constants: &mut [u8]) {
     for n in 0..2 {
         let at = (usize::from(POINTERS) - 1) * 32 + n * 8;
         let aligned = if random.chance(12) { !0 } else { !3 };
@@ -27,6 +80,19 @@ pub fn rows(random: &mut Random, width: u8, constants: &mut [u8]) -> Vec<Instruc
         let pointer = if random.chance(16) { DATA + 2 * DATA_SIZE } else { inside };
         constants[at..at + 8].copy_from_slice(&pointer.to_le_bytes());
     }
+}
+
+/// All registers are read at the end, by an instruction of which nobody knows lanes: what is to be kept as a scalar has to be gone.
+fn forgotten() -> impl Iterator<Item = Instruction> {
+    [LANES_REGISTER, BEFORE].into_iter().chain(OFFSETS).flat_map(|register| {
+        let zero = Place::Number(0, Type::UD);
+        whole(16, Opcode::Mov, Place::Row(register, Type::UD), &[zero], |i| i.no_mask = true)
+    })
+}
+
+/// Offsets, addresses and messages, in any order; and the pointers.
+pub fn rows(random: &mut Random, width: u8, constants: &mut [u8]) -> Vec<Instruction> {
+    pointers(random, constants);
     let lanes = width.min(16);
     // Sometimes the first lanes are before a buffer, and before shared local memory, and ask whether they are.
     let before = random.chance(3).then(|| 1 + random.below(usize::from(lanes)));
@@ -83,11 +149,7 @@ pub fn rows(random: &mut Random, width: u8, constants: &mut [u8]) -> Vec<Instruc
             body.push(access);
         }
     }
-    // All registers are read at the end, by an instruction of which nobody knows lanes: what is to be kept as a scalar has to be gone.
-    for register in [LANES_REGISTER, BEFORE].into_iter().chain(OFFSETS) {
-        let zero = Place::Number(0, Type::UD);
-        body.extend(whole(16, Opcode::Mov, Place::Row(register, Type::UD), &[zero], |i| i.no_mask = true));
-    }
+    body.extend(forgotten());
     body
 }
 

@@ -16,6 +16,8 @@ const QWORDS: [u8; 2] = [56, 64];
 pub const FUEL: u8 = 24;
 const OFFSETS: u8 = 28;
 const ADDRESSES: u8 = 80;
+/// Here is how many rounds are left, where all lanes have the same.
+const ROUNDS: u8 = 96;
 /// Here is the word of a second condition.
 const WORD: u8 = 36;
 /// Here the constants have two pointers.
@@ -100,6 +102,7 @@ pub fn ends_loops(i: &Instruction) -> bool {
     (FUEL..OFFSETS).any(kept)
         || flags
         || kept(WORD)
+        || (ROUNDS..POINTERS).any(kept)
         || i.flag.register == 1
         || matches!(i.extra, Extra::Branch(_))
 }
@@ -201,6 +204,24 @@ fn load(random: &mut Random, width: u8) -> Vec<Instruction> {
     let to = random.pick(&DWORDS);
     let lanes = width.min(16);
     all.extend((0..width / lanes).map(|part| read(lanes, part, ADDRESSES + part * 4, to + part * 2)));
+    all
+}
+
+/// A loop of so many rounds for all lanes.
+pub fn repeated(width: u8, rounds: usize, mut body: Vec<Instruction>) -> Vec<Instruction> {
+    let fuel = Place::Row(ROUNDS, Type::D);
+    let number = |n: i16| Place::Number(u64::from(n as u16), Type::W);
+    let mut all = whole(width, Opcode::Mov, fuel, &[number(rounds as i16)], |i| i.no_mask = true);
+    body.extend(whole(width, Opcode::Add, fuel, &[fuel, number(-1)], |i| i.no_mask = true));
+    let flag = Flag { register: 1, subregister: 0 };
+    body.extend(whole(width, Opcode::Cmp, Place::Null(Type::D), &[fuel, number(0)], |i| {
+        (i.condition, i.flag) = (Some(Condition::Greater), flag);
+    }));
+    let mut back = Instruction::new(Opcode::While, width);
+    (back.predicate, back.flag) = (Some(NORMAL), flag);
+    back.extra = Extra::Branch(Branch { jip: -16 * body.len() as i32, ..Branch::default() });
+    body.push(back);
+    all.extend(body);
     all
 }
 
