@@ -11,6 +11,7 @@ pub mod flow;
 pub mod hints;
 pub mod host;
 pub mod ir;
+pub mod linear;
 pub mod liveness;
 mod masks;
 pub mod message;

@@ -41,6 +41,11 @@ enum Change {
 }
 
 impl Addresses {
+    /// Those of so many lanes that are certainly so far apart.
+    pub(super) fn of_row(first: &Value, step: i64, lanes: u32, follows: bool) -> Addresses {
+        Addresses { first: first.clone(), change: Change::Steps(step, lanes), follows }
+    }
+
     pub(super) fn lanes(&self) -> u32 {
         match &self.change {
             Change::Steps(_, lanes) => *lanes,

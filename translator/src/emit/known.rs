@@ -67,7 +67,7 @@ impl Emitter<'_> {
     }
 
     /// Is a scalar of 64 bits a constant of all threads?
-    fn is_same_for_all(&self, (variable, byte): Base) -> bool {
+    pub(super) fn is_same_for_all(&self, (variable, byte): Base) -> bool {
         let Some(variables) = &self.variables else { return false };
         let bytes = byte..byte + 8;
         !variables.definitions.iter().flatten().any(|defined| *defined == variable)

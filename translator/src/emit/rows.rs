@@ -134,17 +134,10 @@ impl Emitter<'_> {
         self.f.offset(&reach.host, &offset)
     }
 
-    /// Where the first lane's address of a row is in the host's memory, and whether all of the row is inside.
-    pub(super) fn whole_row(
-        &mut self,
-        message: &Lanes,
-        row: Row,
-        reach: &Reach,
-        addresses: &Addresses,
-    ) -> (Value, Value) {
-        let bytes = row.bytes(message, addresses.lanes() as usize);
-        let (offset, holds) = self.first_inside(message, reach, addresses, bytes);
-        (self.place_of(reach, &offset), holds)
+    /// Where an offset is in the host's memory, and whether so many bytes from there on are inside.
+    pub(super) fn place_if_inside(&mut self, reach: &Reach, offset: &Value, bytes: usize) -> (Value, Value) {
+        let holds = self.inside(reach, offset, bytes);
+        (self.place_of(reach, offset), holds)
     }
 
     /// Accesses a row that is all inside, and ends the way.
