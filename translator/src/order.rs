@@ -41,20 +41,13 @@ struct Chain {
     level: usize,
 }
 
-/// The order of straight code, for a host with such vectors. These `reads` may come anywhere between writes.
-pub fn of_block(
-    plan: &Plan<'_>,
-    variables: &Variables,
-    block: Range<usize>,
-    reads: &[usize],
-    host: Vectors,
-) -> Vec<usize> {
+/// The order of a block's instructions, for a host with such vectors.
+pub fn of_block(plan: &Plan<'_>, variables: &Variables, block: Range<usize>, host: Vectors) -> Vec<usize> {
     let mut order = Vec::with_capacity(block.len());
     let mut rest = block;
     while !rest.is_empty() {
-        let stays = |index: &usize| !is_arithmetic(plan, *index) && reads.binary_search(index).is_err();
-        let end = rest.clone().find(stays).unwrap_or(rest.end);
-        order.extend(of_run(plan, variables, rest.start..end, reads, host));
+        let end = rest.clone().find(|index| !is_arithmetic(plan, *index)).unwrap_or(rest.end);
+        order.extend(of_run(plan, variables, rest.start..end, host));
         order.extend(end..rest.end.min(end + 1));
         rest.start = (end + 1).min(rest.end);
     }
@@ -74,21 +67,13 @@ pub fn is_arithmetic(plan: &Plan<'_>, index: usize) -> bool {
         || matches!(plan.steps[index], Step::Native(_)) && target && sources && !native::uses_accumulator(op)
 }
 
-/// The order of instructions that are all plain, or such reads.
-fn of_run(
-    plan: &Plan<'_>,
-    variables: &Variables,
-    run: Range<usize>,
-    reads: &[usize],
-    host: Vectors,
-) -> Vec<usize> {
+/// The order of instructions that are all plain.
+fn of_run(plan: &Plan<'_>, variables: &Variables, run: Range<usize>, host: Vectors) -> Vec<usize> {
     let all: Vec<usize> = run.clone().collect();
     if most_held(variables, &all, host) <= host.count {
         return all;
     }
-    let is_free = |index: &usize| is_free(variables, &run, reads, *index);
-    let (reads, others): (Vec<usize>, Vec<usize>) = all.iter().partition(|index| is_free(index));
-    let Some(chains) = chains(plan, variables, &others) else { return all };
+    let Some(chains) = chains(plan, variables, run) else { return all };
     let mut order = Vec::with_capacity(all.len());
     let levels = chains.iter().map(|chain| chain.level).max().unwrap_or(0);
     for level in 0..=levels {
@@ -108,36 +93,7 @@ fn of_run(
         }
         flush(&mut group);
     }
-    with_reads(variables, &order, reads)
-}
-
-/// Is an instruction one of these reads, and alone in the run to write its variables?
-fn is_free(variables: &Variables, run: &Range<usize>, reads: &[usize], index: usize) -> bool {
-    let own = &variables.definitions[index];
-    let writes = |other: usize| variables.definitions[other].iter().any(|variable| own.contains(variable));
-    let uses = |other: usize| variables.uses[other].iter().flatten().any(|variable| own.contains(variable));
-    reads.binary_search(&index).is_ok()
-        && !variables.merging[index].contains(&true)
-        && !(run.start..index).any(uses)
-        && run.clone().all(|other| other == index || !writes(other))
-}
-
-/// Puts reads in front of the first instruction that uses what they have read.
-fn with_reads(variables: &Variables, order: &[usize], reads: Vec<usize>) -> Vec<usize> {
-    let mut readers: BTreeMap<usize, usize> = BTreeMap::new();
-    for read in &reads {
-        readers.extend(variables.definitions[*read].iter().map(|variable| (*variable, *read)));
-    }
-    let mut left: BTreeSet<usize> = reads.into_iter().collect();
-    let mut all = Vec::with_capacity(order.len() + left.len());
-    for index in order {
-        for variable in variables.uses[*index].iter().flatten() {
-            all.extend(readers.get(variable).filter(|read| left.remove(read)));
-        }
-        all.push(*index);
-    }
-    all.extend(left);
-    all
+    order
 }
 
 /// The most vectors of the host that instructions, one after the other, have in use at a time: from the first to the last that name them.
@@ -168,12 +124,12 @@ fn most_held(variables: &Variables, instructions: &[usize], host: Vectors) -> us
 
 /// The chains of instructions: one that needs what a single chain has left, and those before it, is its next; one that needs several, or
 /// none, begins another. `None` if they are short.
-fn chains(plan: &Plan<'_>, variables: &Variables, run: &[usize]) -> Option<Vec<Chain>> {
+fn chains(plan: &Plan<'_>, variables: &Variables, run: Range<usize>) -> Option<Vec<Chain>> {
     let most = run.len() / LONG;
     let mut chains: Vec<Chain> = Vec::new();
     let mut writers: BTreeMap<Resource, usize> = BTreeMap::new();
     let mut readers: BTreeMap<Resource, BTreeSet<usize>> = BTreeMap::new();
-    for &index in run {
+    for index in run {
         let (uses, definitions) = resources(plan, variables, index);
         let mut before: BTreeSet<usize> =
             uses.iter().chain(&definitions).filter_map(|resource| writers.get(resource).copied()).collect();

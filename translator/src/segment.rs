@@ -19,6 +19,9 @@ use crate::variables::Variables;
 /// Fewer messages are asked for one by one.
 const FEWEST: usize = 2;
 
+/// More instructions are several segments: what is looked for grows with the square of them.
+const MOST: usize = 2048;
+
 /// Such code.
 pub struct Segment {
     /// All of it, from its first message on.
@@ -95,7 +98,8 @@ fn of_block(known: &Known<'_>, block: Range<usize>) -> Vec<Segment> {
             continue;
         }
         let mut found = Found::new(known, next);
-        let behind = (next..end).find(|index| !found.add(*index)).unwrap_or(end);
+        let last = end.min(next + MOST);
+        let behind = (next..last).find(|index| !found.add(*index)).unwrap_or(last);
         let writes = (next..behind).any(|index| is_seen(known.plan, index));
         if found.messages >= FEWEST {
             segments.push(found.finish(next..behind));

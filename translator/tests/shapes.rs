@@ -406,7 +406,7 @@ fn ordered(body: &[Instruction]) -> Vec<usize> {
     let kernel = Kernel::decode(Device::named("skl").unwrap(), &code, 0, false).unwrap();
     let plan = Plan::new(&kernel, &variant).unwrap();
     let variables = Variables::new(&plan, &Flow::new(&plan));
-    order::of_block(&plan, &variables, 0..body.len(), &[], Vectors { count: 4, bytes: 32, masked: false })
+    order::of_block(&plan, &variables, 0..body.len(), Vectors { count: 4, bytes: 32, masked: false })
 }
 
 /// Sums and products of registers from g10 on: destination, sources.

@@ -24,6 +24,7 @@ mod rows;
 mod scatter;
 mod segment;
 mod serial;
+mod together;
 mod whole;
 
 use std::collections::BTreeMap;
@@ -133,6 +134,8 @@ pub struct Emitter<'a> {
     shared_windows: BTreeMap<Base, u32>,
     /// Of other messages.
     own_windows: BTreeMap<usize, u32>,
+    /// Messages that are certainly rows.
+    rows: BTreeMap<usize, rows::Row>,
     /// Set while the function is written that has nothing but rows in segments.
     quick: Option<segment::Quick>,
     /// Rows ask for what comes behind them.
@@ -193,6 +196,7 @@ pub fn emit(plan: &Plan<'_>, flow: &Flow, second: Second) -> Result<Written, Ref
         windows: 0,
         shared_windows: BTreeMap::new(),
         own_windows: BTreeMap::new(),
+        rows: BTreeMap::new(),
         quick: None,
         prefetches: true,
         known: BTreeMap::new(),
@@ -296,11 +300,11 @@ impl Emitter<'_> {
         }
         let mut next = start;
         for segment in self.segments_in(start..end) {
-            self.in_order(next..segment.instructions.start, &[]);
+            self.in_order(next..segment.instructions.start);
             self.segment(&segment);
             next = segment.instructions.end;
         }
-        self.in_order(next..end, &[]);
+        self.in_order(next..end);
         if !self.f.is_terminated() {
             let next = self.flow.block_at(end).map_or(self.fault, |next| self.labels[next]);
             self.f.jump(next);

@@ -9,6 +9,8 @@ use crate::walks::{NORMAL, Place, repeated, whole};
 
 /// Here the constants have two pointers.
 const POINTERS: u8 = 100;
+/// Behind them is a number, which offsets grow by: the dword of this number.
+const STRIDE: u8 = 4;
 /// Numbers of lanes as dwords, and what offsets are made of them.
 const LANES_REGISTER: u8 = 2;
 const LANES: Place = Place::Row(LANES_REGISTER, Type::UD);
@@ -21,6 +23,16 @@ const ADDRESSES: [u8; 4] = [8, 12, 16, 20];
 /// Straight code that mostly reads rows, moves their offsets and addresses on, and adds what was read; it seldom writes.
 pub fn segments(random: &mut Random, width: u8, constants: &mut [u8]) -> Vec<Instruction> {
     pointers(random, constants);
+    // Often where a buffer begins or ends, so that some of what is read is outside.
+    let near = random.next() % 1024;
+    let edge = random.pick(&[None, Some(near), Some(DATA_SIZE - 2048 + near)]);
+    if let Some(edge) = edge {
+        let at = (usize::from(POINTERS) - 1) * 32;
+        constants[at..at + 8].copy_from_slice(&(DATA + (edge & !15)).to_le_bytes());
+    }
+    let at = (usize::from(POINTERS) - 1) * 32 + usize::from(STRIDE) * 4;
+    let stride = random.pick(&[4i32, 64, 64, 256, 4096, -4, -64, -256, 0x1000_0000]);
+    constants[at..at + 4].copy_from_slice(&stride.to_le_bytes());
     let lanes = width.min(16);
     let all = |opcode, to, sources: &[Place]| whole(lanes, opcode, to, sources, |i| i.no_mask = true);
     let mut body = all(Opcode::Mov, LANES, &[Place::Row(IDS, Type::UW)]);
@@ -40,14 +52,21 @@ pub fn segments(random: &mut Random, width: u8, constants: &mut [u8]) -> Vec<Ins
             0 => {
                 let own = Place::Row(random.pick(&OFFSETS), Type::D);
                 let bytes = Place::Number(u64::from(random.pick(&[4i32, 16, 64, 256, -16]) as u32), Type::D);
+                let bytes = if random.chance(2) { Place::Scalar(POINTERS, STRIDE, Type::D) } else { bytes };
                 body.extend(all(Opcode::Add, own, &[own, bytes]));
             }
-            1 | 2 => {
-                let register = random.pick(&ADDRESSES);
-                let behind = random.chance(2).then(|| random.pick(&ADDRESSES));
-                body.extend(sum(random, register, behind, &OFFSETS, &all));
+            1 => {
+                let [register, behind] = [0; 2].map(|_| random.pick(&ADDRESSES));
+                body.extend(sum(random, register, Some(behind), &OFFSETS, &all));
             }
-            3 => {
+            2..=4 => {
+                // What compilers make of an element of an array: mostly of the same.
+                let offset = Place::Row(if random.chance(4) { OFFSETS[1] } else { OFFSETS[0] }, Type::D);
+                let pointer = Place::Scalar(POINTERS, 0, Type::UQ);
+                body.extend(all(Opcode::Add, Place::Row(ADDRESSES[0], Type::UQ), &[pointer, offset]));
+                body.push(memory::read(lanes, 0, ADDRESSES[0], memory::data_place(random)));
+            }
+            5 => {
                 let [to, from] = [0; 2].map(|_| Place::Row(memory::data_place(random), Type::UD));
                 body.extend(all(Opcode::Add, to, &[to, from]));
             }
