@@ -16,10 +16,10 @@ use std::sync::Arc;
 use branches::branches;
 use components::components;
 use gencl_isa::{Instruction, Opcode};
-use harness::{CONSTANTS, Case, DATA_SIZE, code, difference, run};
+use harness::{CONSTANTS, Case, DATA, DATA_SIZE, code, difference, run};
 use memory::{addresses, message};
 use random::{Random, arithmetic, indirect, is_integer};
-use rows::{rows, segments};
+use rows::{edges, rows, segments};
 use walks::{ends_loops, walks};
 
 /// Instructions in each kernel.
@@ -168,6 +168,25 @@ fn random_segments() {
         case.body = segments(random, width, &mut case.constants);
         case
     });
+}
+
+/// Of rows that are asked for together, the first or the last is outside: for each of the threads that can be that of a buffer's first or last bytes.
+#[test]
+fn edges_of_segments() {
+    let mut faults = 0;
+    for (down, is_constant) in [(false, false), (false, true), (true, false), (true, true)] {
+        for moves in [[64, 64], [-64, -64], [128, 128], [-128, -128]] {
+            for rows in 0..8 {
+                let offset = if down { rows * 64 } else { DATA_SIZE - rows * 64 };
+                let mut case = case(&mut Random(1), 16, Vec::new());
+                (case.threads, case.mask) = (3, 0xffff);
+                case.body = edges(&mut case.constants, DATA + offset, &moves, is_constant, down);
+                assert_eq!(check(&case), None, "{moves:?}, {rows} rows\n{}", listing(&case));
+                faults += i32::from(run(&case, &code(&case).unwrap(), None).is_err());
+            }
+        }
+    }
+    assert!((32..96).contains(&faults), "{faults} of 128 are outside");
 }
 
 #[test]

@@ -90,6 +90,44 @@ pub fn segments(random: &mut Random, width: u8, constants: &mut [u8]) -> Vec<Ins
     body
 }
 
+/// Reads of a row of dwords for each thread, `moves` bytes behind each other, from the pointer on: a thread's is behind the one before it, or in front of that
+/// if they go `down`. The distance is a number of the code, or one that all threads have.
+pub fn edges(
+    constants: &mut [u8],
+    pointer: u64,
+    moves: &[i32],
+    is_constant: bool,
+    down: bool,
+) -> Vec<Instruction> {
+    let all = |opcode, to, sources: &[Place]| whole(16, opcode, to, sources, |i| i.no_mask = true);
+    let at = (usize::from(POINTERS) - 1) * 32;
+    constants[at..at + 8].copy_from_slice(&pointer.to_le_bytes());
+    let at = at + usize::from(STRIDE) * 4;
+    constants[at..at + 4].copy_from_slice(&moves[0].to_le_bytes());
+    let (own, first) = (Place::Row(OFFSETS[0], Type::D), Place::Row(OFFSETS[1], Type::D));
+    let number = |n: i32| Place::Number(u64::from(n as u32), Type::D);
+    let mut body = all(Opcode::Mov, LANES, &[Place::Row(IDS, Type::UW)]);
+    body.extend(all(Opcode::Mul, Place::Row(OFFSETS[0], Type::UD), &[LANES, Place::Number(4, Type::UW)]));
+    if down {
+        body.extend(all(Opcode::Mov, first, &[Place::Scalar(LANES_REGISTER, 0, Type::UD)]));
+        body.extend(all(Opcode::Shl, first, &[first, number(3)]));
+        body.extend(all(Opcode::Xor, first, &[first, Place::Number(0xffff_ffff, Type::UD)]));
+        body.extend(all(Opcode::Add, first, &[first, number(1)]));
+        body.extend(all(Opcode::Add, own, &[own, first]));
+    }
+    for (read, bytes) in (0..).zip([&[0], moves].concat()) {
+        let distance = if is_constant { number(bytes) } else { Place::Scalar(POINTERS, STRIDE, Type::D) };
+        if read > 0 {
+            body.extend(all(Opcode::Add, own, &[own, distance]));
+        }
+        let pointer = Place::Scalar(POINTERS, 0, Type::UQ);
+        body.extend(all(Opcode::Add, Place::Row(ADDRESSES[0], Type::UQ), &[pointer, own]));
+        body.push(memory::read(16, 0, ADDRESSES[0], 40 + read * 2));
+    }
+    body.extend(forgotten());
+    body
+}
+
 /// Puts two pointers into the constants, which most often are inside and aligned.
 fn pointers(random: &mut Random, constants: &mut [u8]) {
     for n in 0..2 {
