@@ -208,6 +208,25 @@ fn what_is_asked_of_a_pointer_is_asked_once() {
 }
 
 #[test]
+fn straight_code_asks_once_for_all_its_rows() {
+    let mut body = offsets().to_vec();
+    body.extend([addresses(6), read(8, 6), addresses(10), read(9, 10), addresses(12), write(12, 8)]);
+    let ir = written(&body, Pattern::Consecutive).unwrap().ir;
+    let (_, rows) = ir.split_once("@rows_alone(").unwrap();
+    let (rows, _) = rows.split_once("\n}").unwrap();
+    assert_eq!((rows.matches("br i1").count(), rows.matches("@execute").count()), (1, 0), "{ir}");
+    assert_eq!(rows.matches("call i32 @anew").count(), 1, "{ir}");
+    // What others see is not done twice.
+    let mut first = write(6, 3);
+    first.predicate = Some(Predicate { control: PredicateControl::Normal, inverse: false });
+    body.splice(2..2, [addresses(6), first]);
+    assert!(!written(&body, Pattern::Consecutive).unwrap().ir.contains("@rows_alone"));
+    // Without certain steps there are no rows.
+    body.drain(2..4);
+    assert!(!written(&body, Pattern::Any).unwrap().ir.contains("@rows_alone"));
+}
+
+#[test]
 fn parts_of_elements_stay_in_their_lanes() {
     let bytes = Operand::Register(Source::new(Register::Grf(3), 1, Region::new(4, 1, 0), Type::UB));
     let mut back = instruction(Opcode::Mov, 8, (5, Type::UB), &[bytes]);

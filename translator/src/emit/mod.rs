@@ -41,6 +41,7 @@ use crate::ir::{Function, I8, I32, I64, Label, Module, POINTER, Ty, Value};
 use crate::message::Message;
 use crate::native;
 use crate::plan::{Plan, Step};
+use crate::segment::Segment;
 use crate::serial::{self as serials, Serial};
 use crate::split::{self, Base, Sums};
 use crate::variables::Variables;
@@ -74,6 +75,8 @@ attributes #4 = { cold noinline nounwind "prefer-vector-width"="512" "min-legal-
 !14 = !{!"shared local memory", !10, i64 0}
 "#;
 
+/// The argument that all functions have.
+const FRAME_ARGUMENT: &str = "ptr noalias nonnull %frame";
 /// What a function is told that executes a thread.
 const ARGUMENTS: &str = "ptr noalias nonnull %frame, i32 %thread, i32 %resume";
 
@@ -210,12 +213,8 @@ pub fn emit(plan: &Plan<'_>, flow: &Flow, second: Second) -> Result<Written, Ref
 impl Emitter<'_> {
     /// Writes all functions.
     fn all(&mut self, serials: &[Serial], second: Second) -> Written {
-        let waits = self.plan.waits();
-        let mut segments = self.segments();
-        let covered: usize = segments.iter().map(|segment| segment.instructions.len()).sum();
-        if second == Second::WhereItPays && self.plan.ops.len() > covered * 2 + MOST_BESIDE {
-            segments.clear();
-        }
+        let segments = self.segments_that_pay(second);
+        // Where it is for threads that begin anew, nothing comes behind them soon.
         self.prefetches = segments.is_empty();
         self.function(EVERY_WAY, serials);
         let interpreted = std::mem::take(&mut self.interpreted);
@@ -223,24 +222,28 @@ impl Emitter<'_> {
         if !segments.is_empty() && self.module.bytes() < MOST_TWICE {
             thread = ROWS_ALONE;
             self.prefetches = true;
-            self.anew(
-                EVERY_WAY,
-                &format!("define internal i32 @{ANEW}(ptr noalias nonnull %frame, i32 %thread) #4"),
-            );
+            self.anew(EVERY_WAY, &format!("define internal i32 @{ANEW}({FRAME_ARGUMENT}, i32 %thread) #4"));
             self.quick = Some(segment::Quick::new(segments));
             self.function(ROWS_ALONE, serials);
         }
-        self.around(
-            thread,
-            &match waits {
-                true => format!("define i32 @{THREAD}({ARGUMENTS}) #0"),
-                false => format!("define i32 @{GROUP}(ptr noalias nonnull %frame) #0"),
-            },
-        );
+        let waits = self.plan.waits();
+        let header = match waits {
+            true => format!("define i32 @{THREAD}({ARGUMENTS}) #0"),
+            false => format!("define i32 @{GROUP}({FRAME_ARGUMENT}) #0"),
+        };
+        self.around(thread, &header);
         self.rare_calls();
         let module = std::mem::take(&mut self.module);
         let translation = Translation { object: Vec::new(), windows: self.windows, waits, interpreted };
         Written { blocks: module.blocks, ir: module.finish(METADATA), translation }
+    }
+
+    /// The segments, if a second function for them pays.
+    fn segments_that_pay(&mut self, second: Second) -> Vec<Segment> {
+        let segments = self.segments();
+        let covered: usize = segments.iter().map(|segment| segment.instructions.len()).sum();
+        let pays = self.plan.ops.len() <= covered * 2 + MOST_BESIDE;
+        if pays || second == Second::Always { segments } else { Vec::new() }
     }
 
     /// Writes a function that executes a thread.
