@@ -123,8 +123,14 @@ impl Emitter<'_> {
     fn is_small(&self, variable: usize) -> bool {
         let all = self.variables.as_ref().map(|variables| &variables.all[variable]);
         self.affine[variable].is_some()
-            || self.sums.parts.keys().any(|(own, _)| *own == variable)
+            || self.parts_in(variable).next().is_some()
             || all.is_some_and(|all| all.end - all.start <= 8)
+    }
+
+    /// The first bytes and the numbers of the parts in which a variable is kept.
+    fn parts_in(&self, variable: usize) -> impl Iterator<Item = (usize, usize)> {
+        let own = self.sums.parts.range((variable, 0)..(variable + 1, 0));
+        own.map(|((_, start), part)| (*start, *part))
     }
 
     /// Writes a segment: the question, and the code without a branch.
@@ -204,8 +210,7 @@ impl Emitter<'_> {
                 continue;
             };
             let (first, bytes, whole) = (all.start, all.end - all.start, self.places[*variable].clone());
-            let own = self.sums.parts.iter().filter(|((own, _), _)| own == variable);
-            let parts: Vec<(usize, usize)> = own.map(|((_, start), part)| (*start, *part)).collect();
+            let parts: Vec<(usize, usize)> = self.parts_in(*variable).collect();
             for (start, part) in &parts {
                 let [base, offsets] = self.parts[*part].clone();
                 let lanes = if self.sums.steps[*part].is_some() { 1 } else { LANES as u32 };

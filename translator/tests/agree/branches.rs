@@ -4,7 +4,7 @@
 use gencl_isa::{Branch, Condition, Extra, Flag, Instruction, Opcode, Predicate, Type};
 
 use crate::random::Random;
-use crate::walks::{FUEL, NORMAL, Place, whole};
+use crate::walks::{FUEL, NORMAL, Place, back, whole};
 
 /// First registers of elements of four bytes for 32 lanes. Longer ones are in those of two, shorter ones in parts of them.
 const ROWS: [u8; 4] = [8, 12, 16, 20];
@@ -107,17 +107,14 @@ fn rounds(random: &mut Random, width: u8) -> Vec<Instruction> {
     }));
     if random.chance(2) {
         body.extend(compare(random, width));
-        let back = tail.len() + end.len() + 1;
-        let mut leave = branch(Opcode::Break, width, back, back);
+        let behind = tail.len() + end.len() + 1;
+        let mut leave = branch(Opcode::Break, width, behind, behind);
         leave.predicate = Some(NORMAL);
         body.push(leave);
     }
     body.extend(tail);
     body.extend(end);
-    let mut back = Instruction::new(Opcode::While, width);
-    (back.predicate, back.flag) = (Some(NORMAL), flag);
-    back.extra = Extra::Branch(Branch { jip: -16 * body.len() as i32, ..Branch::default() });
-    body.push(back);
+    body.push(back(width, NORMAL, flag, body.len()));
     all.extend(body);
     all
 }

@@ -217,12 +217,17 @@ pub fn repeated(width: u8, rounds: usize, mut body: Vec<Instruction>) -> Vec<Ins
     body.extend(whole(width, Opcode::Cmp, Place::Null(Type::D), &[fuel, number(0)], |i| {
         (i.condition, i.flag) = (Some(Condition::Greater), flag);
     }));
-    let mut back = Instruction::new(Opcode::While, width);
-    (back.predicate, back.flag) = (Some(NORMAL), flag);
-    back.extra = Extra::Branch(Branch { jip: -16 * body.len() as i32, ..Branch::default() });
-    body.push(back);
+    body.push(back(width, NORMAL, flag, body.len()));
     all.extend(body);
     all
+}
+
+/// The end of a loop of so many instructions: it goes on where a flag says so.
+pub fn back(width: u8, predicate: Predicate, flag: Flag, body: usize) -> Instruction {
+    let mut back = Instruction::new(Opcode::While, width);
+    (back.predicate, back.flag) = (Some(predicate), flag);
+    back.extra = Extra::Branch(Branch { jip: -16 * body as i32, ..Branch::default() });
+    back
 }
 
 /// A loop, and the pointers that it reads through.
@@ -291,10 +296,7 @@ pub fn walks(random: &mut Random, width: u8, constants: &mut [u8]) -> Vec<Instru
         let sources = [scalar(f1), scalar(Register::Grf(WORD))];
         body.push(alone(Opcode::And, Destination::new(f1, 0, word), sources));
     }
-    let mut back = Instruction::new(Opcode::While, width);
-    (back.predicate, back.flag) = (Some(Predicate { inverse, ..NORMAL }), flag);
-    back.extra = Extra::Branch(Branch { jip: -16 * body.len() as i32, ..Branch::default() });
-    body.push(back);
+    body.push(back(width, Predicate { inverse, ..NORMAL }, flag, body.len()));
     all.extend(body);
     if both {
         // What lanes that have left the loop have of these is not the same on both engines.
