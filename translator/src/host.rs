@@ -189,7 +189,8 @@ fn optimise(
     run(values).map_err(|e| e.to_string())?;
     components::replace(module, vectors()).map_err(|e| e.to_string())?;
     run(others).map_err(|e| e.to_string())?;
-    masks::hide(module).map_err(|e| e.to_string())
+    masks::hide(module).map_err(|e| e.to_string())?;
+    if vectors().masked { Ok(()) } else { masks::spread(module).map_err(|e| e.to_string()) }
 }
 
 fn run(ir: &str, effort: Effort, kind: FileType) -> Result<Vec<u8>, String> {

@@ -447,6 +447,11 @@ impl Function {
         self.value(Ty { lanes: 1, ..a.ty }, &format!("extractelement {}, i64 {lane}", a.typed()))
     }
 
+    /// A vector with another value in one lane.
+    pub fn insert(&mut self, a: &Value, element: &Value, lane: u32) -> Value {
+        self.value(a.ty, &format!("insertelement {}, {}, i64 {lane}", a.typed(), element.typed()))
+    }
+
     /// The lanes of `a`, then those of `b`, in another order.
     pub fn shuffle(&mut self, a: &Value, b: Option<&Value>, order: &[u32]) -> Value {
         let ty = Ty { lanes: order.len() as u32, ..a.ty };

@@ -1,16 +1,74 @@
-//! Hides from LLVM 19 that sets of lanes are numbers.
+//! Sets of lanes that are numbers, for LLVM 19.
 //!
-//! `or` or `xor` of two `<16 x i1>` (or `<8 x i1>`) that are numbers of as many bits is rewritten as one of the numbers, and back, and so
-//! on without end, by instruction selection for hosts with AVX-512, when the function has vectors wider than the host's: the former by
-//! `hoistLogicOpWithSameOpcodeHands` of all targets, the latter by `combineBitcast` of x86. With the number behind an empty assembly
-//! instruction nothing is left to rewrite.
+//! Where the host has no masks, a number becomes a set by comparing each lane's bit of it ([`spread`]): what LLVM makes of the `bitcast` takes bit after bit out of the number and puts it into a
+//! vector, two instructions for each lane.
+//!
+//! Elsewhere it must not be seen that sets are numbers ([`hide`]).
 
+use inkwell::IntPredicate;
 use inkwell::builder::{Builder, BuilderError};
 use inkwell::module::Module;
 use inkwell::types::{AnyType, AnyTypeEnum, IntType, VectorType};
-use inkwell::values::{BasicValue, BasicValueEnum, InstructionOpcode, InstructionValue, IntValue};
+use inkwell::values::{
+    AnyValueEnum, BasicValue, BasicValueEnum, InstructionOpcode, InstructionValue, IntValue,
+};
 
-/// Does so everywhere in a module.
+/// Sets made of numbers become comparisons, everywhere in a module.
+pub fn spread(module: &Module<'_>) -> Result<(), BuilderError> {
+    let context = module.get_context();
+    let builder = context.create_builder();
+    for block in module.get_functions().flat_map(|function| function.get_basic_blocks()) {
+        for set in block.get_instructions().filter(|i| i.get_opcode() == InstructionOpcode::BitCast) {
+            let Some(BasicValueEnum::IntValue(number)) = operand(set, 0) else { continue };
+            let lanes = number.get_type().get_bit_width();
+            if lanes % 8 != 0
+                || set.get_type() != AnyTypeEnum::VectorType(context.bool_type().vec_type(lanes))
+            {
+                continue;
+            }
+            let users = sets_made_with(set);
+            if users.is_empty() {
+                continue;
+            }
+            builder.position_before(&set);
+            // The byte of each lane's bit, in each lane.
+            let byte = context.i8_type();
+            let parts = byte.vec_type(lanes / 8);
+            let parts = builder.build_bit_cast(number, parts, "")?.into_vector_value();
+            let of_lanes = (0..lanes).map(|lane| context.i32_type().const_int(u64::from(lane / 8), false));
+            let of_lanes = VectorType::const_vector(&of_lanes.collect::<Vec<_>>());
+            let all = builder.build_shuffle_vector(parts, parts.get_type().get_poison(), of_lanes, "")?;
+            let bits = (0..lanes).map(|lane| byte.const_int(1 << (lane % 8), false)).collect::<Vec<_>>();
+            let own = builder.build_and(all, VectorType::const_vector(&bits), "")?;
+            let found = builder.build_int_compare(IntPredicate::NE, own, own.get_type().const_zero(), "")?;
+            for (user, index) in users {
+                user.set_operand(index, found);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The operations that make another set of one, and which operand of theirs that is. What else a set is for, as selecting, knows numbers.
+fn sets_made_with(set: InstructionValue<'_>) -> Vec<(InstructionValue<'_>, u32)> {
+    let uses = std::iter::successors(set.get_first_use(), |known| known.get_next_use());
+    let users = uses.filter_map(|known| match known.get_user() {
+        AnyValueEnum::VectorValue(user) => user.as_instruction(),
+        _ => None,
+    });
+    let users = users.filter(|user| user.get_type() == set.get_type());
+    users
+        .flat_map(|user| (0..user.get_num_operands()).map(move |index| (user, index)))
+        .filter(|(user, index)| operand(*user, *index).and_then(|o| o.as_instruction_value()) == Some(set))
+        .collect()
+}
+
+/// Hides everywhere in a module that sets are numbers.
+///
+/// `or` or `xor` of two `<16 x i1>` (or `<8 x i1>`) that are numbers of as many bits is rewritten as one of the numbers, and back, and so
+/// on without end, by instruction selection for hosts with AVX-512, when the function has vectors wider than the host's: the former by
+/// `hoistLogicOpWithSameOpcodeHands` of all targets, the latter by `combineBitcast` of x86. With the number behind an empty assembly
+/// instruction nothing is left to rewrite.
 pub fn hide(module: &Module<'_>) -> Result<(), BuilderError> {
     let context = module.get_context();
     for number in [context.i8_type(), context.i16_type()] {

@@ -85,12 +85,9 @@ impl Emitter<'_> {
         let offsets = self.f.binary("sub", &all, &start);
         let inside = self.inside(&reach, &offsets, message.lanes.size);
         let aligned = self.aligned(&all, message.lanes.alignment);
-        let mut holds = self.both(&inside, aligned.as_ref());
+        let holds = self.both(&inside, aligned.as_ref());
         let lane_mask = mask.as_ref().map(|mask| self.f.mask(mask));
-        if let Some(mask) = &lane_mask {
-            holds = self.or_not(&holds, mask);
-        }
-        let all = self.f.all(&holds);
+        let all = self.all_where_enabled(&holds, lane_mask.as_ref());
         let here = self.f.label();
         self.f.branch_likely(&all, here, outside);
         self.f.begin(here);
@@ -130,8 +127,7 @@ impl Emitter<'_> {
         let all = self.f.splat(&offset, lanes);
         let mask = self.f.mask(channels);
         let same = self.f.compare("icmp eq", offsets, &all);
-        let same = self.or_not(&same, &mask);
-        let same = self.f.all(&same);
+        let same = self.all_where_enabled(&same, Some(&mask));
         let some = self.f.compare("icmp ne", channels, &Value::int(channels.ty, 0));
         let holds = self.f.binary("and", &same, &some);
         let (here, elsewhere) = (self.f.label(), self.f.label());

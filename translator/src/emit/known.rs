@@ -87,7 +87,12 @@ impl Emitter<'_> {
             let at = self.field(known, field);
             self.f.load(ty, &at, FILE)
         };
-        Some(OfPointer { offset: load(I32, OFFSET), limit: load(I32, LIMIT), host: load(POINTER, HOST) })
+        let [offset, limit] = [OFFSET, LIMIT].map(|field| load(I32, field));
+        let host = load(POINTER, HOST);
+        // So that LLVM sees that it is, and lanes' are as aligned as what is added to it.
+        let multiples = Value::int(I32, !(known.alignment as u64 - 1));
+        let offset = self.f.binary("and", &offset, &multiples);
+        Some(OfPointer { offset, limit, host })
     }
 
     /// Looks at a window that may be another now.
@@ -109,12 +114,6 @@ impl Emitter<'_> {
         let limit = self.f.resize(&reach.size, 32, false);
         let limit = self.f.select(&holds, &limit, &Value::int(I32, 0));
         let offset = self.f.resize(&offset, 32, false);
-        // So that LLVM sees that it is, and lanes' are as aligned as what is added to it.
-        let offset = self.f.binary(
-            "and",
-            &offset,
-            &Value::int(I32, u64::from(u32::MAX) & !(known.alignment as u64 - 1)),
-        );
         for (field, value) in [(OFFSET, offset), (LIMIT, limit), (HOST, reach.host)] {
             let at = self.field(known, field);
             self.f.store(&value, &at, FILE);

@@ -14,7 +14,7 @@ use super::{Emitter, FILE, FRAME};
 use crate::components;
 use crate::hints::Stride;
 use crate::host;
-use crate::ir::{I32, I64, Label, POINTER, Ty, Value};
+use crate::ir::{BIT, I32, I64, Label, POINTER, Ty, Value};
 use crate::message::{Lanes, Memory};
 use crate::split::Base;
 
@@ -189,11 +189,16 @@ impl Emitter<'_> {
             let end = self.f.binary("add nuw", &offset, &Value::int(I64, bytes as u64));
             return self.f.compare("icmp ule", &end, &size);
         }
-        let less = Value::int(reach.size.ty, bytes as u64 - 1);
-        let suffix = format!(".{}", reach.size.ty.mangled());
-        let end = self.f.intrinsic("usub.sat", &suffix, reach.size.ty, &[&reach.size, &less]);
+        let end = self.end_inside(reach, bytes);
         let end = self.f.splat(&end, offsets.ty.lanes);
         self.f.compare("icmp ult", offsets, &end)
+    }
+
+    /// The first offset of which so many bytes are not all inside.
+    pub(super) fn end_inside(&mut self, reach: &Reach, bytes: usize) -> Value {
+        let less = Value::int(reach.size.ty, bytes as u64 - 1);
+        let suffix = format!(".{}", reach.size.ty.mangled());
+        self.f.intrinsic("usub.sat", &suffix, reach.size.ty, &[&reach.size, &less])
     }
 
     /// Are addresses multiples of a power of two? `None`: of 1 they are.
@@ -209,10 +214,14 @@ impl Emitter<'_> {
         b.map_or_else(|| a.clone(), |b| self.f.binary("and", a, b))
     }
 
-    pub(super) fn or_not(&mut self, condition: &Value, mask: &Value) -> Value {
-        let ones = Value::int(mask.ty, 1);
-        let not = self.f.binary("xor", mask, &ones);
-        self.f.binary("or", condition, &not)
+    /// Does a condition hold in all lanes that are enabled (`None`: all)? Sets of lanes are numbers here, as masks are.
+    pub(super) fn all_where_enabled(&mut self, condition: &Value, mask: Option<&Value>) -> Value {
+        let Some(mask) = mask else { return self.f.all(condition) };
+        let [holds, enabled] = [condition, mask].map(|set| self.f.mask_bits(set));
+        let ones = Value::int(enabled.ty, u64::MAX);
+        let others = self.f.binary("xor", &enabled, &ones);
+        let all = self.f.binary("or", &holds, &others);
+        if all.ty == BIT { all } else { self.f.compare("icmp eq", &all, &ones) }
     }
 
     /// Writes a message with an address for each lane.

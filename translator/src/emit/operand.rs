@@ -151,12 +151,9 @@ impl Emitter<'_> {
         let bases = self.f.resize(&bases, 32, false);
         let addresses = self.f.binary("add", &bases, beyond);
         let last = Value::int(addresses.ty, (GRF_BYTES - ty.scalar.bits() as usize / 8) as u64);
-        let mut inside = self.f.compare("icmp ule", &addresses, &last);
-        if let Some(mask) = self.mask(index) {
-            let mask = self.f.mask(&mask);
-            inside = self.or_not(&inside, &mask);
-        }
-        let holds = self.f.all(&inside);
+        let inside = self.f.compare("icmp ule", &addresses, &last);
+        let mask = self.mask(index).map(|mask| self.f.mask(&mask));
+        let holds = self.all_where_enabled(&inside, mask.as_ref());
         let [right, wrong] = [self.f.label(), self.f.label()];
         self.f.branch_likely(&holds, right, wrong);
         self.f.begin(wrong);
@@ -173,8 +170,7 @@ impl Emitter<'_> {
             let place = self.f.offset(&file, &addresses);
             return self.f.load(ty, &place, FILE);
         }
-        let enabled = Value::int(ty.of(Scalar::Int(1)), 1);
-        self.gathered(&file, &addresses, ty, 1, &enabled)
+        self.gathered_at(&file, &addresses, ty, 1, None)
     }
 
     /// The first elements of a read.
@@ -217,8 +213,7 @@ impl Emitter<'_> {
         for (lane, at) in offsets.iter().enumerate() {
             let at = self.f.at(place, usize::from(at - first));
             let element = self.f.load(Ty { lanes: 1, ..ty }, &at, FILE);
-            let text = format!("insertelement {}, {}, i64 {lane}", result.typed(), element.typed());
-            result = self.f.value(ty, &text);
+            result = self.f.insert(&result, &element, lane as u32);
         }
         result
     }

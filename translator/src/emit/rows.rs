@@ -85,20 +85,20 @@ impl Emitter<'_> {
         let LaneAccess { message, reach, addresses, mask, .. } = access;
         let (lanes, first) = (addresses.lanes(), &addresses.first);
         let (offset, mut holds) = self.first_inside(message, reach, addresses, bytes);
-        let mut of_lanes = mask.clone().filter(|_| disabled == Disabled::None);
+        let of_lanes = mask.clone().filter(|_| disabled == Disabled::None);
         let certain = addresses.step().is_some() || lanes == 1;
         if !certain {
             let expected = self.steps_from(first, step as i64, lanes);
             let all = self.all_of(message, addresses);
             let same = self.f.compare("icmp eq", &all, &expected);
-            of_lanes = Some(match (mask, of_lanes) {
-                (_, Some(enabled)) => self.f.binary("and", &same, &enabled),
-                (Some(mask), None) => self.or_not(&same, mask),
-                (None, None) => same,
-            });
+            let all = match &of_lanes {
+                Some(_) => self.f.all(&same),
+                None => self.all_where_enabled(&same, mask.as_ref()),
+            };
+            holds = self.f.binary("and", &holds, &all);
         }
-        if let Some(of_lanes) = of_lanes {
-            let all = self.f.all(&of_lanes);
+        if let Some(enabled) = of_lanes {
+            let all = self.f.all(&enabled);
             holds = self.f.binary("and", &holds, &all);
         }
         let (here, elsewhere) = (self.f.label(), self.f.label());
@@ -210,8 +210,7 @@ impl Emitter<'_> {
         }
         let offsets = self.steps_from(&offset, step, lanes);
         let inside = self.inside(reach, &offsets, message.span());
-        let inside = self.or_not(&inside, mask);
-        let inside = self.f.all(&inside);
+        let inside = self.all_where_enabled(&inside, Some(mask));
         let holds = self.both(&inside, aligned.as_ref());
         let (here, elsewhere) = (self.f.label(), self.f.label());
         self.f.branch(&holds, here, elsewhere);

@@ -1,14 +1,29 @@
 //! Lanes whose addresses are anywhere.
 
 use super::Emitter;
-use super::memory::{LaneAccess, Reach, is_of_fours};
+use super::memory::{LaneAccess, Reach, how, is_of_fours};
 use crate::host;
 use crate::ir::{I32, Scalar, Ty, Value};
 use crate::message::Lanes;
 
+/// What lanes read, all of it inside.
+struct Found<'m> {
+    message: &'m Lanes,
+    reach: &'m Reach,
+    /// 32 bits from the beginning of what may be accessed.
+    offsets: Value,
+    /// The lanes that read, if not all do.
+    mask: Option<Value>,
+    /// What all are multiples of.
+    alignment: usize,
+}
+
 impl Emitter<'_> {
     /// Each lane for itself, if all are inside.
     pub(super) fn scattered(&mut self, access: &mut LaneAccess<'_>) {
+        if access.message.write {
+            self.if_enabled(access);
+        }
         let LaneAccess { message, reach, addresses, mask, .. } = access;
         let lanes = addresses.lanes();
         let addresses = self.all_of(message, addresses);
@@ -17,11 +32,7 @@ impl Emitter<'_> {
         let inside = self.inside(reach, &offsets, message.span());
         let aligned = self.aligned(&addresses, message.alignment);
         let inside = self.both(&inside, aligned.as_ref());
-        let holds = match mask {
-            Some(mask) => self.or_not(&inside, mask),
-            None => inside.clone(),
-        };
-        let mut all = self.f.all(&holds);
+        let mut all = self.all_where_enabled(&inside, mask.as_ref());
         let all_read = mask.is_some() && !message.write && !host::vectors().masked;
         if all_read {
             let begin = Value::int(reach.start.ty, 0);
@@ -36,8 +47,13 @@ impl Emitter<'_> {
         let mut mask = mask.clone();
         if all_read {
             // Hosts without masks have a branch for each lane where others gather under one, and LLVM has as many blocks to compile. There all lanes read, those
-            // that are outside what the window begins with. Which lanes are enabled is often known later than where they read.
-            offsets = self.f.select(&inside, &offsets, &Value::int(offsets.ty, 0));
+            // that are outside what the window ends with. Which lanes are enabled is often known later than where they read.
+            let end = self.end_inside(reach, message.span());
+            let end = self.f.resize(&end, 32, false);
+            let last = self.f.binary("sub", &end, &Value::int(I32, 1));
+            let last = self.f.splat(&last, lanes);
+            offsets =
+                self.f.intrinsic("umin", &format!(".{}", last.ty.mangled()), last.ty, &[&offsets, &last]);
             mask = None;
         }
         if is_of_fours(message) {
@@ -46,11 +62,10 @@ impl Emitter<'_> {
             self.scatter(message, &access.reach, &offsets, mask.as_ref(), &access.data);
             access.ways.add(self, Vec::new());
         } else {
-            let mask = mask.unwrap_or_else(|| all_lanes(lanes));
+            let alignment = if all_read { 1 } else { message.alignment };
+            let found = Found { message, reach: &access.reach, offsets, mask, alignment };
             let pairs = message.components.chunks(2);
-            let values = pairs
-                .flat_map(|pair| self.gather_pair(message, &access.reach, &offsets, &mask, pair))
-                .collect();
+            let values = pairs.flat_map(|pair| self.gather_pair(&found, pair)).collect();
             access.ways.add(self, values);
         }
         self.f.begin(elsewhere);
@@ -63,9 +78,7 @@ impl Emitter<'_> {
         let nowhere = mask.map(|mask| (mask, self.nowhere()));
         let places: Vec<Value> = (0..lanes)
             .map(|lane| {
-                let offset = self.f.element(offsets, lane);
-                let offset = self.f.resize(&offset, 64, false);
-                let place = self.f.offset(&host, &offset);
+                let place = self.place_of_lane(&host, offsets, lane);
                 match &nowhere {
                     None => place,
                     Some((mask, nowhere)) => {
@@ -84,68 +97,91 @@ impl Emitter<'_> {
         self.f.opaque(&place)
     }
 
+    /// Ends the way of a message for which no lane is enabled.
+    fn if_enabled(&mut self, access: &mut LaneAccess<'_>) {
+        let Some(mask) = &access.mask else { return };
+        let bits = self.f.mask_bits(mask);
+        let some = self.f.compare("icmp ne", &bits, &Value::int(bits.ty, 0));
+        let [here, none] = [(); 2].map(|()| self.f.label());
+        self.f.branch(&some, here, none);
+        self.f.begin(none);
+        access.ways.add(self, Vec::new());
+        self.f.begin(here);
+    }
+
     /// One component of each lane, or two: hosts take as long for each element.
-    fn gather_pair(
-        &mut self,
-        message: &Lanes,
-        reach: &Reach,
-        offsets: &Value,
-        mask: &Value,
-        pair: &[(usize, usize)],
-    ) -> Vec<Value> {
-        if let Some(first) = together(message, pair) {
-            let host = self.f.at(&reach.host, first);
-            let both = Ty::int(64, offsets.ty.lanes);
-            let both = self.gathered(&host, offsets, both, message.alignment.min(4), mask);
-            let high = self.f.binary("lshr", &both, &Value::int(both.ty, 32));
-            return [both, high]
-                .iter()
-                .map(|value| self.f.resize(value, message.slot as u32 * 8, false))
-                .collect();
-        }
-        pair.iter().map(|(inner, _)| self.gather(message, reach, offsets, mask, *inner)).collect()
+    fn gather_pair(&mut self, found: &Found<'_>, pair: &[(usize, usize)]) -> Vec<Value> {
+        let bits = found.message.slot as u32 * 8;
+        let elements = match together(found.message, pair) {
+            Some(first) => {
+                let both = self.gathered(found, first, Ty::int(64, found.offsets.ty.lanes), 4);
+                let high = self.f.binary("lshr", &both, &Value::int(both.ty, 32));
+                vec![both, high]
+            }
+            None => pair.iter().map(|(inner, _)| self.gather(found, *inner)).collect(),
+        };
+        elements.iter().map(|value| self.f.resize(value, bits, false)).collect()
     }
 
     /// One component of each lane.
-    fn gather(
-        &mut self,
-        message: &Lanes,
-        reach: &Reach,
-        offsets: &Value,
-        mask: &Value,
-        inner: usize,
-    ) -> Value {
-        let bits = message.size as u32 * 8;
-        let alignment = message.alignment.min(message.size);
-        if message.size < 4 && alignment == message.size {
-            // Hosts gather no bytes and words: the dwords that have them, which are in the same window.
-            let at = self.f.binary("add", offsets, &Value::int(offsets.ty, inner as u64));
-            let whole = self.f.binary("and", &at, &Value::int(at.ty, !3));
-            let dwords = self.gathered(&reach.host.clone(), &whole, Ty::int(32, at.ty.lanes), 4, mask);
-            let byte = self.f.binary("and", &at, &Value::int(at.ty, 3));
-            let shift = self.f.binary("shl", &byte, &Value::int(at.ty, 3));
-            let own = self.f.binary("lshr", &dwords, &shift);
-            let own = self.f.resize(&own, bits, false);
-            return self.f.resize(&own, message.slot as u32 * 8, false);
+    fn gather(&mut self, found: &Found<'_>, inner: usize) -> Value {
+        let Found { message, offsets, .. } = found;
+        let ty = Ty::int(message.size as u32 * 8, offsets.ty.lanes);
+        if !host::vectors().masked || message.size >= 4 || message.alignment < message.size {
+            return self.gathered(found, inner, ty, message.size);
         }
-        let host = self.f.at(&reach.host, inner);
-        let value = self.gathered(&host, offsets, Ty::int(bits, offsets.ty.lanes), alignment, mask);
-        self.f.resize(&value, message.slot as u32 * 8, false)
+        // Hosts gather no bytes and words: the dwords that have them, which are in the same window.
+        let at = self.f.binary("add", offsets, &Value::int(offsets.ty, inner as u64));
+        let whole = self.f.binary("and", &at, &Value::int(at.ty, !3));
+        let dwords = Found { offsets: whole, mask: found.mask.clone(), alignment: 4, ..*found };
+        let dwords = self.gathered(&dwords, 0, Ty::int(32, at.ty.lanes), 4);
+        let byte = self.f.binary("and", &at, &Value::int(at.ty, 3));
+        let shift = self.f.binary("shl", &byte, &Value::int(at.ty, 3));
+        let own = self.f.binary("lshr", &dwords, &shift);
+        self.f.resize(&own, message.size as u32 * 8, false)
     }
 
-    /// Elements at such offsets from a place; 0 where a mask that hosts have does not hold.
-    pub(super) fn gathered(
+    /// Elements so many bytes behind each lane's place, aligned at most so much.
+    fn gathered(&mut self, found: &Found<'_>, inner: usize, ty: Ty, alignment: usize) -> Value {
+        let host = self.f.at(&found.reach.host, inner);
+        self.gathered_at(&host, &found.offsets, ty, found.alignment.min(alignment), found.mask.as_ref())
+    }
+
+    /// Elements at such offsets from a place, which is below 2 GB; 0 where a mask does not hold, which only hosts with masks have.
+    pub(super) fn gathered_at(
         &mut self,
         host: &Value,
         offsets: &Value,
         ty: Ty,
         alignment: usize,
-        mask: &Value,
+        mask: Option<&Value>,
     ) -> Value {
-        let places = self.places_at(host, offsets);
-        let suffix = format!(".{}.{}", ty.mangled(), places.ty.mangled());
-        let (align, none) = (Value::int(I32, alignment as u64), Value::int(ty, 0));
-        self.f.intrinsic("masked.gather", &suffix, ty, &[&places, &align, mask, &none])
+        if host::vectors().masked {
+            let places = self.places_at(host, offsets);
+            let suffix = format!(".{}.{}", ty.mangled(), places.ty.mangled());
+            let (align, none) = (Value::int(I32, alignment as u64), Value::int(ty, 0));
+            let all = all_lanes(ty.lanes);
+            return self.f.intrinsic(
+                "masked.gather",
+                &suffix,
+                ty,
+                &[&places, &align, mask.unwrap_or(&all), &none],
+            );
+        }
+        // With places in vectors, LLVM would extend and add offsets there, and take more from one register to another.
+        let how = format!("align {alignment}");
+        (0..ty.lanes).fold(Value::poison(ty), |all, lane| {
+            let place = self.place_of_lane(host, offsets, lane);
+            let own = self.f.load(Ty { lanes: 1, ..ty }, &place, &how);
+            self.f.insert(&all, &own, lane)
+        })
+    }
+
+    /// The place of a lane.
+    fn place_of_lane(&mut self, host: &Value, offsets: &Value, lane: u32) -> Value {
+        let offset = self.f.element(offsets, lane);
+        let offset = self.f.resize(&offset, 64, false);
+        self.f.offset(host, &offset)
     }
 
     /// All components, lane by lane, so that where lanes overlap the last one's stay, as the interpreter has it.
@@ -157,6 +193,18 @@ impl Emitter<'_> {
         mask: Option<&Value>,
         data: &[Value],
     ) {
+        if mask.is_none() && !host::vectors().masked {
+            let how = how(message);
+            for lane in 0..offsets.ty.lanes {
+                let place = self.place_of_lane(&reach.host, offsets, lane);
+                for ((inner, _), data) in message.components.iter().zip(data) {
+                    let at = self.f.at(&place, *inner);
+                    let own = self.f.element(data, lane);
+                    self.f.store(&own, &at, &how);
+                }
+            }
+            return;
+        }
         let pairs: Option<Vec<usize>> =
             message.components.chunks(2).map(|pair| together(message, pair)).collect();
         let all_of = |components: &[(usize, usize)]| components.iter().map(|(inner, _)| *inner).collect();
