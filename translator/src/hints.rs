@@ -89,6 +89,19 @@ pub fn pattern_at(plan: &Plan<'_>, byte: usize) -> Option<Pattern> {
     variant.per_thread.get(byte.checked_sub(before)? / 16).copied()
 }
 
+/// Where the row of words begins that goes on in a half register of a thread's own constants, and how much more than the word there the first one here is.
+pub fn row_begin(plan: &Plan<'_>, half: usize) -> (usize, u32) {
+    let (mut begin, mut more) = (half, 0);
+    loop {
+        match pattern_at(plan, begin) {
+            Some(Pattern::Repeats) => {}
+            Some(Pattern::Continues) => more += 8,
+            _ => return (begin, more),
+        }
+        begin -= 16;
+    }
+}
+
 struct Hints<'a> {
     plan: &'a Plan<'a>,
     variables: &'a Variables,

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::affine::Affine;
-use crate::hints::constant;
+use crate::hints::{self, constant};
 use crate::native::{self, Integer, Native};
 use crate::plan::{Plan, Step};
 use crate::segment::Segment;
@@ -35,10 +35,12 @@ impl Cell {
 pub enum Symbol {
     /// What a cell has after so many writes to its variable.
     Cell(Cell, u32),
-    /// The first offset of a part, in front of the segment.
+    /// The first offset of a part, in front of all that is followed.
     Part(usize),
     /// That of the part which an instruction writes.
     Offset(usize),
+    /// A word that the thread begins with, at this byte of its registers.
+    Word(usize),
 }
 
 /// A sum of multiples and a constant, modulo 2^32.
@@ -94,19 +96,41 @@ pub struct Known<'a> {
     pub sums: &'a Sums,
 }
 
-/// The first lane's address of each message of a segment: behind the scalar that its sums begin with, or in shared local memory.
-pub fn of_segment(known: &Known<'_>, segment: &Segment) -> BTreeMap<usize, Linear> {
+/// The addresses of a segment's messages.
+pub struct Found {
+    /// That of the first lane of each: behind the scalar that its sums begin with, or in shared local memory.
+    pub addresses: BTreeMap<usize, Linear>,
+    /// How often each variable was written in front of the segment.
+    written: BTreeMap<usize, u32>,
+}
+
+impl Found {
+    /// Has a cell in front of the segment what a symbol stands for?
+    pub fn is_there(&self, symbol: Symbol) -> Option<Cell> {
+        match symbol {
+            Symbol::Cell(cell, writes) => {
+                (self.written.get(&cell.variable()).copied().unwrap_or(0) == writes).then_some(cell)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Follows what is computed in a segment, and in the straight code in front of it.
+pub fn of_segment(known: &Known<'_>, segment: &Segment) -> Found {
     let mut values =
         Values { known, cells: BTreeMap::new(), writes: BTreeMap::new(), parts: BTreeMap::new() };
-    let mut found = BTreeMap::new();
+    segment.before.clone().for_each(|index| values.execute(index));
+    let written = values.writes.clone();
+    let mut addresses = BTreeMap::new();
     for index in segment.instructions.clone() {
         if segment.addresses.contains(&index) {
             values.execute(index);
         } else if let Step::Message(_) = known.plan.steps[index] {
-            found.extend(values.address(index).map(|address| (index, address)));
+            addresses.extend(values.address(index).map(|address| (index, address)));
         }
     }
-    found
+    Found { addresses, written }
 }
 
 /// What variables have at a place.
@@ -120,8 +144,17 @@ struct Values<'a> {
 
 impl Values<'_> {
     fn cell(&self, cell: Cell) -> Linear {
+        if let Some(known) = self.cells.get(&cell) {
+            return known.clone();
+        }
         let writes = self.writes.get(&cell.variable()).copied().unwrap_or(0);
-        self.cells.get(&cell).cloned().unwrap_or_else(|| Linear::of(Symbol::Cell(cell, writes)))
+        let own = &self.known.variables.all[cell.variable()];
+        let is_word = matches!(cell, Cell::First(_)) && !own.initial.is_empty() && writes == 0;
+        if !is_word {
+            return Linear::of(Symbol::Cell(cell, writes));
+        }
+        let (begin, more) = hints::row_begin(self.known.plan, own.start);
+        Linear::of(Symbol::Word(begin)).plus(&Linear::number(more))
     }
 
     /// A source, of which 32 bits count.

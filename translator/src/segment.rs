@@ -24,6 +24,8 @@ const MOST: usize = 2048;
 
 /// Such code.
 pub struct Segment {
+    /// The straight code in front of it.
+    pub before: Range<usize>,
     /// All of it, from its first message on.
     pub instructions: Range<usize>,
     /// Those with which addresses are computed. They are executed in front of the question, and once more where they are.
@@ -102,7 +104,7 @@ fn of_block(known: &Known<'_>, block: Range<usize>) -> Vec<Segment> {
         let behind = (next..last).find(|index| !found.add(*index)).unwrap_or(last);
         let writes = (next..behind).any(|index| is_seen(known.plan, index));
         if found.messages >= FEWEST {
-            segments.push(found.finish(next..behind));
+            segments.push(found.finish(block.start..next, next..behind));
         }
         if writes {
             break;
@@ -220,10 +222,10 @@ impl<'a> Found<'a> {
         }
     }
 
-    fn finish(self, instructions: Range<usize>) -> Segment {
+    fn finish(self, before: Range<usize>, instructions: Range<usize>) -> Segment {
         let definitions = &self.known.variables.definitions;
         let written = self.addresses.iter().flat_map(|index| &definitions[*index]).copied();
         let restored = written.filter(|variable| self.entered.contains(*variable)).collect();
-        Segment { instructions, addresses: self.addresses, restored }
+        Segment { before, instructions, addresses: self.addresses, restored }
     }
 }

@@ -7,6 +7,7 @@ use gencl_simulator::translated::abi::{Frame, Pattern};
 
 use super::{CONSTANT, Emitter, FILE};
 use crate::affine::Affine;
+use crate::hints;
 use crate::ir::{I32, I64, Label, POINTER, Ty, Value};
 use crate::plan::Step;
 use crate::split::LANES;
@@ -242,8 +243,11 @@ impl Emitter<'_> {
             | [Pattern::Consecutive | Pattern::Continues, Pattern::Continues] => true,
             _ => return false,
         };
-        let from = self.payload_source(run.start);
+        // One word says what all half registers have that go on from one to the next.
+        let (begin, more) = hints::row_begin(self.plan, run.start);
+        let from = self.payload_source(begin);
         let first = self.f.load(Ty::int(16, 1), &from, "align 1, !tbaa !2, !invariant.load !5");
+        let first = self.f.binary("add nuw", &first, &Value::int(first.ty, u64::from(more)));
         if affine {
             self.f.store(&first, to, FILE);
             return true;

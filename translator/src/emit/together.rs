@@ -31,16 +31,14 @@ struct Member {
 
 impl Group {
     /// How far behind the first a message is, if it may be a member.
-    fn reached(&mut self, distance: &Linear, is_dword: impl Fn(Cell) -> bool) -> Option<(i64, i64)> {
+    fn reached(&mut self, distance: &Linear, dword: impl Fn(Symbol) -> Option<Cell>) -> Option<(i64, i64)> {
         let behind = i64::from(distance.constant as i32);
         let mut terms = distance.terms.iter();
         let (times, cell) = match terms.next() {
             None => (0, None),
-            Some((Symbol::Cell(cell, 0), times)) => (i64::from(*times as i32), Some(*cell)),
-            Some(_) => return None,
+            Some((symbol, times)) => (i64::from(*times as i32), Some(dword(*symbol)?)),
         };
         let fits = terms.next().is_none()
-            && cell.is_none_or(is_dword)
             && (self.by.is_none() || cell.is_none() || cell == self.by)
             && behind.abs() <= MOST_BEHIND
             && times.abs() <= MOST_TIMES
@@ -80,11 +78,12 @@ impl Emitter<'_> {
     pub(super) fn groups(&self, segment: &Segment) -> Vec<Group> {
         let Some(variables) = &self.variables else { return Vec::new() };
         let known = linear::Known { plan: self.plan, variables, affine: &self.affine, sums: &self.sums };
-        let addresses = linear::of_segment(&known, segment);
+        let found = linear::of_segment(&known, segment);
         let is_dword = |cell: Cell| match cell {
             Cell::First(variable) => self.affine[variable].is_some_and(|affine| affine.size == 4),
             Cell::Bytes(..) => true,
         };
+        let dword = |symbol: Symbol| found.is_there(symbol).filter(|cell| is_dword(*cell));
         let mut groups: Vec<Group> = Vec::new();
         // Of each group, where the first message is; `None` where that is not known.
         let mut begins: Vec<Option<(Begin, &Linear)>> = Vec::new();
@@ -97,12 +96,12 @@ impl Emitter<'_> {
                 Memory::Global => self.base_of(index).filter(|base| self.is_same_for_all(*base)).map(Some),
                 Memory::Flat => None,
             };
-            let own = begin.zip(addresses.get(&index));
+            let own = begin.zip(found.addresses.get(&index));
             let joined = groups.iter_mut().zip(&begins).find_map(|(group, first)| {
                 let ((begin, address), (other, first)) = own.zip(*first)?;
                 let fits = begin == other && group.alignment.is_multiple_of(message.alignment);
                 let distance = Some(address.less(first)).filter(|_| fits)?;
-                let (times, behind) = group.reached(&distance, is_dword)?;
+                let (times, behind) = group.reached(&distance, dword)?;
                 group.members.push(Member { index, row, times, behind });
                 Some(())
             });
