@@ -4,7 +4,9 @@
 use std::collections::BTreeMap;
 
 use crate::affine::Affine;
+use crate::flow::{Block, Flow};
 use crate::hints::{self, constant};
+use crate::message::Message;
 use crate::native::{self, Integer, Native};
 use crate::plan::{Plan, Step};
 use crate::segment::Segment;
@@ -118,8 +120,7 @@ impl Found {
 
 /// Follows what is computed in a segment, and in the straight code in front of it.
 pub fn of_segment(known: &Known<'_>, segment: &Segment) -> Found {
-    let mut values =
-        Values { known, cells: BTreeMap::new(), writes: BTreeMap::new(), parts: BTreeMap::new() };
+    let mut values = Values::new(known);
     segment.before.clone().for_each(|index| values.execute(index));
     let written = values.writes.clone();
     let mut addresses = BTreeMap::new();
@@ -133,16 +134,63 @@ pub fn of_segment(known: &Known<'_>, segment: &Segment) -> Found {
     Found { addresses, written }
 }
 
+/// Messages that read a dword behind the one before with each round of a loop of one block, which neither writes nor waits, and those blocks: as far as can be seen from the first lane.
+pub fn walks(known: &Known<'_>, flow: &Flow) -> BTreeMap<usize, usize> {
+    let loops = flow.blocks.iter().zip(0..).filter(|(block, number)| block.thread.contains(number));
+    let only_reads = |index: usize| match &known.plan.steps[index] {
+        Step::Nothing | Step::Native(_) | Step::Branch(_) => true,
+        Step::Message(Message::Lanes(message)) => !message.write,
+        Step::Message(Message::Block(message)) => !message.write,
+        _ => false,
+    };
+    let loops = loops.filter(|(block, _)| (block.start..block.end).all(only_reads));
+    let walks = |(block, number): (&Block, usize)| {
+        let mut values = Values { lanes: true, ..Values::new(known) };
+        let mut addresses = Vec::new();
+        for index in block.start..block.end {
+            if let Step::Message(Message::Lanes(_)) = &known.plan.steps[index] {
+                addresses.extend(values.first_address(index).map(|address| (index, address)));
+            }
+            values.execute(index);
+        }
+        let walks = move |(_, address): &(usize, Linear)| values.growth(address) == Some(4);
+        addresses.into_iter().filter(walks).map(move |(index, _)| (index, number)).collect::<Vec<_>>()
+    };
+    loops.flat_map(walks).collect()
+}
+
 /// What variables have at a place.
 struct Values<'a> {
     known: &'a Known<'a>,
+    /// Elements of lanes that are not equally far apart are followed, too: those of the first lane.
+    lanes: bool,
     cells: BTreeMap<Cell, Linear>,
     /// How often each variable was written.
     writes: BTreeMap<usize, u32>,
     parts: BTreeMap<usize, Linear>,
 }
 
-impl Values<'_> {
+impl<'a> Values<'a> {
+    fn new(known: &'a Known<'a>) -> Values<'a> {
+        let (cells, writes, parts) = Default::default();
+        Values { known, lanes: false, cells, writes, parts }
+    }
+
+    /// By what a sum of what there was at the beginning has grown since, if that is certain.
+    fn growth(&self, sum: &Linear) -> Option<u32> {
+        let of_symbol = |(symbol, factor): (&Symbol, &u32)| {
+            let now = match symbol {
+                Symbol::Cell(cell, 0) => self.cell(*cell),
+                Symbol::Part(part) => self.part(*part),
+                Symbol::Word(_) => Linear::of(*symbol),
+                Symbol::Cell(..) | Symbol::Offset(_) => return None,
+            };
+            let more = now.less(&Linear::of(*symbol));
+            more.terms.is_empty().then(|| more.constant.wrapping_mul(*factor))
+        };
+        sum.terms.iter().map(of_symbol).try_fold(0_u32, |all, more| Some(all.wrapping_add(more?)))
+    }
+
     fn cell(&self, cell: Cell) -> Linear {
         if let Some(known) = self.cells.get(&cell) {
             return known.clone();
@@ -180,8 +228,9 @@ impl Values<'_> {
             let before = Linear::number((lane as i64).wrapping_mul(step) as u32);
             return (own == size).then(|| self.cell(Cell::First(variable)).plus(&before));
         }
-        let scalar = matches!(plan.ops[index].src[number].place, Place::Scalar(_));
-        (scalar && size == 4).then(|| self.cell(Cell::Bytes(variable, start)))
+        let place = &plan.ops[index].src[number].place;
+        let is_first = matches!(place, Place::Scalar(_)) || self.lanes && matches!(place, Place::Packed(_));
+        (is_first && size == 4).then(|| self.cell(Cell::Bytes(variable, start)))
     }
 
     /// Follows what an instruction writes.
@@ -212,8 +261,8 @@ impl Values<'_> {
                 Some(_) => Cell::First(*variable),
                 None => Cell::Bytes(*variable, access.extent().0),
             };
-            let whole =
-                affine[*variable].is_some() || access.at.len() == 1 && !variables.merging[index][number];
+            let followed = access.at.len() == 1 || self.lanes;
+            let whole = affine[*variable].is_some() || followed && !variables.merging[index][number];
             if let Some(value) = value.clone().filter(|_| whole && access.size == 4) {
                 self.cells.insert(cell, value);
             }
@@ -247,7 +296,18 @@ impl Values<'_> {
         self.parts.get(&part).cloned().unwrap_or_else(|| Linear::of(Symbol::Part(part)))
     }
 
-    /// The first address of a message.
+    /// The first lane's address of a message, wherever the others' are.
+    fn first_address(&self, index: usize) -> Option<Linear> {
+        let variable = self.known.variables.uses[index][0]?;
+        let access = self.known.plan.effects[index].uses[0].as_ref()?;
+        if access.size == 4 {
+            return self.read(index, 0, 4);
+        }
+        let part = self.known.sums.parts.get(&(variable, usize::from(access.at[0])))?;
+        Some(self.part(*part))
+    }
+
+    /// The first lane's address of a message, of which the others are equally far apart.
     fn address(&self, index: usize) -> Option<Linear> {
         let Known { plan, variables, sums, .. } = self.known;
         let variable = variables.uses[index][0]?;

@@ -62,6 +62,7 @@ impl Emitter<'_> {
         let reachable: Vec<usize> =
             waits.into_iter().filter(|wait| self.flow.block_at(wait + 1).is_some()).collect();
         self.begin_variables();
+        self.forget_ahead(None);
         if !reachable.is_empty() {
             let fresh = self.f.label();
             let resume: Vec<Label> = reachable.iter().map(|_| self.f.label()).collect();

@@ -312,6 +312,9 @@ impl Emitter<'_> {
         let (message, certain) = (access.message, access.addresses.step());
         let stride = certain.map_or_else(|| self.stride(index), Stride::Known);
         let step = message.components.len() * message.size;
+        if self.expected(index, access) {
+            return self.scattered(access);
+        }
         // Is the row, whose steps are certain, outside when it is not taken? Then it is the interpreter's; also when nothing but lanes that
         // are not enabled are outside, at a buffer's end.
         let mut all = false;

@@ -4,6 +4,7 @@
 //! with a bit for each channel. Channels that wait for the thread at a target are bits in a variable of that target.
 
 mod addresses;
+mod ahead;
 mod arithmetic;
 mod atomic;
 mod block;
@@ -141,6 +142,10 @@ pub struct Emitter<'a> {
     rows: BTreeMap<usize, rows::Row>,
     /// Set while the function is written that has nothing but rows in segments.
     quick: Option<segment::Quick>,
+    /// Messages whose lanes go along rows of their own, and the blocks that are their loops.
+    walks: BTreeMap<usize, usize>,
+    /// What is kept for them.
+    ahead: BTreeMap<usize, ahead::Kept>,
     /// Rows ask for what comes behind them.
     prefetches: bool,
     /// Of which more is known.
@@ -200,6 +205,8 @@ pub fn emit(plan: &Plan<'_>, flow: &Flow, second: Second) -> Result<Written, Ref
         shared_windows: BTreeMap::new(),
         own_windows: BTreeMap::new(),
         rows: BTreeMap::new(),
+        walks: BTreeMap::new(),
+        ahead: BTreeMap::new(),
         quick: None,
         prefetches: true,
         known: BTreeMap::new(),
@@ -214,6 +221,7 @@ impl Emitter<'_> {
     /// Writes all functions.
     fn all(&mut self, serials: &[Serial], second: Second) -> Written {
         let segments = self.segments_that_pay(second);
+        self.walks = self.walks(serials);
         // Where it is for threads that begin anew, nothing comes behind them soon.
         self.prefetches = segments.is_empty();
         self.function(EVERY_WAY, serials);
@@ -283,6 +291,7 @@ impl Emitter<'_> {
         self.parts = self.sums.parts.iter().map(|_| [f.variable(8), f.variable(4 * split::LANES)]).collect();
         self.labels = self.flow.blocks.iter().map(|_| f.label()).collect();
         self.fault = f.label();
+        self.begin_ahead();
     }
 
     /// A field of the frame that does not change while the thread runs.
@@ -295,6 +304,7 @@ impl Emitter<'_> {
     fn block(&mut self, block: usize) {
         let (start, end) = (self.flow.blocks[block].start, self.flow.blocks[block].end);
         self.f.begin(self.labels[block]);
+        self.forget_ahead(Some(block));
         if self.is_loop_header(block) {
             self.stop_if_cancelled();
         }

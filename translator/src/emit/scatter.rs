@@ -178,7 +178,7 @@ impl Emitter<'_> {
     }
 
     /// The place of a lane.
-    fn place_of_lane(&mut self, host: &Value, offsets: &Value, lane: u32) -> Value {
+    pub(super) fn place_of_lane(&mut self, host: &Value, offsets: &Value, lane: u32) -> Value {
         let offset = self.f.element(offsets, lane);
         let offset = self.f.resize(&offset, 64, false);
         self.f.offset(host, &offset)

@@ -3,6 +3,7 @@
 mod branches;
 mod components;
 mod harness;
+mod lanes;
 mod memory;
 mod points;
 mod random;
@@ -59,7 +60,7 @@ fn listing(case: &Case) -> String {
 fn reduced(mut case: Case) -> (Case, String) {
     let mut text = check(&case).unwrap_or_default();
     for at in 0..case.body.len() {
-        if ends_loops(&case.body[at]) {
+        if ends_loops(&case.body[at]) || lanes::ends_loops(&case.body[at]) {
             continue;
         }
         let removed = std::mem::replace(&mut case.body[at], Instruction::new(Opcode::Nop, 1));
@@ -195,6 +196,16 @@ fn random_walks() {
         let width = random.pick(&[8, 16, 32]);
         let mut case = case(random, width, Vec::new());
         case.body = walks(random, width, &mut case.constants);
+        case
+    });
+}
+
+#[test]
+fn random_rows_of_lanes() {
+    compare(|random| {
+        let width = random.pick(&[8, 16, 32]);
+        let mut case = case(random, width, Vec::new());
+        case.body = lanes::lanes(random, width, &mut case.constants);
         case
     });
 }

@@ -42,7 +42,7 @@ impl Place {
         }
     }
 
-    fn source(self, first: u8) -> Operand {
+    pub fn source(self, first: u8) -> Operand {
         match self {
             Place::Row(register, ty) => {
                 let bytes = u32::from(first) * ty.size();
@@ -108,7 +108,7 @@ pub fn ends_loops(i: &Instruction) -> bool {
 }
 
 /// An instruction of one channel, whatever is enabled.
-fn alone(opcode: Opcode, to: Destination, sources: [Operand; 2]) -> Instruction {
+pub fn alone(opcode: Opcode, to: Destination, sources: [Operand; 2]) -> Instruction {
     let mut i = Instruction::new(opcode, 1);
     (i.no_mask, i.destination) = (true, to);
     i.sources[..2].copy_from_slice(&sources);

@@ -1,0 +1,119 @@
+//! Loops of as many rounds for all lanes in which each lane goes along its own row in memory; the rows are written between the times that they are read.
+
+use gencl_isa::{Condition, Destination, Flag, Instruction, Opcode, Operand, Predicate, Register, Type};
+
+use crate::harness::{DATA, DATA_SIZE, IDS};
+use crate::memory::{read, transfer};
+use crate::random::Random;
+use crate::walks::{NORMAL, Place, alone, whole};
+
+/// Here the constants have a pointer, how far rows are apart, how many bytes of them are read, and how often.
+const CONSTANTS: u8 = 100;
+const APART: Place = Place::Scalar(CONSTANTS, 2, Type::UD);
+const END: Place = Place::Scalar(CONSTANTS, 3, Type::D);
+const TIMES: Place = Place::Scalar(CONSTANTS, 4, Type::D);
+/// How far rows were read, how far they are to be read, and how often they were. Lanes' ids, the offsets of their rows, those of what is read, and its addresses.
+const AT: u8 = 36;
+const TO: u8 = 37;
+const READ: u8 = 38;
+const LANES: Place = Place::Row(8, Type::UD);
+const ROWS: Place = Place::Row(12, Type::UD);
+const OFFSETS: Place = Place::Row(16, Type::UD);
+const ADDRESSES: u8 = 80;
+/// What was read, and what was made of it.
+const FOUND: u8 = 20;
+const SUM: Place = Place::Row(24, Type::UD);
+
+/// Is this what ends the loops?
+pub fn ends_loops(i: &Instruction) -> bool {
+    [AT, TO, READ].iter().any(|register| i.destination.register == Register::Grf(*register))
+}
+
+/// Such loops.
+pub fn lanes(random: &mut Random, width: u8, constants: &mut [u8]) -> Vec<Instruction> {
+    let apart = random.pick(&[4u32, 36, 64, 128, 256, 1000, 1028, 1024, 0]);
+    let step = random.pick(&[4u32, 4, 4, 4, 8, 2]);
+    let rounds = 1 + random.below(40) as u32;
+    // Each time from the beginning, or from where it ended.
+    let (times, goes_on) = (1 + random.below(3) as u32, random.chance(2));
+    let read_once = step * rounds;
+    let all_read = if goes_on { read_once * times } else { read_once };
+    // The last row ends where the buffer ends, or somewhere else.
+    let bytes = u64::from(apart * (u32::from(width) - 1) + all_read - step) + 4;
+    let first = if random.chance(2) { DATA_SIZE - bytes } else { random.next() % (DATA_SIZE - bytes) & !3 };
+    let first = if random.chance(8) { first + 4 * (1 + random.next() % 4) } else { first };
+    let at = (usize::from(CONSTANTS) - 1) * 32;
+    constants[at..at + 8].copy_from_slice(&(DATA + first).to_le_bytes());
+    for (number, value) in [apart, read_once, times].into_iter().enumerate() {
+        let at = at + 8 + 4 * number;
+        constants[at..at + 4].copy_from_slice(&value.to_le_bytes());
+    }
+
+    let all = |opcode, to, sources: &[Place]| whole(width, opcode, to, sources, |i| i.no_mask = true);
+    let address = |offsets: Place| {
+        let Place::Row(register, _) = offsets else { return Vec::new() };
+        let pointer = Place::Scalar(CONSTANTS, 0, Type::UQ);
+        all(Opcode::Add, Place::Row(ADDRESSES, Type::UQ), &[pointer, Place::Row(register, Type::D)])
+    };
+    let scalar = |register: u8| Place::Scalar(register, 0, Type::D);
+    let to = |register: u8| Destination::new(Register::Grf(register), 0, Type::D);
+    let number = |n: u32| Place::Number(u64::from(n), Type::D);
+    let mut body = all(Opcode::Mov, LANES, &[Place::Row(IDS, Type::UW)]);
+    body.extend(all(Opcode::Mul, ROWS, &[LANES, APART]));
+    body.extend(all(Opcode::Mov, SUM, &[number(0)]));
+    body.push(alone(Opcode::Mov, to(READ), [number(0).source(0), Operand::None]));
+    let mut again = body.len();
+    body.push(alone(Opcode::Mov, to(AT), [number(0).source(0), Operand::None]));
+    again += usize::from(goes_on);
+    body.push(alone(Opcode::Add, to(TO), [scalar(AT).source(0), END.source(0)]));
+    let next = body.len();
+    let predicate = random.chance(3).then(|| Predicate { inverse: random.chance(2), ..NORMAL });
+    body.extend(all(Opcode::Add, OFFSETS, &[ROWS, Place::Scalar(AT, 0, Type::UD)]));
+    body.extend(address(OFFSETS));
+    let part = width.min(16);
+    body.extend(
+        (0..width / part)
+            .map(|n| Instruction { predicate, ..read(part, n, ADDRESSES + n * 4, FOUND + n * 2) }),
+    );
+    body.extend(whole(width, Opcode::Shl, SUM, &[SUM, Place::Number(1, Type::UW)], |_| {}));
+    body.extend(whole(width, Opcode::Add, SUM, &[SUM, Place::Row(FOUND, Type::UD)], |_| {}));
+    if random.chance(2) {
+        // Some of the lanes, others in each round.
+        let some = Some(Condition::Greater);
+        body.extend(whole(
+            width,
+            Opcode::Cmp,
+            Place::Null(Type::D),
+            &[Place::Row(24, Type::D), number(0)],
+            |i| i.condition = some,
+        ));
+    }
+    body.push(alone(Opcode::Add, to(AT), [scalar(AT).source(0), number(step).source(0)]));
+    go_back(&mut body, scalar(AT), scalar(TO), next);
+    // Something of what is read next time.
+    let element = number(4 * random.below(rounds.min(8) as usize) as u32);
+    body.extend(all(Opcode::Add, OFFSETS, &[ROWS, element]));
+    if goes_on {
+        body.extend(all(Opcode::Add, OFFSETS, &[OFFSETS, Place::Scalar(AT, 0, Type::UD)]));
+    }
+    body.extend(address(OFFSETS));
+    let registers = u32::from(part) / 8;
+    let mode = if part == 16 { 1 } else { 2 };
+    let descriptor = registers << 26 | 0x19 << 14 | mode << 12 | 0xe << 8 | 0xff;
+    body.extend((0..width / part).map(|n| {
+        let write = transfer(part, descriptor, ADDRESSES + n * 4, 24 + n * 2, Some(registers));
+        Instruction { channel_offset: n * part, ..write }
+    }));
+    body.push(alone(Opcode::Add, to(READ), [scalar(READ).source(0), number(1).source(0)]));
+    go_back(&mut body, scalar(READ), TIMES, again);
+    body
+}
+
+/// Goes back to an instruction while a number is less than another.
+fn go_back(body: &mut Vec<Instruction>, number: Place, end: Place, to: usize) {
+    let flag = Flag { register: 1, subregister: 0 };
+    let compare = alone(Opcode::Cmp, Destination::null(Type::D), [number.source(0), end.source(0)]);
+    body.push(Instruction { condition: Some(Condition::Less), flag, ..compare });
+    let bytes = -16 * (body.len() + 1 - to) as i32;
+    body.push(Instruction { predicate: Some(NORMAL), flag, ..Instruction::jump(bytes) });
+}
