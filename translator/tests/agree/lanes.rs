@@ -40,7 +40,7 @@ pub fn lanes(random: &mut Random, width: u8, constants: &mut [u8]) -> Vec<Instru
     let all_read = if goes_on { read_once * times } else { read_once };
     // The last row ends where the buffer ends, or somewhere else.
     let bytes = u64::from(apart * (u32::from(width) - 1) + all_read - step) + 4;
-    let first = if random.chance(2) { DATA_SIZE - bytes } else { random.next() % (DATA_SIZE - bytes) & !3 };
+    let first = if random.chance(2) { DATA_SIZE - bytes } else { (random.next() % (DATA_SIZE - bytes)) & !3 };
     let first = if random.chance(8) { first + 4 * (1 + random.next() % 4) } else { first };
     let at = (usize::from(CONSTANTS) - 1) * 32;
     constants[at..at + 8].copy_from_slice(&(DATA + first).to_le_bytes());
