@@ -2,25 +2,24 @@
 
 #include "gencl.h"
 
-// Schoolbook division, one quotient bit a step. What both have as leading zeros is skipped.
+// The quotient is guessed with floats, never too large, and what is left is divided again. A guess has 19 bits: four of them, and one for a last unit, are enough.
 ulong __gencl_divide64(ulong dividend, ulong divisor, ulong *remainder) {
     if (((dividend | divisor) >> 32) == 0) {
         uint quotient = (uint)dividend / (uint)divisor;
         *remainder = (uint)dividend - quotient * (uint)divisor;
         return quotient;
     }
+    if (divisor == 0) {
+        *remainder = dividend;
+        return ULONG_MAX;
+    }
+    // Conversions, the reciprocal and products are off by less than 2^-21 together.
+    float inverse = __gencl_rcp((float)divisor) * (1.0f - 0x1p-20f);
     ulong quotient = 0;
-    if (dividend >= divisor) {
-        uint shift = (uint)clz(divisor) - (uint)clz(dividend);
-        ulong step = divisor << shift;
-        for (uint i = 0; i <= shift; ++i) {
-            quotient <<= 1;
-            if (dividend >= step) {
-                dividend -= step;
-                quotient |= 1;
-            }
-            step >>= 1;
-        }
+    while (dividend >= divisor) {
+        ulong guess = max((ulong)((float)dividend * inverse), 1UL);
+        quotient += guess;
+        dividend -= guess * divisor;
     }
     *remainder = dividend;
     return quotient;

@@ -12,13 +12,6 @@ float __gencl_fdiv32(float a, float b) {
 // Half floats have a third of the digits and exponents far inside of those of floats.
 half __gencl_fdiv16(half a, half b) { return (half)((float)a * __gencl_rcp((float)b)); }
 
-// 1/b of 1 <= b < 2: the error of the unit's result is squared by each step.
-double __gencl_reciprocal(double b) {
-    double y = __gencl_rcp((float)b);
-    y = fma(fma(-b, y, 1.0), y, y);
-    return fma(fma(-b, y, 1.0), y, y);
-}
-
 // The format of floats and of doubles: exponent field of zero, infinity and NaN, which are no numbers of the form 1.x * 2^n; mantissa; exponent.
 #define FORMAT(real, bits, digits, exponents, suffix) \
     bool __gencl_special##suffix(real x) { \
@@ -45,8 +38,21 @@ double __gencl_reciprocal64(double b) {
     return fma(fma(-b, y, 1.0), y, y);
 }
 
-// Rounded correctly. The quotient of the mantissas is off by a unit of its last place at most, and the remainder is exact: when it is more than what half
+// A quotient that is off by a unit of its last place at most, rounded correctly. The remainder is exact: when it is more than what half
 // the way to a neighbour stands for, that neighbour is the quotient. There are no ties (P. Markstein, "IA-64 and Elementary Functions", 2000).
+#define NEAREST_QUOTIENT(real, bits, suffix) \
+    real __gencl_nearest_quotient##suffix(real m, real n, real quotient) { \
+        real half_ = 0.5f; \
+        real above = as_##real(as_##bits(quotient) + 1), below = as_##real(as_##bits(quotient) - 1); \
+        real remainder = fma(-n, quotient, m); \
+        real up = n * (half_ * (above - quotient)), down = n * (half_ * (below - quotient)); \
+        return remainder > up ? above : remainder < down ? below : quotient; \
+    }
+
+NEAREST_QUOTIENT(float, uint, 32)
+NEAREST_QUOTIENT(double, ulong, 64)
+
+// Rounded correctly, with the quotient of the mantissas.
 // What is left tells on which side of the quotient the exact one is, for results that are subnormal: those have two more digits at first, the last of which
 // says whether there is more behind, and lose as many as they lack in the exponent. Of half the smallest number and less nothing is left.
 // Operands that are subnormal are multiplied by `scale`, which is 2^shifted.
@@ -75,17 +81,14 @@ double __gencl_reciprocal64(double b) {
         real inverse = __gencl_reciprocal##suffix(n); \
         real quotient = m * inverse; \
         quotient = fma(fma(-n, quotient, m), inverse, quotient); \
-        real above = as_##real(as_##bits(quotient) + 1), below = as_##real(as_##bits(quotient) - 1); \
-        real remainder = fma(-n, quotient, m), half_ = 0.5f; \
-        real up = n * (half_ * (above - quotient)), down = n * (half_ * (below - quotient)); \
-        quotient = remainder > up ? above : remainder < down ? below : quotient; \
+        quotient = __gencl_nearest_quotient##suffix(m, n, quotient); \
         shift += __gencl_exponent##suffix(a) - __gencl_exponent##suffix(b); \
         int result = __gencl_exponent##suffix(quotient) + shift; \
         if (result > 0 && result < exponents) \
             return as_##real((as_##bits(quotient) + ((bits)(integer)shift << digits)) | sign); \
         if (result >= exponents) \
             return as_##real(infinity | sign); \
-        remainder = fma(-n, quotient, m); \
+        real remainder = fma(-n, quotient, m); \
         bits one = (bits)1 << digits, number = ((as_##bits(quotient) & (one - 1)) | one) << 2; \
         number = remainder < 0 ? number - 1 : remainder > 0 ? number + 1 : number; \
         uint lost = min(3 - result, digits + 5); \
@@ -96,4 +99,17 @@ double __gencl_reciprocal64(double b) {
     }
 
 DIVIDE(__gencl_fdiv32_exact, float, uint, int, 23, 0xff, 0x1p32f, 32, 32)
-DIVIDE(__gencl_fdiv64, double, ulong, long, 52, 0x7ff, 0x1p64, 64, 64)
+DIVIDE(__gencl_fdiv64_any, double, ulong, long, 52, 0x7ff, 0x1p64, 64, 64)
+
+// Most doubles are where floats are normal numbers, and so are their reciprocals: nothing has to be scaled, and nothing is lost.
+bool __gencl_like_float(double x) { return (uint)__gencl_exponent64(x) - 923 <= 200; }
+
+double __gencl_fdiv64(double a, double b) {
+    if (!__gencl_like_float(a) || !__gencl_like_float(b))
+        return __gencl_fdiv64_any(a, b);
+    double m = fabs(a), n = fabs(b);
+    double inverse = __gencl_reciprocal64(n);
+    double quotient = m * inverse;
+    quotient = fma(fma(-n, quotient, m), inverse, quotient);
+    return as_double(as_ulong(__gencl_nearest_quotient64(m, n, quotient)) | ((as_ulong(a) ^ as_ulong(b)) & 1UL << 63));
+}

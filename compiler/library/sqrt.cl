@@ -30,7 +30,7 @@ float __gencl_sqrt32_exact(float x) {
 
 half __gencl_sqrt16(half x) { return (half)__gencl_sqrt32_exact((float)x); }
 
-// 1/sqrt(x) of 1 <= x < 4, and sqrt(x): the error of the unit's result is squared by each step.
+// 1/sqrt(x) and sqrt(x), of a number of which floats have the like: the error of the unit's result is squared by each step.
 double2 __gencl_roots(double x) {
     double y = __gencl_rsqrt((float)x);
     double root = x * y, half_inverse = 0.5 * y;
@@ -56,6 +56,9 @@ double __gencl_scaled(double x, int *exponent) {
 }
 
 double __gencl_sqrt64(double x) {
+    // Most doubles are where floats are normal numbers, and need not be scaled; those below 0 have a sign in front of the exponent.
+    if ((uint)(as_ulong(x) >> 52) - 923 <= 200)
+        return __gencl_nearest64(x, __gencl_roots(x).y);
     if (!(x > 0.0 && x < INFINITY))
         return x < 0.0 ? NAN : x;
     int exponent;
@@ -65,6 +68,8 @@ double __gencl_sqrt64(double x) {
 }
 
 double OVERLOAD rsqrt(double x) {
+    if ((uint)(as_ulong(x) >> 52) - 923 <= 200)
+        return __gencl_roots(x).x;
     if (!(x > 0.0 && x < INFINITY))
         return x == 0.0 ? copysign((double)INFINITY, x) : x > 0.0 ? 0.0 : NAN;
     int exponent;
