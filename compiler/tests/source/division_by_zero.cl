@@ -11,4 +11,4 @@ kernel void divides(global ulong *out, global const ulong *a, global const ulong
 // expect
 // 0xffffffffffffffff 0x123456789abcdef0 0xffffffffffffffff 0xffffffffffffffff
 // 0x123456789abcdef0 0xffffffffffffffff
-// 0 0
+// 0x0 0x0
