@@ -249,6 +249,10 @@ impl Emitter<'_> {
         let same = lanes > 1 && addresses.step() == Some(0);
         let lane_mask = mask.as_ref().map(|mask| self.f.mask(mask));
         let mut access = self.lane_access(index, message, reach, addresses, lane_mask);
+        // Whole threads may be outside of a range of ids. What is done for lanes that ask for something else, most threads do for some.
+        if self.plan.ops[index].predicate.is_some() && self.is_of_range(index) {
+            self.if_enabled(&mut access);
+        }
         if lanes == 1 {
             self.one_address(&mut access);
         } else {
@@ -261,6 +265,21 @@ impl Emitter<'_> {
         if message.write && lanes == 1 && mask.is_some() {
             self.f.begin(done);
         }
+    }
+
+    /// The way of a message for which no lane is enabled.
+    pub(super) fn if_enabled(&mut self, access: &mut LaneAccess<'_>) {
+        let Some(mask) = access.mask.as_ref().filter(|mask| mask.ty.lanes > 1) else { return };
+        let bits = self.f.mask_bits(mask);
+        let some = self.f.compare("icmp ne", &bits, &Value::int(bits.ty, 0));
+        let [here, none] = [(); 2].map(|()| self.f.label());
+        self.f.branch(&some, here, none);
+        self.f.begin(none);
+        let LaneAccess { message, addresses, .. } = &*access;
+        let nothing = Value::int(Ty::int(message.slot as u32 * 8, addresses.lanes()), 0);
+        let found = if message.write { Vec::new() } else { vec![nothing; message.components.len()] };
+        access.ways.add(self, found);
+        self.f.begin(here);
     }
 
     /// A message, before any way through it.

@@ -237,6 +237,9 @@ impl Emitter<'_> {
 
     /// Reads or writes all lanes, one behind the other, and ends the way.
     fn access_all(&mut self, access: &mut LaneAccess<'_>, at: &Value, mask: Option<&Value>) {
+        if mask.is_some() {
+            self.if_enabled(access);
+        }
         let message = access.message;
         let lanes = access.addresses.lanes() * message.components.len() as u32;
         let all = Ty::int(message.size as u32 * 8, lanes);

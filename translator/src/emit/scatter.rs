@@ -97,18 +97,6 @@ impl Emitter<'_> {
         self.f.opaque(&place)
     }
 
-    /// Ends the way of a message for which no lane is enabled.
-    fn if_enabled(&mut self, access: &mut LaneAccess<'_>) {
-        let Some(mask) = &access.mask else { return };
-        let bits = self.f.mask_bits(mask);
-        let some = self.f.compare("icmp ne", &bits, &Value::int(bits.ty, 0));
-        let [here, none] = [(); 2].map(|()| self.f.label());
-        self.f.branch(&some, here, none);
-        self.f.begin(none);
-        access.ways.add(self, Vec::new());
-        self.f.begin(here);
-    }
-
     /// One component of each lane, or two: hosts take as long for each element.
     fn gather_pair(&mut self, found: &Found<'_>, pair: &[(usize, usize)]) -> Vec<Value> {
         let bits = found.message.slot as u32 * 8;

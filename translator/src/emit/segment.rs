@@ -91,8 +91,13 @@ impl Emitter<'_> {
         if !matches!(plan.steps[branch], Step::Branch(_)) || plan.ops[branch].predicate.is_none() {
             return false;
         }
-        let comparison = (0..branch).rev().find(|index| plan.ops[*index].condition.is_some());
-        comparison.is_none_or(|comparison| !self.is_of_steps(comparison))
+        !self.is_of_range(branch)
+    }
+
+    /// Is an instruction's predicate whether numbers that follow each other are within a range? The comparison is most likely the last one in front of it.
+    pub(super) fn is_of_range(&self, index: usize) -> bool {
+        let comparison = (0..index).rev().find(|index| self.plan.ops[*index].condition.is_some());
+        comparison.is_some_and(|comparison| self.is_of_steps(comparison))
     }
 
     /// Are all of an instruction's sources the same in all lanes, or do they change by equal steps?
