@@ -176,6 +176,8 @@ fn number_of(set: BasicValueEnum<'_>) -> Option<IntValue<'_>> {
 #[cfg(test)]
 mod tests {
     use crate::host::{Effort, compile, optimised};
+    use inkwell::context::Context;
+    use inkwell::memory_buffer::MemoryBuffer;
     use std::sync::mpsc;
     use std::time::Duration;
 
@@ -202,6 +204,29 @@ mod tests {
                ret void
              }}"
         )
+    }
+
+    /// Sets that others are made with are compared; selecting knows numbers.
+    #[test]
+    fn bits_of_numbers_are_compared_lane_by_lane() {
+        let text = "define <16 x i32> @f(i16 %number, <16 x i32> %a, <16 x i32> %b) {
+            %set = bitcast i16 %number to <16 x i1>
+            %less = icmp slt <16 x i32> %a, %b
+            %both = and <16 x i1> %less, %set
+            %chosen = select <16 x i1> %set, <16 x i32> %a, <16 x i32> %b
+            %all = select <16 x i1> %both, <16 x i32> %chosen, <16 x i32> zeroinitializer
+            ret <16 x i32> %all
+        }\0";
+        let context = Context::create();
+        let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "sets");
+        let module = context.create_module_from_ir(buffer).unwrap();
+        super::spread(&module).unwrap();
+        let text = module.print_to_string().to_string();
+        let compared = text.lines().find(|line| line.contains("icmp ne <16 x i8>")).unwrap();
+        let name = compared.trim().split(' ').next().unwrap();
+        assert!(text.contains(&format!("%both = and <16 x i1> %less, {name}")), "{text}");
+        assert!(text.contains("select <16 x i1> %set"), "{text}");
+        assert!(text.contains("<i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 1"), "{text}");
     }
 
     #[test]

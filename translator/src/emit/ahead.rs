@@ -15,7 +15,7 @@ use crate::linear;
 use crate::message::Lanes;
 use crate::serial::Serial;
 
-/// Dwords of each lane that are read at once: with the registers of hosts with AVX2, 24 instructions transpose them for eight lanes.
+/// Dwords of each lane that are read at once: hosts with AVX2 read and transpose those of eight lanes with 32 instructions.
 const DWORDS: u32 = 8;
 
 /// Lanes that are transposed together.
@@ -184,7 +184,7 @@ impl Emitter<'_> {
         let place = self.f.at(host, dword as usize * 4);
         let four = |emitter: &mut Self, lane: u32| {
             let at = emitter.place_of_lane(&place, offsets, lane);
-            emitter.f.load(Ty::int(32, 4), &at, "align 4")
+            emitter.f.load(Ty::int(32, 4), &at, "align 1")
         };
         let rows: Vec<Value> = (lane..lane + 4)
             .map(|lane| {
