@@ -423,7 +423,27 @@ fn select_whole(op: &Op, mode: Option<Mode>) -> Option<Native> {
     if op.dst.ty.is_float() && (!held || mode.is_none()) {
         return None;
     }
-    Some(Native::Whole { function, bits })
+    Some(Native::Whole { function, bits: bits_of_small(op, function).unwrap_or(bits) })
+}
+
+/// In how many bits the results of bytes and words are exact, where those are few.
+fn bits_of_small(op: &Op, function: Integer) -> Option<u32> {
+    let sources = || op.src.iter().filter(|s| s.is_some());
+    let largest = sources().map(|s| s.ty.size()).max()?;
+    let near = matches!(
+        function,
+        Integer::Copy | Integer::Add | Integer::Average | Integer::Choose | Integer::Extreme
+    );
+    // A product of two unsigned words has no room for a sign.
+    let product = function == Integer::Multiply && sources().filter(|s| s.ty == Type::UW).count() < 2;
+    let bits = match largest {
+        1 if near => 16,
+        1 | 2 if near || product => 32,
+        _ => return None,
+    };
+    // Wider destinations are extended from numbers of their own size.
+    let bits = bits.max(op.dst.ty.size() * 8);
+    (bits <= 32 && !op.dst.ty.is_float()).then_some(bits)
 }
 
 /// What is in no other family.

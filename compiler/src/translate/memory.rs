@@ -15,6 +15,8 @@ use crate::llvm::view::{Module, RmwOp, TypeKind, Value};
 
 /// Most elements of one access: what one untyped message transports.
 const GROUP: usize = 4;
+/// The bytes of these, if they are dwords. As many bytes and words are one access, too, where dwords are aligned.
+const GROUP_BYTES: usize = 16;
 
 impl<'m> Translator<'_, 'm> {
     pub fn load_instruction(&mut self, instruction: Value<'m>) -> Result<Regs, Failure> {
@@ -73,7 +75,7 @@ impl<'m> Translator<'_, 'm> {
     /// Loads scalars that stand at the offsets of a layout.
     pub fn load(&mut self, space: Space, address: Reg, align: u32, layout: &Layout) -> Regs {
         let mut result = Regs::new();
-        for group in groups(layout) {
+        for group in groups(layout, align) {
             let (scalar, offset) = group[0];
             let (piece, count) = pieces(scalar, alignment_at(align, offset));
             let address = self.offset(space, address, offset.into());
@@ -117,7 +119,7 @@ impl<'m> Translator<'_, 'm> {
     /// Stores scalars to the offsets of a layout.
     pub fn store(&mut self, space: Space, address: Reg, align: u32, layout: &Layout, registers: &[Reg]) {
         let mut next = 0;
-        for group in groups(layout) {
+        for group in groups(layout, align) {
             let values = &registers[next..next + group.len()];
             next += group.len();
             let (scalar, offset) = group[0];
@@ -289,19 +291,18 @@ fn alignment_at(align: u32, offset: u32) -> u32 {
     if offset == 0 { align } else { align.min(1 << offset.trailing_zeros()) }
 }
 
-/// Runs of scalars of one kind that stand side by side, as long as one access can be.
-fn groups(layout: &Layout) -> impl Iterator<Item = &[(Scalar, u32)]> {
+/// Runs of scalars of one kind that stand side by side, as long as one access can be; `align` is that of the first.
+fn groups(layout: &Layout, align: u32) -> impl Iterator<Item = &[(Scalar, u32)]> {
     let mut rest = layout.as_slice();
     std::iter::from_fn(move || {
         let &(scalar, offset) = rest.first()?;
         let step = memory_type(scalar).map_or(0, |ty| ty.bits() / 8);
-        let mut length = 1;
-        while length < GROUP.min(rest.len())
-            && step != 0
-            && rest[length] == (scalar, offset + length as u32 * step)
-        {
-            length += 1;
-        }
+        let follows = |length: usize| rest[length] == (scalar, offset + length as u32 * step);
+        let run = (1..rest.len()).find(|length| step == 0 || !follows(*length)).unwrap_or(rest.len());
+        let packed = matches!(step, 1 | 2) && alignment_at(align, offset) >= 4;
+        // Whole dwords, or what one dword and less takes.
+        let whole = if packed { run.min(GROUP_BYTES / step as usize) } else { 0 };
+        let length = run.min(GROUP).max(whole - whole % GROUP);
         let (group, after) = rest.split_at(length);
         rest = after;
         Some(group)
