@@ -101,13 +101,13 @@ NEAREST_QUOTIENT(double, ulong, 64)
 DIVIDE(__gencl_fdiv32_exact, float, uint, int, 23, 0xff, 0x1p32f, 32, 32)
 DIVIDE(__gencl_fdiv64_any, double, ulong, long, 52, 0x7ff, 0x1p64, 64, 64)
 
-// Most doubles are where floats are normal numbers, and so are their reciprocals: nothing has to be scaled, and nothing is lost.
-bool __gencl_like_float(double x) { return (uint)__gencl_exponent64(x) - 923 <= 200; }
+// Most doubles are where floats are normal numbers, and so are their reciprocals: nothing has to be scaled, and nothing is lost. Those below 0 have a sign in front of the exponent.
+bool __gencl_like_float(double x) { return (uint)(as_ulong(x) >> 52) - 923 <= 200; }
 
 double __gencl_fdiv64(double a, double b) {
-    if (!__gencl_like_float(a) || !__gencl_like_float(b))
-        return __gencl_fdiv64_any(a, b);
     double m = fabs(a), n = fabs(b);
+    if (!__gencl_like_float(m) || !__gencl_like_float(n))
+        return __gencl_fdiv64_any(a, b);
     double inverse = __gencl_reciprocal64(n);
     double quotient = m * inverse;
     quotient = fma(fma(-n, quotient, m), inverse, quotient);

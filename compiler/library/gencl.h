@@ -101,6 +101,7 @@ float CONST __gencl_divide(float x, float y);
 float __gencl_sqrt32_exact(float x);
 half __gencl_sqrt16(half x);
 double __gencl_sqrt64(double x);
+bool __gencl_like_float(double x);
 
 // A function of one number for every vector size, by way of the scalar one.
 #define VECTORS_1(NAME, TYPE) \

@@ -56,8 +56,7 @@ double __gencl_scaled(double x, int *exponent) {
 }
 
 double __gencl_sqrt64(double x) {
-    // Most doubles are where floats are normal numbers, and need not be scaled; those below 0 have a sign in front of the exponent.
-    if ((uint)(as_ulong(x) >> 52) - 923 <= 200)
+    if (__gencl_like_float(x))
         return __gencl_nearest64(x, __gencl_roots(x).y);
     if (!(x > 0.0 && x < INFINITY))
         return x < 0.0 ? NAN : x;
@@ -68,7 +67,7 @@ double __gencl_sqrt64(double x) {
 }
 
 double OVERLOAD rsqrt(double x) {
-    if ((uint)(as_ulong(x) >> 52) - 923 <= 200)
+    if (__gencl_like_float(x))
         return __gencl_roots(x).x;
     if (!(x > 0.0 && x < INFINITY))
         return x == 0.0 ? copysign((double)INFINITY, x) : x > 0.0 ? 0.0 : NAN;

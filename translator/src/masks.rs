@@ -3,7 +3,7 @@
 //! Where the host has no masks, a number becomes a set by comparing each lane's bit of it ([`spread`]): what LLVM makes of the `bitcast` takes bit after bit out of the number and puts it into a
 //! vector, two instructions for each lane.
 //!
-//! Elsewhere it must not be seen that sets are numbers ([`hide`]).
+//! Elsewhere, and before that, it must not be seen that they are numbers ([`hide`]).
 
 use inkwell::IntPredicate;
 use inkwell::builder::{Builder, BuilderError};

@@ -298,7 +298,8 @@ fn groups(layout: &Layout, align: u32) -> impl Iterator<Item = &[(Scalar, u32)]>
         let &(scalar, offset) = rest.first()?;
         let step = memory_type(scalar).map_or(0, |ty| ty.bits() / 8);
         let follows = |length: usize| rest[length] == (scalar, offset + length as u32 * step);
-        let run = (1..rest.len()).find(|length| step == 0 || !follows(*length)).unwrap_or(rest.len());
+        let most = rest.len().min(GROUP_BYTES);
+        let run = (1..most).find(|length| step == 0 || !follows(*length)).unwrap_or(most);
         let packed = matches!(step, 1 | 2) && alignment_at(align, offset) >= 4;
         // Whole dwords, or what one dword and less takes.
         let whole = if packed { run.min(GROUP_BYTES / step as usize) } else { 0 };

@@ -3,7 +3,7 @@
 use gencl_isa::{Condition, Destination, Flag, Instruction, Opcode, Operand, Predicate, Register, Type};
 
 use crate::harness::{DATA, DATA_SIZE, IDS};
-use crate::memory::{read, transfer};
+use crate::memory::{read, write};
 use crate::random::Random;
 use crate::walks::{NORMAL, Place, alone, whole};
 
@@ -97,13 +97,7 @@ pub fn lanes(random: &mut Random, width: u8, constants: &mut [u8]) -> Vec<Instru
         body.extend(all(Opcode::Add, OFFSETS, &[OFFSETS, Place::Scalar(AT, 0, Type::UD)]));
     }
     body.extend(address(OFFSETS));
-    let registers = u32::from(part) / 8;
-    let mode = if part == 16 { 1 } else { 2 };
-    let descriptor = registers << 26 | 0x19 << 14 | mode << 12 | 0xe << 8 | 0xff;
-    body.extend((0..width / part).map(|n| {
-        let write = transfer(part, descriptor, ADDRESSES + n * 4, 24 + n * 2, Some(registers));
-        Instruction { channel_offset: n * part, ..write }
-    }));
+    body.extend((0..width / part).map(|n| write(part, n, ADDRESSES + n * 4, 24 + n * 2)));
     body.push(alone(Opcode::Add, to(READ), [scalar(READ).source(0), number(1).source(0)]));
     go_back(&mut body, scalar(READ), TIMES, again);
     body

@@ -235,17 +235,19 @@ pub fn transfer(lanes: u8, descriptor: u32, addresses: u8, data: u8, written: Op
 
 /// A read of a dword for each lane, by the addresses in a register and those behind it; for the lanes of a part of the thread.
 pub fn read(lanes: u8, part: u8, from: u8, to: u8) -> Instruction {
-    let mut i = Instruction::new(Opcode::Send, lanes);
-    i.channel_offset = part * lanes;
-    i.sources[0] = Operand::Register(Source::new(Register::Grf(from), 0, Region::new(8, 8, 1), Type::UD));
-    i.destination = Destination::new(Register::Grf(to), 0, Type::UW);
-    let (mode, registers) = if lanes == 16 { (1, 2) } else { (2, 1) };
-    let descriptor = registers << 26 | registers << 20 | 0x11 << 14 | mode << 12 | 0xe << 8 | 0xff;
-    i.extra = Extra::Send(Send {
-        target: SharedFunction::DataCache1,
-        descriptor: Descriptor::Immediate(descriptor),
-        extended: Descriptor::Immediate(0),
-        end_of_thread: false,
-    });
-    i
+    let registers = u32::from(lanes) / 8;
+    let i = transfer(lanes, dwords(lanes, 0x11) | registers << 20, from, to, None);
+    Instruction { channel_offset: part * lanes, ..i }
+}
+
+/// The same as a write of what is in a register and those behind it.
+pub fn write(lanes: u8, part: u8, to: u8, from: u8) -> Instruction {
+    let i = transfer(lanes, dwords(lanes, 0x19), to, from, Some(u32::from(lanes) / 8));
+    Instruction { channel_offset: part * lanes, ..i }
+}
+
+/// The descriptor of an untyped message with one dword, without what it gives.
+fn dwords(lanes: u8, number: u32) -> u32 {
+    let mode = if lanes == 16 { 1 } else { 2 };
+    u32::from(lanes) / 8 << 26 | number << 14 | mode << 12 | 0xe << 8 | 0xff
 }
