@@ -249,5 +249,5 @@ pub fn write(lanes: u8, part: u8, to: u8, from: u8) -> Instruction {
 /// The descriptor of an untyped message with one dword, without what it gives.
 fn dwords(lanes: u8, number: u32) -> u32 {
     let mode = if lanes == 16 { 1 } else { 2 };
-    u32::from(lanes) / 8 << 26 | number << 14 | mode << 12 | 0xe << 8 | 0xff
+    (u32::from(lanes) / 8) << 26 | number << 14 | mode << 12 | 0xe << 8 | 0xff
 }
