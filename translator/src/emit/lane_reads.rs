@@ -25,6 +25,7 @@ pub(super) struct Known {
 }
 
 /// An address that is a scalar from before the loop and the lane's own offset.
+#[derive(Clone)]
 pub(super) struct AddressSum {
     /// The instruction that adds.
     pub(super) definition: usize,
@@ -42,8 +43,8 @@ pub(super) struct AddressSum {
     pub(super) before: Value,
     /// Where the latter is kept, of messages that are looked at before rounds begin ([`Emitter::steady_place`]).
     pub(super) from_first: Value,
-    /// Where it is kept how many bytes behind that one may still read, in the last of those rounds.
-    pub(super) ahead: Value,
+    /// How addresses have to be aligned.
+    pub(super) alignment: usize,
     /// The message that has found out already that the offset is inside.
     pub(super) leader: Option<usize>,
 }
@@ -116,7 +117,7 @@ impl Emitter<'_> {
             };
             let place = self.f.variable(4);
             let base = scalar;
-            let [from_first, ahead] = [(); 2].map(|()| self.f.variable(8));
+            let from_first = self.f.variable(8);
             let before = Value::int(I32, 0);
             let sum = AddressSum {
                 definition,
@@ -127,7 +128,7 @@ impl Emitter<'_> {
                 inside,
                 before,
                 from_first,
-                ahead,
+                alignment,
                 leader,
             };
             sums.insert(*index, sum);
@@ -307,7 +308,7 @@ impl Emitter<'_> {
         let none = || [I32, I64, I32].map(|ty| Value::int(ty, 0));
         let [first, count, before] =
             sum.map_or_else(none, |sum| [sum.inside[0].clone(), sum.inside[1].clone(), sum.before.clone()]);
-        let alignment = self.message_of_lanes(index).map_or(1, |message| message.alignment);
+        let alignment = sum.map_or(1, |sum| sum.alignment);
         let aligned = self.aligned(own, alignment);
         let offset = self.counted_from_first(own, &before);
         let inside = self.f.compare("icmp ult", &offset, &count);

@@ -10,14 +10,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use gencl_simulator::eu::op::Branch;
 
 use super::lane_reads::{AddressSum, Known};
-use super::rounds::{ROUNDS, Rounds};
+use super::rounds::{Counted, ROUNDS, Rounds};
 use super::{Emitter, FILE};
 use crate::affine::Affine;
 use crate::ir::{BIT, I32, I64, Label, Ty, Value};
 use crate::message::{Lanes, Memory, Message};
 use crate::plan::Step;
 use crate::serial::{Column, Serial, has_channel, is_scalar};
-use crate::steady;
+use crate::steady::{self, Steady};
 use crate::words::{self, Bits, Operation, Word};
 
 /// What instructions are written for, while it is one lane.
@@ -45,23 +45,29 @@ pub(super) struct Lane {
 }
 
 /// Lanes with elements at the same places but for the step from lane to lane; what the next of them begins with is read before it begins.
-struct Part {
+pub(super) struct Part {
     /// The first.
-    channel: u32,
+    pub(super) channel: u32,
+    /// How many there are.
+    pub(super) width: u32,
     /// All, as bits.
-    lanes: Value,
+    pub(super) lanes: Value,
     /// The last, as a bit.
     last: Value,
     /// Where the number of the next is.
     next: Value,
     /// Where the next one's elements are from before the loop.
     columns: BTreeMap<Column, Value>,
+    /// Of messages whose addresses are sums.
+    pub(super) sums: BTreeMap<usize, AddressSum>,
+    /// What rounds do, if each does the same.
+    pub(super) steady: Option<Steady>,
 }
 
 /// What lanes share while the loop is executed.
 pub(super) struct Shared {
     /// Of each variable that lanes have elements of.
-    arrays: BTreeMap<usize, Value>,
+    pub(super) arrays: BTreeMap<usize, Value>,
     /// Variables with elements from before the loop.
     live_in: BTreeSet<usize>,
     /// Variables with elements that are read behind it.
@@ -94,23 +100,8 @@ impl<'a> Emitter<'a> {
         let sums: Vec<_> =
             (0..parts).map(|part| self.address_sums(serial, &shared, part * serial.part, slow)).collect();
         for (part, sums) in (0..parts).zip(sums) {
-            let [next, some, none] = [(); 3].map(|()| self.f.label());
-            let part = self.part_of_lanes(serial, &shared, part * serial.part);
-            let left = self.dword(&lanes_left);
-            self.look_ahead(&shared, &part, &left);
-            self.f.begin(next);
-            let left = self.dword(&lanes_left);
-            let own = self.f.binary("and", &left, &part.lanes);
-            let any = self.f.compare("icmp ne", &own, &Value::int(I32, 0));
-            self.f.branch(&any, some, none);
-            self.f.begin(some);
-            // The lane is the first of all, as those of other parts are done.
-            let below = self.f.binary("sub", &left, &Value::int(I32, 1));
-            let others = self.f.binary("and", &left, &below);
-            self.lane_loop(serial, &shared, &part, &others, sums, [retry, slow]);
-            self.f.store(&others, &lanes_left, FILE);
-            self.f.jump(next);
-            self.f.begin(none);
+            let part = self.part_of_lanes(serial, &shared, part * serial.part, sums);
+            self.part(serial, &shared, &part, &lanes_left, [retry, slow]);
         }
         self.f.jump(done);
         self.f.begin(retry);
@@ -200,7 +191,7 @@ impl<'a> Emitter<'a> {
     }
 
     /// Where the element of a lane is in an array, or in the register file.
-    fn element_place(&mut self, base: &Value, first: i64, stride: usize, lane: &Value) -> Value {
+    pub(super) fn element_place(&mut self, base: &Value, first: i64, stride: usize, lane: &Value) -> Value {
         let lane = self.f.resize(lane, 64, false);
         let bytes = self.f.binary("mul", &lane, &Value::int(I64, stride as u64));
         let bytes = self.f.binary("add", &bytes, &Value::int(I64, first as u64));
@@ -208,7 +199,13 @@ impl<'a> Emitter<'a> {
     }
 
     /// The lanes from `channel` on.
-    fn part_of_lanes(&mut self, serial: &Serial, shared: &Shared, channel: u32) -> Part {
+    fn part_of_lanes(
+        &mut self,
+        serial: &Serial,
+        shared: &Shared,
+        channel: u32,
+        sums: BTreeMap<usize, AddressSum>,
+    ) -> Part {
         let own = serial.columns.iter().filter(|(_, elements)| elements.lanes >> channel & 1 != 0);
         let is_there = |variable| shared.arrays.contains_key(&variable) || self.affine[variable].is_some();
         let live = |variable| shared.live_in.contains(&variable) && is_there(variable);
@@ -218,15 +215,55 @@ impl<'a> Emitter<'a> {
         let columns = columns.into_iter().map(place).collect();
         let lanes = u64::from(u32::MAX >> (32 - serial.part)) << channel;
         let (lanes, last) = (Value::int(I32, lanes), Value::int(I32, lanes & !(lanes >> 1)));
-        Part { channel, lanes, last, next: self.f.variable(4), columns }
+        let (next, width) = (self.f.variable(4), serial.part);
+        let variables = self.variables.as_ref();
+        let steady = variables.and_then(|v| steady::find(self.plan, self.flow, v, serial, channel));
+        Part { channel, width, lanes, last, next, columns, sums, steady }
     }
 
-    /// Reads what a part's first of the lanes that are `left` begins with; where there is none, that of another, which nobody asks for.
-    fn look_ahead(&mut self, shared: &Shared, part: &Part, left: &Value) {
-        let own = self.f.binary("and", left, &part.lanes);
-        let some = self.f.binary("or", &own, &part.last);
+    /// Writes the loop for those of a part's lanes that are left.
+    fn part(&mut self, serial: &Serial, shared: &Shared, part: &Part, lanes_left: &Value, leave: [Label; 2]) {
+        let left = self.dword(lanes_left);
+        let counted = self.counted(shared, part, &left);
+        for counted in counted.as_ref().map(Some).into_iter().chain([None]) {
+            let all = counted.map_or(&part.lanes, |counted| &counted.lanes);
+            let [next, some, none, retry, slow] = [(); 5].map(|()| self.f.label());
+            let left = self.dword(lanes_left);
+            let own = self.f.binary("and", &left, all);
+            let rest = self.f.binary("xor", &left, &own);
+            let place = self.f.variable(4);
+            self.f.store(&own, &place, FILE);
+            self.look_ahead(shared, part, counted, &own);
+            self.f.begin(next);
+            let own = self.dword(&place);
+            let any = self.f.compare("icmp ne", &own, &Value::int(I32, 0));
+            self.f.branch(&any, some, none);
+            self.f.begin(some);
+            let below = self.f.binary("sub", &own, &Value::int(I32, 1));
+            let others = self.f.binary("and", &own, &below);
+            self.lane_loop(serial, shared, part, counted, &others, [retry, slow]);
+            self.f.store(&others, &place, FILE);
+            self.f.jump(next);
+            for (label, leave) in [retry, slow].into_iter().zip(leave) {
+                self.f.begin(label);
+                let own = self.dword(&place);
+                let left = self.f.binary("or", &own, &rest);
+                self.f.store(&left, lanes_left, FILE);
+                self.f.jump(leave);
+            }
+            self.f.begin(none);
+            self.f.store(&rest, lanes_left, FILE);
+        }
+    }
+
+    /// Reads what a part's first of some lanes begins with; where there is none, that of another, which nobody asks for.
+    fn look_ahead(&mut self, shared: &Shared, part: &Part, counted: Option<&Counted>, own: &Value) {
+        let some = self.f.binary("or", own, &part.last);
         let lane = self.f.intrinsic("cttz", ".i32", I32, &[&some, &Value::int(BIT, 1)]);
         self.f.store(&lane, &part.next, FILE);
+        if let Some(counted) = counted {
+            self.look_ahead_counted(counted, &lane);
+        }
         for (column, place) in &part.columns {
             let element = match (self.array_element(shared, column, &lane), self.affine[column.variable]) {
                 (Some(array), _) => self.f.load(Ty::int(column.size as u32 * 8, 1), &array, FILE),
@@ -243,13 +280,12 @@ impl<'a> Emitter<'a> {
         serial: &Serial,
         shared: &Shared,
         part: &Part,
+        counted: Option<&Counted>,
         others: &Value,
-        sums: BTreeMap<usize, AddressSum>,
         [retry, slow]: [Label; 2],
     ) {
         let (lane, channel) = (&self.dword(&part.next), part.channel);
-        let steady = self.variables.as_ref();
-        let steady = steady.and_then(|v| steady::find(self.plan, self.flow, v, serial, channel));
+        let rounds = part.steady.clone().map(|steady| self.rounds(steady, counted.is_none()));
         let mut own = Lane {
             channel,
             columns: BTreeMap::new(),
@@ -259,8 +295,8 @@ impl<'a> Emitter<'a> {
             exit: self.f.label(),
             retry,
             slow,
-            sums,
-            rounds: steady.map(|steady| self.rounds(steady)),
+            sums: part.sums.clone(),
+            rounds,
         };
         let own_columns = serial.columns.iter().filter(|(_, elements)| elements.lanes >> channel & 1 != 0);
         let arrays: BTreeMap<Column, Option<Value>> =
@@ -283,11 +319,12 @@ impl<'a> Emitter<'a> {
             own.bits.insert(*word, place);
         }
         // Before the lane's rounds, whose end nobody foresees: what comes behind has the next lane's numbers then, and need not wait for them.
-        self.look_ahead(shared, part, others);
         let exit = own.exit;
-        let begin = own.rounds.as_ref().map_or(own.labels[0], Rounds::begin);
-        self.f.jump(begin);
         self.lane = Some(own);
+        if let Some(counted) = counted {
+            self.begin_counted(counted);
+        }
+        self.look_ahead(shared, part, counted, others);
         self.look_at_rounds(shared);
         for block in serial.blocks.clone() {
             self.lane_block(serial, shared, block, channel);

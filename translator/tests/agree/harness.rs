@@ -27,7 +27,7 @@ pub const GENERATION: Generation = Generation::Gen9;
 pub const CODE: u64 = 0x10_0000;
 pub const RESULTS: u64 = 0x20_0000;
 pub const DATA: u64 = 0x40_0000;
-const SCRATCH: u64 = 0x60_0000;
+pub const SCRATCH: u64 = 0x60_0000;
 /// Bytes of scratch memory of a thread, and how many threads have some.
 const SCRATCH_SIZE: u64 = 1024;
 const SLOTS: u64 = 64;

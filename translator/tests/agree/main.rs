@@ -10,6 +10,7 @@ mod random;
 mod rows;
 mod sample;
 mod singles;
+mod sparse;
 mod walks;
 
 use std::sync::Arc;
@@ -60,7 +61,10 @@ fn listing(case: &Case) -> String {
 fn reduced(mut case: Case) -> (Case, String) {
     let mut text = check(&case).unwrap_or_default();
     for at in 0..case.body.len() {
-        if ends_loops(&case.body[at]) || lanes::ends_loops(&case.body[at]) {
+        if ends_loops(&case.body[at])
+            || lanes::ends_loops(&case.body[at])
+            || sparse::ends_loops(&case.body[at])
+        {
             continue;
         }
         let removed = std::mem::replace(&mut case.body[at], Instruction::new(Opcode::Nop, 1));
@@ -196,6 +200,16 @@ fn random_walks() {
         let width = random.pick(&[8, 16, 32]);
         let mut case = case(random, width, Vec::new());
         case.body = walks(random, width, &mut case.constants);
+        case
+    });
+}
+
+#[test]
+fn random_sparse_rows() {
+    compare(|random| {
+        let width = random.pick(&[8, 16, 32]);
+        let mut case = case(random, width, Vec::new());
+        case.body = sparse::sparse(random, width, &mut case.constants, &mut case.data);
         case
     });
 }
