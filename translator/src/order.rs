@@ -18,9 +18,6 @@ use crate::variables::Variables;
 /// Chains with fewer instructions, on average, stay as they are: it would be the joins that take the registers.
 const LONG: usize = 8;
 
-/// Vectors of the host that are needed for a while, beside those of variables.
-const SPARE: usize = 2;
-
 /// Variables of no more bytes need no vector.
 const SCALAR: usize = 8;
 
@@ -35,6 +32,8 @@ enum Resource {
 #[derive(Default)]
 struct Chain {
     instructions: Vec<usize>,
+    /// Others need something of the last of them: what goes on from there is another chain, which can be executed beside those.
+    ended: bool,
     /// All chains before.
     before: FixedBitSet,
     /// Their levels are lower.
@@ -73,7 +72,8 @@ fn of_run(plan: &Plan<'_>, variables: &Variables, run: Range<usize>, host: Vecto
     if most_held(variables, &all, host) <= host.count {
         return all;
     }
-    let Some(chains) = chains(plan, variables, run) else { return all };
+    let found = [true, false].into_iter().find_map(|splits| chains(plan, variables, run.clone(), splits));
+    let Some(chains) = found else { return all };
     let mut order = Vec::with_capacity(all.len());
     let levels = chains.iter().map(|chain| chain.level).max().unwrap_or(0);
     for level in 0..=levels {
@@ -84,7 +84,7 @@ fn of_run(plan: &Plan<'_>, variables: &Variables, run: Range<usize>, host: Vecto
         };
         for chain in chains.iter().filter(|chain| chain.level == level) {
             let own = most_held(variables, &chain.instructions, host);
-            if held + own + SPARE > host.count {
+            if held + own > host.count {
                 flush(&mut group);
                 held = 0;
             }
@@ -123,8 +123,8 @@ fn most_held(variables: &Variables, instructions: &[usize], host: Vectors) -> us
 }
 
 /// The chains of instructions: one that needs what a single chain has left, and those before it, is its next; one that needs several, or
-/// none, begins another. `None` if they are short.
-fn chains(plan: &Plan<'_>, variables: &Variables, run: Range<usize>) -> Option<Vec<Chain>> {
+/// none, begins another, and so does one that needs what others do, if chains are to be split there. `None` if they are short.
+fn chains(plan: &Plan<'_>, variables: &Variables, run: Range<usize>, splits: bool) -> Option<Vec<Chain>> {
     let most = run.len() / LONG;
     let mut chains: Vec<Chain> = Vec::new();
     let mut writers: BTreeMap<Resource, usize> = BTreeMap::new();
@@ -137,7 +137,11 @@ fn chains(plan: &Plan<'_>, variables: &Variables, run: Range<usize>) -> Option<V
         let own = before
             .last()
             .copied()
-            .filter(|last| before.iter().all(|other| other == last || chains[*last].before.contains(*other)));
+            .filter(|last| before.iter().all(|other| other == last || chains[*last].before.contains(*other)))
+            .filter(|last| !splits || !chains[*last].ended);
+        for other in before.iter().filter(|other| Some(**other) != own) {
+            chains[*other].ended = true;
+        }
         let own = match own {
             Some(own) => own,
             None if chains.len() == most => return None,
@@ -157,6 +161,7 @@ fn chains(plan: &Plan<'_>, variables: &Variables, run: Range<usize>) -> Option<V
             readers.remove(resource);
         }
         chains[own].instructions.push(index);
+        chains[own].ended = false;
     }
     Some(chains)
 }
