@@ -72,10 +72,7 @@ fn count() {
             assert_eq!(allocations(|| (0..launches).for_each(|_| launch())), 0);
             allocations(finish)
         });
-        let mut counts: Vec<usize> = counts.collect();
-        counts.sort_unstable();
-        // On a busy machine a few times there are more batches.
-        counts[180]
+        counts.max().unwrap()
     };
     // How many batches of other threads have to be remembered is chance.
     let (few, many) = (most(2), most(12));
