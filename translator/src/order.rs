@@ -161,7 +161,6 @@ fn chains(plan: &Plan<'_>, variables: &Variables, run: Range<usize>, splits: boo
             readers.remove(resource);
         }
         chains[own].instructions.push(index);
-        chains[own].ended = false;
     }
     Some(chains)
 }

@@ -278,7 +278,7 @@ impl Emitter<'_> {
             return self.components_at(message, &at);
         };
         let offset = match self.steady_place(index) {
-            Some(place) => self.f.load(I64, &place, FILE),
+            Some((place, _)) => self.f.load(I64, &place, FILE),
             None => {
                 let own = self.f.load(I32, &place, FILE);
                 if leader.is_some() {

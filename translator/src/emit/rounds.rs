@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::lane_reads::AddressSum;
-use super::serial::{Part, Shared};
+use super::serial::{Lane, Part, Shared};
 use super::{Emitter, FILE};
 use crate::affine::Affine;
 use crate::ir::{I32, I64, Label, Ty, Value};
@@ -31,7 +31,7 @@ const LONGEST_STEP: u32 = 1 << 11;
 /// A lane's rounds.
 pub(super) struct Rounds {
     /// What they do.
-    pub(super) steady: Steady,
+    steady: Steady,
     /// Where the number of those is that need not be looked at.
     left: Value,
     /// Where they are looked at; `None` when all are inside.
@@ -95,12 +95,25 @@ impl Emitter<'_> {
         Rounds { steady, left: self.f.variable(4), look: looks.then(|| self.f.label()) }
     }
 
-    /// Where the offset from the first inside is, of a message's address that is looked at before rounds begin.
-    pub(super) fn steady_place(&self, index: usize) -> Option<Value> {
+    /// The lane that is written, and its rounds, if each does the same.
+    fn lane_and_rounds(&self) -> Option<(&Lane, &Rounds)> {
         let lane = self.lane.as_ref()?;
+        Some((lane, lane.rounds.as_ref()?))
+    }
+
+    /// Where the offset from the first inside is, of a message's address that is looked at before rounds begin, and by what that grows with each.
+    pub(super) fn steady_place(&self, index: usize) -> Option<(Value, u32)> {
+        let (lane, rounds) = self.lane_and_rounds()?;
         let leader = lane.sums.get(&lane.sums.get(&index)?.leader.unwrap_or(index))?;
-        steady_offset(leader, &lane.rounds.as_ref()?.steady)?;
-        Some(leader.from_first.clone())
+        let (_, step) = steady_offset(leader, &rounds.steady)?;
+        Some((leader.from_first.clone(), step))
+    }
+
+    /// By how much the numbers that end a loop differ, and how many rounds that are.
+    fn rounds_left(&mut self, [a, b]: [Value; 2], step: u32) -> [Value; 2] {
+        let apart = self.f.binary("sub", &b, &a);
+        let rounds = self.f.binary("lshr", &apart, &Value::int(apart.ty, u64::from(step.trailing_zeros())));
+        [apart, rounds]
     }
 
     /// A number of the round that begins.
@@ -134,21 +147,13 @@ impl Emitter<'_> {
     /// Asks for what later rounds gather with what a message reads in them, of lanes that only count: rounds beyond the lane's are often the next
     /// lane's (S. Ainsworth, T. Jones: "Software Prefetching for Indirect Memory Accesses").
     pub(super) fn prefetch_gathered(&mut self, index: usize, message: &Lanes) {
-        let counts = |rounds: &Rounds| rounds.look.is_none();
-        let lane = self.lane.as_ref().filter(|lane| lane.rounds.as_ref().is_some_and(counts));
-        let Some((lane, place)) = lane.zip(self.steady_place(index)) else { return };
+        let counts = self.lane_and_rounds().filter(|(_, rounds)| rounds.look.is_none());
+        let Some(((lane, _), (place, step))) = counts.zip(self.steady_place(index)) else { return };
         let (gathers, Some(own)) = (self.gathers(index), lane.sums.get(&index)) else { return };
         if gathers.is_empty() {
             return;
         }
-        let leader = own.leader.unwrap_or(index);
-        let (host, step) = (
-            own.host.clone(),
-            lane.sums
-                .get(&leader)
-                .and_then(|sum| steady_offset(sum, &lane.rounds.as_ref()?.steady))
-                .map_or(0, |(_, step)| step),
-        );
+        let host = own.host.clone();
         let offset = self.f.load(I64, &place, FILE);
         let offset = self.f.binary("add", &offset, &Value::int(I64, AHEAD * u64::from(step)));
         let at = self.f.offset(&host, &offset);
@@ -176,8 +181,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// Looks at the rounds of the lanes of a part, of which some are `left`; `None` where nobody knows before when a lane's rounds end.
-    pub(super) fn counted(&mut self, shared: &Shared, part: &Part, left: &Value) -> Option<Counted> {
+    /// Looks at the rounds of the lanes of a part, whether they are executed or not; `None` where nobody knows before when a lane's rounds end.
+    pub(super) fn counted(&mut self, shared: &Shared, part: &Part) -> Option<Counted> {
         let steady = part.steady.as_ref()?;
         let Ending { numbers, step } = steady.ending?;
         let found = steady_sums(&part.sums, steady);
@@ -189,8 +194,7 @@ impl Emitter<'_> {
         let forms: Option<Vec<Value>> = found.iter().map(|sum| number(self, sum.form)).collect();
         let forms = forms?;
         let ty = a.ty;
-        let apart = self.f.binary("sub", &b, &a);
-        let others = self.f.binary("lshr", &apart, &Value::int(ty, u64::from(step.trailing_zeros())));
+        let [apart, others] = self.rounds_left([a, b], step);
         let mut holds = self.f.compare("icmp ult", &others, &Value::int(ty, MOST_COUNTED));
         // Numbers that pass each other go on.
         let meets = self.aligned(&apart, step as usize);
@@ -224,9 +228,7 @@ impl Emitter<'_> {
         }
         let bits = self.f.mask_bits(&holds);
         let bits = self.f.resize(&bits, 32, false);
-        let bits = self.f.binary("shl", &bits, &Value::int(I32, u64::from(part.channel)));
-        let own = self.f.binary("and", left, &part.lanes);
-        let lanes = self.f.binary("and", &own, &bits);
+        let lanes = self.f.binary("shl", &bits, &Value::int(I32, u64::from(part.channel)));
         let next_rounds = self.f.variable(4);
         let next_offsets = offsets.keys().map(|index| (*index, self.f.variable(4))).collect();
         Some(Counted { lanes, rounds, offsets, next_rounds, next_offsets })
@@ -268,10 +270,7 @@ impl Emitter<'_> {
 
     /// What a lane begins with that only counts.
     pub(super) fn begin_counted(&mut self, counted: &Counted) {
-        let Some((rounds, lane)) = self.lane.as_ref().and_then(|lane| lane.rounds.as_ref().zip(Some(lane)))
-        else {
-            return;
-        };
+        let Some((lane, rounds)) = self.lane_and_rounds() else { return };
         let (left, sums) = (rounds.left.clone(), steady_sums(&lane.sums, &rounds.steady));
         let prefetches = lane.sums.keys().any(|index| !self.gathers(*index).is_empty());
         for SteadySum { index, place, .. } in &sums {
@@ -288,10 +287,7 @@ impl Emitter<'_> {
 
     /// Looks at the rounds of a lane that does not only count: it goes to the loop's first block, or leaves.
     pub(super) fn look_at_rounds(&mut self, shared: &Shared) {
-        let Some((rounds, lane)) = self.lane.as_ref().and_then(|lane| lane.rounds.as_ref().zip(Some(lane)))
-        else {
-            return;
-        };
+        let Some((lane, rounds)) = self.lane_and_rounds() else { return };
         let (left, ending, first) = (rounds.left.clone(), rounds.steady.ending, lane.labels[0]);
         let Some(look) = rounds.look else { return };
         let sums = steady_sums(&lane.sums, &rounds.steady);
@@ -310,9 +306,8 @@ impl Emitter<'_> {
         }
         let mut others = self.f.resize(&others, 32, false);
         if let Some(Ending { numbers, step }) = ending {
-            let [a, b] = numbers.map(|form| self.of_round(form));
-            let apart = self.f.binary("sub", &b, &a);
-            let own = self.f.binary("lshr", &apart, &Value::int(I32, u64::from(step.trailing_zeros())));
+            let numbers = numbers.map(|form| self.of_round(form));
+            let [_, own] = self.rounds_left(numbers, step);
             others = self.f.intrinsic("umin", ".i32", I32, &[&others, &own]);
         }
         let count = self.f.binary("add", &others, &Value::int(I32, 1));
@@ -322,10 +317,7 @@ impl Emitter<'_> {
 
     /// Writes the end of a round, behind which the lane goes on if `more` holds.
     pub(super) fn end_round(&mut self, more: &Value, exit: Label) {
-        let Some((rounds, lane)) = self.lane.as_ref().and_then(|lane| lane.rounds.as_ref().zip(Some(lane)))
-        else {
-            return;
-        };
+        let Some((lane, rounds)) = self.lane_and_rounds() else { return };
         let (place, look, ends) = (rounds.left.clone(), rounds.look, rounds.steady.ending.is_some());
         let first = lane.labels[0];
         for SteadySum { step, place: offset, .. } in steady_sums(&lane.sums, &rounds.steady) {

@@ -223,8 +223,7 @@ impl<'a> Emitter<'a> {
 
     /// Writes the loop for those of a part's lanes that are left.
     fn part(&mut self, serial: &Serial, shared: &Shared, part: &Part, lanes_left: &Value, leave: [Label; 2]) {
-        let left = self.dword(lanes_left);
-        let counted = self.counted(shared, part, &left);
+        let counted = self.counted(shared, part);
         for counted in counted.as_ref().map(Some).into_iter().chain([None]) {
             let all = counted.map_or(&part.lanes, |counted| &counted.lanes);
             let [next, some, none, retry, slow] = [(); 5].map(|()| self.f.label());
