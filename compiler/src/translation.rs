@@ -66,6 +66,7 @@ mod tests {
             scratch: 0,
             flat: false,
             barrier: false,
+            spins: false,
             strict: true,
         };
         let request = Request { version: VERSION + 1, device: "skl".into(), code: Vec::new(), variant };

@@ -3,11 +3,14 @@
 //! A thread executes one instruction after the other for the channels that are enabled; the others are parked where a branch has
 //! sent them. So there are two graphs: that of the thread, which passes code for other channels, and that of a channel alone.
 
+use std::ops::RangeInclusive;
+
 use fixedbitset::FixedBitSet;
 use gencl_simulator::eu::message::Kind;
 use gencl_simulator::eu::op::{Action, Branch, Op};
 
 use crate::plan::{Plan, Step};
+use crate::spin;
 
 /// Where a thread may go on after an instruction.
 pub fn thread_successors(ops: &[Op], index: usize) -> Vec<usize> {
@@ -104,6 +107,10 @@ pub struct Flow {
     block_at: Vec<Option<usize>>,
     /// The blocks at whose beginning channels may wait.
     pub targets: Vec<usize>,
+    /// The blocks behind waits, where threads go on when a barrier opens.
+    pub waits: Vec<usize>,
+    /// The blocks at whose beginning a thread may stop, so that others have their turn (`crate::spin`).
+    pub turns: Vec<usize>,
 }
 
 impl Flow {
@@ -155,9 +162,24 @@ impl Flow {
             .map(|(block, _)| block)
             .collect();
         targets.dedup();
-        let mut flow = Flow { blocks, block_at, targets };
+        let waits = (0..ops.len()).filter(|index| matches!(plan.steps[*index], Step::Wait));
+        let waits = waits.filter_map(|wait| block_at[wait + 1]).collect();
+        let mut flow = Flow { blocks, block_at, targets, waits, turns: Vec::new() };
         flow.find_parked(plan);
+        flow.turns = spin::turns(plan, &flow);
         flow
+    }
+
+    /// The blocks at which threads go on that have stopped before they ended.
+    pub fn resumed(&self) -> impl Iterator<Item = usize> {
+        self.waits.iter().chain(&self.turns).copied()
+    }
+
+    /// The loops, as their first and last blocks, one for each way back.
+    pub fn loops(&self) -> impl Iterator<Item = RangeInclusive<usize>> {
+        self.blocks.iter().enumerate().flat_map(|(last, block)| {
+            block.thread.iter().filter(move |header| **header <= last).map(move |header| *header..=last)
+        })
     }
 
     /// The block that begins at an instruction.

@@ -62,7 +62,7 @@ const STRAIGHT: usize = 4;
 /// # Errors
 /// Why it cannot be translated.
 pub fn translate(request: &Request) -> Answer {
-    translate_with(request, host::Effort::Full, Second::WhereItPays)
+    translate_with(request, &Choices::default())
 }
 
 /// When a kernel with [`segment`]s gets a second function.
@@ -74,19 +74,37 @@ pub enum Second {
     Always,
 }
 
-/// The same with no more of LLVM's effort than `most`.
+/// How a kernel is translated, which changes nothing of what it does.
+#[derive(Clone, Copy, Debug)]
+pub struct Choices {
+    /// The most effort of LLVM's.
+    pub effort: host::Effort,
+    /// Second functions.
+    pub second: Second,
+    /// After so many rounds of loops in which threads may wait for each other, at least 1, others have their turn.
+    pub rounds: u32,
+}
+
+impl Default for Choices {
+    /// What is best for a device's users. One that waits does so in vain for some microseconds; one that does not stops rarely.
+    fn default() -> Choices {
+        Choices { effort: host::Effort::Full, second: Second::WhereItPays, rounds: 64 }
+    }
+}
+
+/// The same in a certain way.
 ///
 /// # Errors
 /// Why it cannot be translated.
-pub fn translate_with(request: &Request, most: host::Effort, second: Second) -> Answer {
-    let written = written(request, second).map_err(|refused| refused.0)?;
+pub fn translate_with(request: &Request, choices: &Choices) -> Answer {
+    let written = written(request, choices).map_err(|refused| refused.0)?;
     let times = if written.blocks < FEW_BLOCKS { STRAIGHT } else { 1 };
     let effort = match written.ir.len() {
         bytes if bytes > MAX_IR * times => {
             return Err(format!("{bytes} bytes of IR are more than {}", MAX_IR * times));
         }
         bytes if bytes > MUCH_IR * times => host::Effort::Little,
-        _ => most,
+        _ => choices.effort,
     };
     let object = host::compile(&written.ir, effort)?;
     Ok(Translation { object, ..written.translation })
@@ -107,10 +125,10 @@ pub struct Written {
 /// # Errors
 /// Why it cannot be translated.
 pub fn to_ir(request: &Request) -> Result<Written, Refused> {
-    written(request, Second::WhereItPays)
+    written(request, &Choices::default())
 }
 
-fn written(request: &Request, second: Second) -> Result<Written, Refused> {
+fn written(request: &Request, choices: &Choices) -> Result<Written, Refused> {
     if request.version != VERSION {
         return Err(Refused(format!("version {} of the interface, not {VERSION}", request.version)));
     }
@@ -125,10 +143,9 @@ fn written(request: &Request, second: Second) -> Result<Written, Refused> {
     }
     let plan = plan::Plan::new(&kernel, variant)?;
     let flow = flow::Flow::new(&plan);
-    spin::check(&plan, &flow)?;
     if variant.strict {
         let bytes = 32 + variant.cross_thread as usize + variant.per_thread.len() * 16;
         written::check(plan.ops, &flow, grf_mask(0, bytes))?;
     }
-    emit::emit(&plan, &flow, second)
+    emit::emit(&plan, &flow, choices)
 }

@@ -76,11 +76,6 @@ impl<'a> Plan<'a> {
         Ok(plan)
     }
 
-    /// Does the kernel wait?
-    pub fn waits(&self) -> bool {
-        self.steps.iter().any(|step| matches!(step, Step::Wait))
-    }
-
     /// A thread counts as waiting from its barrier message on, so nothing but what has no effect may come between the
     /// message and its wait.
     fn check_barriers(&self) -> Result<(), Refused> {

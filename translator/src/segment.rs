@@ -57,9 +57,8 @@ pub fn find(known: &Known<'_>, flow: &Flow) -> Vec<Segment> {
 fn unseen(plan: &Plan<'_>, flow: &Flow) -> FixedBitSet {
     let mut begin = FixedBitSet::with_capacity(flow.blocks.len());
     begin.insert_range(..);
-    // A thread that has waited goes on behind that.
-    let waits = (0..plan.ops.len()).filter(|index| matches!(plan.steps[*index], Step::Wait));
-    let mut seen: Vec<usize> = waits.filter_map(|wait| flow.block_at(wait + 1)).collect();
+    // A thread that has stopped goes on there.
+    let mut seen: Vec<usize> = flow.resumed().collect();
     for block in &flow.blocks {
         if (block.start..block.end).any(|index| is_seen(plan, index)) {
             seen.extend(&block.thread);

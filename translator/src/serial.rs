@@ -81,10 +81,9 @@ pub struct Serial {
 /// Finds the loops, none in another.
 pub fn find(plan: &Plan<'_>, flow: &Flow, variables: &Variables, strides: &[Stride]) -> Vec<Serial> {
     let mut found: Vec<Serial> = Vec::new();
-    let back = flow.blocks.iter().enumerate().flat_map(|(last, block)| {
-        block.thread.iter().filter(move |header| **header <= last).map(move |header| *header..last + 1)
-    });
-    let mut candidates: Vec<Range<usize>> = back.collect();
+    // A lane that waited for another one would keep it from ever having its turn.
+    let loops = flow.loops().filter(|blocks| !flow.turns.contains(blocks.start()));
+    let mut candidates: Vec<Range<usize>> = loops.map(|blocks| *blocks.start()..blocks.end() + 1).collect();
     candidates.sort_by_key(|blocks| (std::cmp::Reverse(blocks.len()), blocks.start));
     for blocks in candidates {
         let apart = |other: &Serial| other.blocks.end <= blocks.start || blocks.end <= other.blocks.start;

@@ -1,49 +1,52 @@
-//! Loops in which a thread may wait for another one of its work-group, which has not begun yet. The interpreter has threads take turns;
-//! translated code runs a thread until it ends or comes to a barrier, and would wait for ever.
+//! Loops in which a thread may wait for another one of its work-group. Translated code executes one thread after the other; in such loops a thread stops now
+//! and then, so that others have their turn, as the interpreter has it.
 //!
 //! A loop that reads a number, and exchanges it for another as long as it is still there, waits for nobody: it goes on only because others have come on.
 //! So floats are added, for instance.
 
 use std::collections::BTreeSet;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use gencl_simulator::eu::file::{FLAG, grf_mask};
 use gencl_simulator::eu::message::{AtomicOperation, Kind};
 use gencl_simulator::eu::op::{Action, Op};
 use gencl_simulator::eu::operand::Target;
+use gencl_simulator::translated::abi::Variant;
 
-use crate::Refused;
 use crate::flow::Flow;
 use crate::message::Message;
 use crate::native::Native;
 use crate::plan::{Plan, Step};
 
-/// Refuses kernels with loops that may wait so: those without barrier that ask for the result of an atomic operation, or order
-/// their accesses.
-///
-/// # Errors
-/// The instruction.
-pub fn check(plan: &Plan<'_>, flow: &Flow) -> Result<(), Refused> {
+/// The first blocks of the loops that may wait so: those without barrier that ask for the result of an atomic operation, or order
+/// their accesses. Of all loops where threads have been seen to wait; of none where one thread runs to its end before the next one begins.
+pub fn turns(plan: &Plan<'_>, flow: &Flow) -> Vec<usize> {
+    let Variant { scratch, barrier, spins, .. } = *plan.variant;
+    if scratch > 0 && !barrier {
+        return Vec::new();
+    }
     let harmless: BTreeSet<usize> = (0..flow.blocks.len())
         .filter(|block| flow.blocks[*block].thread.contains(block))
         .flat_map(|block| exchanges(plan, flow.blocks[block].start..flow.blocks[block].end))
         .collect();
-    for (last, block) in flow.blocks.iter().enumerate() {
-        for header in block.thread.iter().filter(|next| **next <= last) {
-            let instructions = flow.blocks[*header].start..block.end;
-            if plan.steps[instructions.clone()].iter().any(|step| matches!(step, Step::Wait)) {
-                continue;
-            }
-            let asks = |index: &usize| asks_others(&plan.ops[*index]) && !harmless.contains(index);
-            let found = instructions.into_iter().find(asks);
-            if let Some(index) = found.or_else(|| decision(plan, flow, *header, last, &harmless)) {
-                let text =
-                    format!("the loop around {:#x} may wait for another thread", plan.ops[index].offset);
-                return Err(Refused(text));
-            }
-        }
+    let waits = |blocks: &RangeInclusive<usize>| spins || may_wait(plan, flow, blocks, &harmless);
+    let headers: BTreeSet<usize> = flow.loops().filter(waits).map(|blocks| *blocks.start()).collect();
+    headers.into_iter().collect()
+}
+
+/// May a thread wait for another one in a loop? `harmless` are those exchanges that wait for nobody.
+fn may_wait(
+    plan: &Plan<'_>,
+    flow: &Flow,
+    blocks: &RangeInclusive<usize>,
+    harmless: &BTreeSet<usize>,
+) -> bool {
+    let mut instructions = flow.blocks[*blocks.start()].start..flow.blocks[*blocks.end()].end;
+    if plan.steps[instructions.clone()].iter().any(|step| matches!(step, Step::Wait)) {
+        return false;
     }
-    Ok(())
+    let asks = |index: usize| asks_others(&plan.ops[index]) && !harmless.contains(&index);
+    instructions.any(asks) || decides_by_answers(plan, flow, blocks, harmless)
 }
 
 /// Is it how threads hear of each other?
@@ -140,14 +143,13 @@ fn writes_flags(op: &Op) -> bool {
     matches!(op.dst.target, Target::Direct { offset, .. } if (FLAG..FLAG + 8).contains(&offset))
 }
 
-/// What a loop, from its first block to its last, decides by the answers of exchanges that are harmless themselves.
-fn decision(
+/// Does a loop decide anything by the answers of exchanges that are harmless themselves?
+fn decides_by_answers(
     plan: &Plan<'_>,
     flow: &Flow,
-    first: usize,
-    last: usize,
+    blocks: &RangeInclusive<usize>,
     harmless: &BTreeSet<usize>,
-) -> Option<usize> {
+) -> bool {
     let after = |index: usize, told: u128| {
         let op = &plan.ops[index];
         let made = harmless.contains(&index) || op.reads & told != 0;
@@ -155,25 +157,25 @@ fn decision(
     };
     let own = |block: usize| flow.blocks[block].start..flow.blocks[block].end;
     // The registers that are made of answers, at the beginning of each block.
-    let mut entries = vec![0u128; last + 1];
-    let mut open: Vec<usize> = (first..=last).rev().collect();
+    let mut entries = vec![0u128; blocks.end() + 1];
+    let mut open: Vec<usize> = blocks.clone().rev().collect();
     while let Some(block) = open.pop() {
         let told = own(block).fold(entries[block], |told, index| after(index, told));
-        for next in flow.blocks[block].thread.iter().filter(|next| (first..=last).contains(*next)) {
+        for next in flow.blocks[block].thread.iter().filter(|next| blocks.contains(*next)) {
             if told & !entries[*next] != 0 {
                 entries[*next] |= told;
                 open.push(*next);
             }
         }
     }
-    for block in (first..=last).filter(|block| !own(*block).any(|index| harmless.contains(&index))) {
+    for block in blocks.clone().filter(|block| !own(*block).any(|index| harmless.contains(&index))) {
         let mut told = entries[block];
         for index in own(block) {
             if (decides(plan, index) || writes_flags(&plan.ops[index])) && plan.ops[index].reads & told != 0 {
-                return Some(index);
+                return true;
             }
             told = after(index, told);
         }
     }
-    None
+    false
 }

@@ -88,9 +88,8 @@ impl Sums {
             plan.steps.iter().zip(plan.ops).map(|(step, op)| sum(step, op)).collect();
         let mut whole: Vec<bool> = variables.all.iter().map(|v| v.initial.is_empty()).collect();
         by_lane.iter().for_each(|variable| whole[*variable] = false);
-        // While a thread waits, nothing but its registers is kept.
-        let waits = plan.steps.iter().enumerate().filter(|(_, step)| matches!(step, Step::Wait));
-        for block in waits.filter_map(|(index, _)| flow.block_at(index + 1)) {
+        // While a thread has stopped, nothing but its registers is kept.
+        for block in flow.resumed() {
             variables.live[block].iter().for_each(|(variable, _)| whole[*variable] = false);
         }
         for (index, definitions) in variables.definitions.iter().enumerate() {

@@ -9,7 +9,7 @@ use gencl_simulator::eu::file::GRF_BYTES;
 use crate::access::Access;
 use crate::flow::{Block, Flow};
 use crate::liveness::{Bytes, Liveness, Merging, is_masked};
-use crate::plan::{Plan, Step};
+use crate::plan::Plan;
 
 /// A variable: bytes of the general registers for as long as they are one thing.
 #[derive(Clone, Debug)]
@@ -59,7 +59,7 @@ impl Variables {
         let mut naming = Naming::new(plan, flow, shared, &liveness);
         naming.name_all();
         let live = naming.live();
-        naming.unite_where_threads_wait(&live);
+        naming.unite_where_threads_stop(&live);
         naming.unite_overwritten();
         naming.finish(live, liveness.merging.clone())
     }
@@ -352,10 +352,9 @@ impl<'a> Naming<'a> {
         self.flow.blocks.iter().enumerate().map(of_block).collect()
     }
 
-    /// While a thread waits there is one place for each byte.
-    fn unite_where_threads_wait(&mut self, live: &[Vec<(u32, usize)>]) {
-        for (index, step) in self.plan.steps.iter().enumerate() {
-            let (Step::Wait, Some(block)) = (step, self.flow.block_at(index + 1)) else { continue };
+    /// While a thread has stopped there is one place for each byte.
+    fn unite_where_threads_stop(&mut self, live: &[Vec<(u32, usize)>]) {
+        for block in self.flow.resumed() {
             let mut numbers = vec![NOTHING; GRF_BYTES];
             for (number, byte) in &live[block] {
                 numbers[*byte] = match numbers[*byte] {

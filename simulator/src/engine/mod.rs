@@ -107,8 +107,11 @@ struct PreparedJob<'e> {
 
 impl Prepared for PreparedJob<'_> {
     fn holds(&self) -> bool {
-        let Job { common, known, work, .. } = &*self.job;
+        let Job { common, known, work, translation, .. } = &*self.job;
         let Work { launch, memory, .. } = &**work;
+        if translation.is_some() && self.job.good_choice().is_none() {
+            return false;
+        }
         let is_flat = |translator: &Translator| translator.is_flat(known, launch, memory);
         known.is_at(launch.kernel, memory) && common.translator.as_ref().is_some_and(is_flat) == self.flat
     }

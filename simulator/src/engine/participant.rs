@@ -36,6 +36,11 @@ pub struct Job {
 }
 
 impl Job {
+    /// The translations that the launch may use, if they are still good.
+    pub fn good_choice(&self) -> Option<&Choice> {
+        self.translation.as_ref().filter(|choice| self.known.translations.is_good(choice))
+    }
+
     /// What gets translations, and those that the launch may use.
     fn translator(&self) -> Option<(&Translator, &Choice)> {
         Some((self.common.translator.as_ref()?, self.translation.as_ref()?))
@@ -149,19 +154,15 @@ impl Participant {
         self.translated || self.begin_translated()
     }
 
-    /// The launch is executed once more: there may be better code by now, or the kernel may be the interpreter's.
+    /// The launch is executed once more: there may be better code by now.
     pub fn renew(&mut self) {
-        let Job { known, translation, .. } = &*self.job;
-        let code = translation.as_ref().and_then(Choice::code).filter(|_| known.translations.is_allowed());
+        let code = self.job.good_choice().and_then(Choice::code);
         let runs = |code| self.tools.as_ref().is_some_and(|tools| tools.runner.runs(code));
         self.translated &= code.is_some_and(runs);
     }
 
     fn begin_translated(&mut self) -> bool {
-        let Some(choice) = &self.job.translation else { return false };
-        if !self.job.known.translations.is_allowed() {
-            return false;
-        }
+        let Some(choice) = self.job.good_choice() else { return false };
         let Some(code) = choice.code().filter(|code| Runner::fits(code, &self.job.work.launch)) else {
             return false;
         };

@@ -75,7 +75,7 @@ impl Translator {
     pub fn consider(&self, known: &Known, choice: &Choice, took: Duration, left: Duration) {
         let sum = known.translations.add_interpreted(took);
         let worth = sum >= ENOUGH || sum >= SAMPLE && left >= MUCH_LEFT;
-        if worth && choice.can_be_asked() && known.translations.is_allowed() {
+        if worth && choice.can_be_asked() && known.translations.is_good(choice) {
             choice.ask(&*self.source.0, self.device.name, &known.code);
         }
     }

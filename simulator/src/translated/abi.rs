@@ -7,16 +7,20 @@
 use serde::{Deserialize, Serialize};
 
 /// The version of everything in this file.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
-/// `fn(*mut Frame) -> u32`: executes all threads of the work-group. Kernels that never wait have it. Returns 0, or
+/// `fn(*mut Frame) -> u32`: executes all threads of the work-group. Kernels whose threads never stop before they end have it. Returns 0, or
 /// [`FAULT`].
 pub const GROUP: &str = "gencl_group";
 
-/// `fn(*mut Frame, thread: u32, resume: u32) -> u32`: executes a thread from its beginning (`resume` 0), or from the
-/// `wait` at which it has stopped. Kernels that wait have it. Returns 0 when the thread has ended, [`FAULT`], or the number of
-/// the `wait` at which it stops: they are counted in the order of their addresses, from 1 on.
+/// `fn(*mut Frame, thread: u32, resume: u32) -> u32`: executes a thread from its beginning (`resume` 0), or from where it has
+/// stopped. Kernels whose threads stop have it. Returns 0 when the thread has ended, [`FAULT`], or where it stops: the number of
+/// a `wait`, counted in the order of their addresses from 1 on, or a number with the bit [`TURN`].
 pub const THREAD: &str = "gencl_thread";
+
+/// The bit of what [`THREAD`] returns when the thread could go on at once: it may be that it waits in a loop for another one of its work-group, which is to
+/// have its turn.
+pub const TURN: u32 = 1 << 31;
 
 /// What a function returns when a callback has failed, or when it has seen that the launch is cancelled.
 pub const FAULT: u32 = u32::MAX;
@@ -67,8 +71,8 @@ pub struct Frame {
     pub general: u64,
     /// As many as [`Translation::windows`] says, each of one message or of several; those of size 0 are to be found.
     pub windows: *mut Window,
-    /// The register file of each thread (`eu::file`), where values are while a thread waits and for
-    /// [`Frame::execute`]. Kernels that never wait have one for all threads. `cr0` has its initial value.
+    /// The register file of each thread (`eu::file`), where values are while a thread has stopped and for
+    /// [`Frame::execute`]. Kernels whose threads never stop have one for all of them. `cr0` has its initial value.
     pub files: *const *mut u8,
     /// Not 0: the launch is cancelled. Read on every way back.
     pub cancel: *const u8,
@@ -121,6 +125,8 @@ pub struct Variant {
     pub flat: bool,
     /// The launch may use the barrier.
     pub barrier: bool,
+    /// Threads have been seen to wait for each other in loops: in all of them others are to have their turn.
+    pub spins: bool,
     /// Refuse what the hardware leaves undefined.
     pub strict: bool,
 }
@@ -145,8 +151,8 @@ pub struct Translation {
     pub object: Vec<u8>,
     /// Windows that it uses.
     pub windows: u32,
-    /// The kernel waits: the object has [`THREAD`], else [`GROUP`].
-    pub waits: bool,
+    /// Threads stop before they end: the object has [`THREAD`], else [`GROUP`].
+    pub stops: bool,
     /// Instructions that [`Frame::execute`] executes whenever they come, ascending.
     pub interpreted: Vec<Interpreted>,
 }

@@ -72,7 +72,7 @@ impl Owner {
         let index = if threads.len() == 1 { 0 } else { number as usize };
         let thread = &mut threads[index];
         if thread.number != number {
-            // Threads that never wait are executed one after the other.
+            // Threads that never stop are executed one after the other.
             thread.clear_accumulators();
         }
         thread.number = number;

@@ -3,7 +3,7 @@
 use std::ptr;
 use std::sync::Arc;
 
-use super::abi::{FAULT, Frame, Window};
+use super::abi::{FAULT, Frame, TURN, Window};
 use super::frame::{Owner, execute, find};
 pub use super::frame::{Task, Work};
 use super::loader::{Code, Entry, Thread as ThreadEntry};
@@ -155,7 +155,7 @@ impl Runner {
                 let result = unsafe { entry(frame) };
                 if result == 0 { Ok(()) } else { Err(self.failed(group)) }
             }
-            Entry::Thread(entry) => self.run_waiting(entry, group),
+            Entry::Thread(entry) => self.run_in_turns(entry, group),
         }
     }
 
@@ -165,16 +165,17 @@ impl Runner {
         GroupStatistics { threads, translated: threads, ..GroupStatistics::default() }
     }
 
-    /// Executes the threads of a work-group from one barrier to the next.
-    fn run_waiting(&mut self, entry: ThreadEntry, group: [u32; 3]) -> Result<(), Fault> {
+    /// Executes the threads of a work-group one after the other, each until it stops, as often as it takes.
+    fn run_in_turns(&mut self, entry: ThreadEntry, group: [u32; 3]) -> Result<(), Fault> {
         let count = self.owner.frame.threads;
         self.resume.clear();
         self.resume.resize(count as usize, 0);
         let mut left = count;
+        let mut opens = true;
         loop {
             for thread in 0..count {
                 let resume = self.resume[thread as usize];
-                if resume == ENDED {
+                if resume == ENDED || !opens && resume & TURN == 0 {
                     continue;
                 }
                 let frame = ptr::from_mut(&mut *self.owner).cast::<Frame>();
@@ -192,10 +193,12 @@ impl Runner {
             if left == 0 {
                 return Ok(());
             }
-            if self.owner.frame.arrived < count {
+            opens = self.owner.frame.arrived == count;
+            if opens {
+                self.owner.frame.arrived = 0;
+            } else if self.resume.iter().all(|resume| *resume == ENDED || resume & TURN == 0) {
                 return Err(self.never_opens(left, group));
             }
-            self.owner.frame.arrived = 0;
         }
     }
 
@@ -230,7 +233,7 @@ impl Runner {
     }
 }
 
-/// Thread slots of a work-group: threads that never wait run one after the other in the same.
+/// Thread slots of a work-group: threads that never stop run one after the other in the same.
 fn slots(code: &Code, launch: &Launch) -> u32 {
     match code.entry {
         Entry::Group(_) => 1,

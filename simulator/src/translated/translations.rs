@@ -47,11 +47,11 @@ struct Shape {
     per_thread_size: usize,
     control: u32,
     scratch: u32,
-    flags: [bool; 4],
+    flags: [bool; 5],
 }
 
 impl Shape {
-    fn of(launch: &Launch, flat: bool) -> Shape {
+    fn of(launch: &Launch, flat: bool, spins: bool) -> Shape {
         Shape {
             simd_width: launch.simd_width,
             threads: launch.threads,
@@ -60,7 +60,7 @@ impl Shape {
             per_thread_size: launch.per_thread_size,
             control: launch.control(),
             scratch: launch.scratch.map_or(0, |scratch| scratch.per_thread),
-            flags: [launch.indirect_data, launch.slm_size > 0, launch.barrier, flat],
+            flags: [launch.indirect_data, launch.slm_size > 0, launch.barrier, flat, spins],
         }
     }
 }
@@ -199,7 +199,8 @@ impl Drop for Promise {
 impl Translations {
     /// What a launch may use; `None` when there are too many variants already. `flat`: [`Variant::flat`].
     pub fn choose(&self, launch: &Launch, flat: bool, strict: bool) -> Option<Choice> {
-        let shape = Shape::of(launch, flat);
+        let spins = self.spins.load(Ordering::Relaxed);
+        let shape = Shape::of(launch, flat, spins);
         {
             let last = self.last.lock();
             if let Some(last) = &*last
@@ -210,7 +211,7 @@ impl Translations {
                 return Some(last.choice.clone());
             }
         }
-        let choice = self.choice(variant::of(launch, flat, strict))?;
+        let choice = self.choice(variant::of(launch, flat, spins, strict))?;
         let per_thread = launch.per_thread.clone();
         *self.last.lock() = Some(Last { shape, per_thread, choice: choice.clone() });
         Some(choice)
@@ -235,17 +236,17 @@ impl Translations {
         Some(Choice { best, others })
     }
 
-    /// The kernel is never to be executed by translated code, which executes a thread to its end before it begins the next one: threads wait in
-    /// loops for others.
+    /// Threads wait in loops for others. Translated code without [`Variant::spins`] is not to be used any more: it may execute a thread to its end before it
+    /// begins the next one.
     pub fn set_spins(&self) {
         if !self.spins.swap(true, Ordering::Relaxed) {
-            tracing::info!("a kernel stays interpreted: its threads wait in loops for each other");
+            tracing::info!("threads of a kernel wait in loops for each other");
         }
     }
 
-    /// May it be executed by translated code?
-    pub fn is_allowed(&self) -> bool {
-        !self.spins.load(Ordering::Relaxed)
+    /// Is a choice still good? It is not when threads have been seen to wait in loops since.
+    pub fn is_good(&self, choice: &Choice) -> bool {
+        choice.best.variant.spins || !self.spins.load(Ordering::Relaxed)
     }
 
     /// Adds to the time for which the kernel has been interpreted, and gives the sum.

@@ -6,8 +6,8 @@ use crate::dispatch::Launch;
 /// Bytes that have a pattern of their own: half a register.
 const HALF: usize = 16;
 
-/// The variant of a launch, as special as it can be; `flat`: [`Variant::flat`].
-pub fn of(launch: &Launch, flat: bool, strict: bool) -> Variant {
+/// The variant of a launch, as special as it can be; `flat`: [`Variant::flat`], `spins`: [`Variant::spins`].
+pub fn of(launch: &Launch, flat: bool, spins: bool, strict: bool) -> Variant {
     let lanes = u32::MAX >> (32 - launch.simd_width);
     Variant {
         simd_width: launch.simd_width,
@@ -20,6 +20,7 @@ pub fn of(launch: &Launch, flat: bool, strict: bool) -> Variant {
         scratch: launch.scratch.map_or(0, |scratch| scratch.per_thread),
         flat,
         barrier: launch.barrier,
+        spins,
         strict,
     }
 }
@@ -157,13 +158,15 @@ mod tests {
             scratch: 0,
             flat: false,
             barrier: false,
+            spins: false,
             strict: true,
         };
         let general = general(&special);
         assert!(covers(&special, &special) && covers(&general, &special) && covers(&general, &general));
         assert!(!covers(&special, &general));
-        let other = Variant { cross_thread: 64, ..special.clone() };
-        assert!(!covers(&general, &other) && !covers(&other, &special));
+        let others =
+            [Variant { cross_thread: 64, ..special.clone() }, Variant { spins: true, ..special.clone() }];
+        assert!(others.iter().all(|other| !covers(&general, other) && !covers(other, &special)));
         let repeats = Variant { per_thread: vec![Pattern::Continues, Pattern::Repeats], ..special.clone() };
         assert!(covers(&special, &repeats) && !covers(&repeats, &special));
         let fewer = Variant { per_thread: vec![Pattern::Any], ..special.clone() };

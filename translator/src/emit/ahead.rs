@@ -60,6 +60,7 @@ impl Emitter<'_> {
             self.certain_step(*index).is_none()
                 && self.message_of_lanes(*index).is_some_and(possible)
                 && !alone(*block)
+                && !self.flow.turns.contains(block)
                 && !left.iter().any(|next| alone(*next))
         });
         walks

@@ -1,15 +1,14 @@
-//! How a thread begins, stops at a barrier, and goes on.
+//! How a thread begins, stops, and goes on.
 
 use std::mem::offset_of;
 
 use gencl_simulator::eu::file::{ADDRESS, FLAG, FLOW_CONTROL};
-use gencl_simulator::translated::abi::{Frame, Pattern};
+use gencl_simulator::translated::abi::{Frame, Pattern, TURN};
 
 use super::{CONSTANT, Emitter, FILE};
 use crate::affine::Affine;
 use crate::hints;
 use crate::ir::{I32, I64, Label, POINTER, Ty, Value};
-use crate::plan::Step;
 use crate::split::LANES;
 use crate::variables::Variable;
 
@@ -49,29 +48,26 @@ impl Emitter<'_> {
         let entry = self.f.label();
         self.f.begin(entry);
         let zero = Value::int(I32, 0);
-        let number = if self.plan.waits() { self.thread.clone() } else { zero };
+        let number = if self.stops { self.thread.clone() } else { zero };
         self.file = self.indexed(offset_of!(Frame, files), &number);
-        let waits: Vec<usize> = self
-            .plan
-            .steps
-            .iter()
-            .enumerate()
-            .filter(|(_, s)| matches!(s, Step::Wait))
-            .map(|(n, _)| n)
-            .collect();
-        let reachable: Vec<usize> =
-            waits.into_iter().filter(|wait| self.flow.block_at(wait + 1).is_some()).collect();
         self.begin_variables();
         self.forget_ahead(None);
-        if !reachable.is_empty() {
+        let rounds = self.rounds.clone();
+        // Who goes on comes to such a place at once, and must not stop there again.
+        self.f.store(&Value::int(I32, u64::from(self.rounds_each) + 1), &rounds, FILE);
+        let resumed: Vec<usize> = self.flow.resumed().collect();
+        if !resumed.is_empty() {
             let fresh = self.f.label();
-            let resume: Vec<Label> = reachable.iter().map(|_| self.f.label()).collect();
+            let labels: Vec<Label> = resumed.iter().map(|_| self.f.label()).collect();
             let mut targets = vec![fresh];
-            targets.extend(&resume);
-            self.f.switch(&Value::named(I32, "%resume"), &targets);
-            for (wait, label) in reachable.iter().zip(resume) {
+            targets.extend(&labels);
+            let place = Value::int(I32, u64::from(!TURN));
+            let place = self.f.binary("and", &Value::named(I32, "%resume"), &place);
+            self.f.switch(&place, &targets);
+            for (block, label) in resumed.into_iter().zip(labels) {
                 self.f.begin(label);
-                self.restore(wait + 1);
+                self.move_state(block, false);
+                self.f.jump(self.labels[block]);
             }
             self.f.begin(fresh);
         }
@@ -89,7 +85,7 @@ impl Emitter<'_> {
         for (number, (variable, place)) in variables.iter().zip(self.places.clone()).enumerate() {
             let bytes = variable.end - variable.start;
             let is_begun = variable.initial.len() == bytes && variable.end <= payload;
-            if exposed.contains(number) && (!is_begun || self.plan.waits()) {
+            if exposed.contains(number) && (!is_begun || self.stops) {
                 self.f.store(&Value::int(copied(bytes.next_multiple_of(4)), 0), &place, FILE);
             }
         }
@@ -262,34 +258,39 @@ impl Emitter<'_> {
         true
     }
 
-    /// Stops until the barrier opens; the value returned says where to go on.
+    /// Stops until the barrier opens.
     pub(super) fn wait(&mut self, index: usize) {
-        let number = self
-            .plan
-            .steps
-            .iter()
-            .enumerate()
-            .filter(|(n, s)| matches!(s, Step::Wait) && self.flow.block_at(n + 1).is_some())
-            .position(|(n, _)| n == index);
-        let Some(number) = number else {
+        match self.flow.block_at(index + 1) {
+            Some(block) => self.stop(block, 0),
             // Nothing can follow: the kernel's code ends here.
-            self.f.jump(self.fault);
-            return;
-        };
-        self.move_state(index + 1, true);
-        self.f.ret(&Value::int(I32, number as u64 + 1));
+            None => self.f.jump(self.fault),
+        }
     }
 
-    /// Goes on with an instruction.
-    fn restore(&mut self, index: usize) {
-        self.move_state(index, false);
-        let block = self.flow.block_at(index).map_or(self.fault, |block| self.labels[block]);
-        self.f.jump(block);
+    /// At the beginning of a block, other threads have their turn when this one has come to such places often enough.
+    pub(super) fn give_turn(&mut self, block: usize) {
+        let place = self.rounds.clone();
+        let rounds = self.dword(&place);
+        let rounds = self.f.binary("sub", &rounds, &Value::int(I32, 1));
+        self.f.store(&rounds, &place, FILE);
+        let more = self.f.compare("icmp ne", &rounds, &Value::int(I32, 0));
+        let [on, stop] = [(); 2].map(|()| self.f.label());
+        self.f.branch_likely(&more, on, stop);
+        self.f.begin(stop);
+        self.stop(block, TURN);
+        self.f.begin(on);
+    }
+
+    /// Stops, to go on at the beginning of a block: the value returned says which one, with a bit that says why.
+    fn stop(&mut self, block: usize, why: u32) {
+        self.move_state(block, true);
+        // Some block may be behind a wait and the header of a loop as well; both go on there.
+        let number = self.flow.resumed().position(|resumed| resumed == block).map_or(0, |number| number + 1);
+        self.f.ret(&Value::int(I32, number as u64 | u64::from(why)));
     }
 
     /// Copies everything that is live at the beginning of a block to the register file, or from there.
-    fn move_state(&mut self, index: usize, save: bool) {
-        let Some(block) = self.flow.block_at(index) else { return };
+    fn move_state(&mut self, block: usize, save: bool) {
         let mut dwords = vec![(self.flags[0].clone(), FLAG), (self.flags[1].clone(), FLAG + 4)];
         let parked = &self.flow.blocks[block].parked;
         let target = self.flow.target(block);

@@ -121,10 +121,10 @@ impl Emitter<'_> {
     }
 
     /// Writes the function around that of a thread, when that is written: it begins with what is known, and has the loop over the threads of a
-    /// work-group where they never wait.
+    /// work-group where they never stop.
     pub(super) fn around(&mut self, thread: &str, header: &str) {
         let entry = self.begin_knowing();
-        if self.plan.waits() {
+        if self.stops {
             let number = self.thread.clone();
             let ended = self.call_thread(thread, &number, "%resume");
             self.f.ret(&ended);

@@ -46,7 +46,7 @@ use crate::segment::Segment;
 use crate::serial::{self as serials, Serial};
 use crate::split::{self, Base, Sums};
 use crate::variables::Variables;
-use crate::{Refused, Second, Written};
+use crate::{Choices, Refused, Second, Written};
 
 /// How accesses to the frame, which nobody changes meanwhile, are marked.
 const CONSTANT: &str = "align 4, !tbaa !2, !invariant.load !5";
@@ -129,6 +129,12 @@ pub struct Emitter<'a> {
     active: Value,
     /// Channels that wait, of each target.
     waiting: Vec<Value>,
+    /// Threads stop before they end.
+    stops: bool,
+    /// How often a thread may still come to where others have their turn before they have it.
+    rounds: Value,
+    /// How often from then on.
+    rounds_each: u32,
     /// Of each block.
     labels: Vec<Label>,
     /// Returns [`FAULT`].
@@ -161,8 +167,9 @@ pub struct Emitter<'a> {
 ///
 /// # Errors
 /// Why that is not possible.
-pub fn emit(plan: &Plan<'_>, flow: &Flow, second: Second) -> Result<Written, Refused> {
-    if flow.targets.len() > MAX_TARGETS && plan.waits() {
+pub fn emit(plan: &Plan<'_>, flow: &Flow, choices: &Choices) -> Result<Written, Refused> {
+    let stops = flow.resumed().next().is_some() || plan.steps.iter().any(|step| matches!(step, Step::Wait));
+    if flow.targets.len() > MAX_TARGETS && stops {
         return Err(Refused(format!("{} places where channels wait", flow.targets.len())));
     }
     let variables = (!plan.in_memory).then(|| Variables::new(plan, flow));
@@ -197,8 +204,11 @@ pub fn emit(plan: &Plan<'_>, flow: &Flow, second: Second) -> Result<Written, Ref
         parts: Vec::new(),
         flags: [nowhere.clone(), nowhere.clone()],
         accumulators: nowhere.clone(),
-        active: nowhere,
+        active: nowhere.clone(),
         waiting: Vec::new(),
+        stops,
+        rounds: nowhere,
+        rounds_each: choices.rounds,
         labels: Vec::new(),
         fault: Label::default(),
         windows: 0,
@@ -214,7 +224,7 @@ pub fn emit(plan: &Plan<'_>, flow: &Flow, second: Second) -> Result<Written, Ref
         scratch_window: None,
         interpreted: Vec::new(),
     };
-    Ok(emitter.all(&serials, second))
+    Ok(emitter.all(&serials, choices.second))
 }
 
 impl Emitter<'_> {
@@ -234,15 +244,15 @@ impl Emitter<'_> {
             self.quick = Some(segment::Quick::new(segments));
             self.function(ROWS_ALONE, serials);
         }
-        let waits = self.plan.waits();
-        let header = match waits {
+        let header = match self.stops {
             true => format!("define i32 @{THREAD}({ARGUMENTS}) #0"),
             false => format!("define i32 @{GROUP}({FRAME_ARGUMENT}) #0"),
         };
         self.around(thread, &header);
         self.rare_calls();
         let module = std::mem::take(&mut self.module);
-        let translation = Translation { object: Vec::new(), windows: self.windows, waits, interpreted };
+        let translation =
+            Translation { object: Vec::new(), windows: self.windows, stops: self.stops, interpreted };
         Written { blocks: module.blocks, ir: module.finish(METADATA), translation }
     }
 
@@ -285,6 +295,7 @@ impl Emitter<'_> {
         self.flags = [f.variable(4), f.variable(4)];
         self.accumulators = f.variable(native::ACCUMULATOR_DWORDS * 8);
         self.active = f.variable(4);
+        self.rounds = f.variable(4);
         self.waiting = self.flow.targets.iter().map(|_| f.variable(4)).collect();
         let all = self.variables.as_ref().map_or(&[][..], |v| &v.all);
         self.places = all.iter().map(|v| f.variable((v.end - v.start).next_multiple_of(4))).collect();
@@ -307,6 +318,9 @@ impl Emitter<'_> {
         self.forget_ahead(Some(block));
         if self.is_loop_header(block) {
             self.stop_if_cancelled();
+        }
+        if self.flow.turns.contains(&block) {
+            self.give_turn(block);
         }
         if let Some(target) = self.flow.target(block) {
             self.enable_waiting(target);
@@ -357,7 +371,7 @@ impl Emitter<'_> {
     }
 
     fn is_loop_header(&self, block: usize) -> bool {
-        self.flow.blocks[block..].iter().any(|other| other.thread.contains(&block))
+        self.flow.loops().any(|blocks| *blocks.start() == block)
     }
 
     /// Ends the thread when the launch is cancelled.

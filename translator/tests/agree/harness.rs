@@ -15,8 +15,8 @@ use gencl_simulator::running::Running;
 use gencl_simulator::translated::abi::{Interpreted, Request};
 use gencl_simulator::translated::source::{Done, EngineChoice, Source as Translations, TranslationSource};
 use gencl_simulator::{Executor, Settings};
-use gencl_translator::Second;
 use gencl_translator::host::Effort;
+use gencl_translator::{Choices, Second};
 
 /// What kernels are for.
 pub const DEVICE: &str = "skl";
@@ -50,6 +50,8 @@ pub const REGISTERS: usize = 4096;
 pub struct Translator {
     /// LLVM is to do little.
     pub little: bool,
+    /// In all loops others have their turn after so many rounds.
+    pub rounds: Option<u32>,
     /// What the interpreter was left with.
     pub interpreted: Mutex<Vec<Interpreted>>,
 }
@@ -57,7 +59,13 @@ pub struct Translator {
 impl TranslationSource for Translator {
     fn request(&self, request: Request, done: Done) {
         let effort = if self.little { Effort::Little } else { Effort::Full };
-        let answer = gencl_translator::translate_with(&request, effort, Second::Always);
+        let mut choices = Choices { effort, second: Second::Always, ..Choices::default() };
+        let mut request = request;
+        if let Some(rounds) = self.rounds {
+            choices.rounds = rounds;
+            request.variant.spins = true;
+        }
+        let answer = gencl_translator::translate_with(&request, &choices);
         if let Ok(translation) = &answer {
             self.interpreted.lock().unwrap().clone_from(&translation.interpreted);
         }
@@ -81,6 +89,8 @@ pub struct Case {
     pub data: Vec<u8>,
     /// `cr0` is set to these bits more.
     pub control: u32,
+    /// [`Translator::rounds`]
+    pub rounds: Option<u32>,
 }
 
 /// What a launch leaves behind.
@@ -242,6 +252,8 @@ pub fn run(case: &Case, code: &[u8], translator: Option<&Arc<Translator>>) -> Re
     let mut outcome = Outcome { registers: vec![0; results as usize], data: vec![0; DATA_SIZE as usize] };
     memory.read(&mut cursor, RESULTS, &mut outcome.registers).unwrap();
     memory.read(&mut cursor, DATA, &mut outcome.data).unwrap();
+    // The thread's slot in `g0.5`: those that stop have one each, the others one after the other the same.
+    outcome.registers.chunks_exact_mut(REGISTERS).for_each(|thread| thread[20..24].fill(0));
     Ok(outcome)
 }
 

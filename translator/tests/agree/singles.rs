@@ -132,6 +132,7 @@ fn case(random: &mut Random, placed: &Placed) -> Case {
         mask: if random.chance(2) { full } else { random.next() as u32 & full | 1 },
         constants: constants(random, CONSTANTS),
         data: vec![0; DATA_SIZE as usize],
+        rounds: None,
         control: random.pick(&[0x4c0, 0x4c0, 0x4c0, 0, 0x4d0, 0x4e0, 0x4f0]),
     }
 }

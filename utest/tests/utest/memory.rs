@@ -7,6 +7,7 @@ pub fn cases() -> Vec<Case> {
         all_widths("local_reduce", local_reduce),
         all_widths("local_transpose", local_transpose),
         all_widths("atomics", atomics),
+        all_widths("turns", turns),
         all_widths("private_array", private_array),
         [32, 100].map(|kib| Case::new(format!("large_private/{kib}k"), move || large_private(kib))).into(),
         all_widths("register_pressure", register_pressure),
@@ -95,6 +96,26 @@ fn atomics(width: u32) -> Outcome {
     let mut order = order.read()?;
     order.sort_unstable();
     same(&order, &all.collect::<Vec<_>>())
+}
+
+/// Work-items that wait for others of their group, which a driver that executes one thread after the other has to let them.
+fn turns(width: u32) -> Outcome {
+    const ITEMS: i32 = 1000;
+    let gpu = Gpu::get()?;
+    let (groups, local, rounds) = (4, 128, 3i32);
+    let counters = gpu.buffer(&vec![0i32; 5 * groups])?;
+    let queue = gpu.buffer(&vec![-1i32; groups * ITEMS as usize])?;
+    gpu.build("turns", Some(width))?.run(
+        "turns",
+        &[counters.arg(), queue.arg(), Arg::Bytes(&rounds.to_ne_bytes())],
+        &Launch::linear(groups * local, local),
+    )?;
+    let holders = local as i32 / 32;
+    // Each work-item asks the queue once in vain.
+    let own = [rounds * local as i32, ITEMS + local as i32, 0, 200 * holders, holders];
+    same(&counters.read()?, &own.repeat(groups))?;
+    let items: Vec<i32> = (0..ITEMS).map(|i| i * 3).collect();
+    same(&queue.read()?, &items.repeat(groups))
 }
 
 fn private_array(width: u32) -> Outcome {

@@ -107,11 +107,11 @@ impl Code {
         }
         layout.write_table(&mut memory, &import_addresses());
         relocate::all(&file, &layout, &mut memory)?;
-        let name = if translation.waits { abi::THREAD } else { abi::GROUP };
+        let name = if translation.stops { abi::THREAD } else { abi::GROUP };
         let offset = entry(&file, &layout, name)?;
         let memory = memory.make_exec()?;
         let address = memory[offset as usize..].as_ptr();
-        let entry = if translation.waits {
+        let entry = if translation.stops {
             // SAFETY: the address of machine code that has this signature, by what both sides have agreed on.
             Entry::Thread(unsafe { std::mem::transmute::<*const u8, Thread>(address) })
         } else {

@@ -154,8 +154,8 @@ fn what_does_not_fit_is_refused() {
     assert_eq!(error(&own), "translated code: section .data is variable");
 
     let (own, _) = object(abi::GROUP, &constant(0));
-    let waits = Translation { waits: true, ..translation(&own) };
-    assert_eq!(Code::load(&waits).unwrap_err().to_string(), "translated code: no function gencl_thread");
+    let stops = Translation { stops: true, ..translation(&own) };
+    assert_eq!(Code::load(&stops).unwrap_err().to_string(), "translated code: no function gencl_thread");
     let windows = Translation { windows: u32::MAX, ..translation(&own) };
     assert!(Code::load(&windows).is_err());
     assert!(Code::load(&Translation::default()).is_err());

@@ -2,7 +2,7 @@
 
 use std::slice;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use gencl_simulator::translated::abi::{self, Answer, Frame, Interpreted, Request, Translation};
@@ -30,7 +30,7 @@ pub fn thread(function: Thread) -> Translation {
 /// The first instruction stands for all, which are interpreted.
 fn translation(object: Vec<u8>, waits: bool) -> Translation {
     let interpreted = vec![Interpreted { instruction: 0, reason: REASON.to_owned() }];
-    Translation { object, interpreted, windows: 2, waits }
+    Translation { object, interpreted, windows: 2, stops: waits }
 }
 
 /// An object with a function that jumps to an address: `movabs $address, %rax; jmp *%rax`.
@@ -57,11 +57,13 @@ pub struct Translator {
     answer: Answer,
     delay: Duration,
     pub asked: AtomicUsize,
+    /// The last request was for threads that wait for each other in loops.
+    pub spins: AtomicBool,
 }
 
 impl Translator {
     pub fn new(answer: Answer, delay: Duration) -> Arc<Translator> {
-        Arc::new(Translator { answer, delay, asked: AtomicUsize::new(0) })
+        Arc::new(Translator { answer, delay, asked: AtomicUsize::new(0), spins: AtomicBool::new(false) })
     }
 
     /// A simulator that has it.
@@ -76,6 +78,7 @@ impl Translator {
 impl TranslationSource for Translator {
     fn request(&self, request: Request, done: Done) {
         assert_eq!((request.version, request.device.as_str()), (abi::VERSION, "skl"));
+        self.spins.store(request.variant.spins, Ordering::Relaxed);
         self.asked.fetch_add(1, Ordering::Relaxed);
         let (answer, delay) = (self.answer.clone(), self.delay);
         std::thread::spawn(move || {
