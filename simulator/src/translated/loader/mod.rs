@@ -60,9 +60,9 @@ pub type Thread = unsafe extern "C" fn(*mut Frame, u32, u32) -> u32;
 /// Where code is entered.
 #[derive(Clone, Copy, Debug)]
 pub enum Entry {
-    /// The kernel never waits.
+    /// Threads never stop before they end.
     Group(Group),
-    /// It does.
+    /// They do.
     Thread(Thread),
 }
 
