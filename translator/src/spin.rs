@@ -11,7 +11,6 @@ use gencl_simulator::eu::file::{FLAG, grf_mask};
 use gencl_simulator::eu::message::{AtomicOperation, Kind};
 use gencl_simulator::eu::op::{Action, Op};
 use gencl_simulator::eu::operand::Target;
-use gencl_simulator::translated::abi::Variant;
 
 use crate::flow::Flow;
 use crate::message::Message;
@@ -19,17 +18,13 @@ use crate::native::Native;
 use crate::plan::{Plan, Step};
 
 /// The first blocks of the loops that may wait so: those without barrier that ask for the result of an atomic operation, or order
-/// their accesses. Of all loops where threads have been seen to wait; of none where one thread runs to its end before the next one begins.
+/// their accesses. Of all loops where threads have been seen to wait.
 pub fn turns(plan: &Plan<'_>, flow: &Flow) -> Vec<usize> {
-    let Variant { scratch, barrier, spins, .. } = *plan.variant;
-    if scratch > 0 && !barrier {
-        return Vec::new();
-    }
     let harmless: BTreeSet<usize> = (0..flow.blocks.len())
         .filter(|block| flow.blocks[*block].thread.contains(block))
         .flat_map(|block| exchanges(plan, flow.blocks[block].start..flow.blocks[block].end))
         .collect();
-    let waits = |blocks: &RangeInclusive<usize>| spins || may_wait(plan, flow, blocks, &harmless);
+    let waits = |blocks: &RangeInclusive<usize>| plan.variant.spins || may_wait(plan, flow, blocks, &harmless);
     let headers: BTreeSet<usize> = flow.loops().filter(waits).map(|blocks| *blocks.start()).collect();
     headers.into_iter().collect()
 }

@@ -26,3 +26,22 @@ __kernel void turns(__global volatile int *counters, __global int *queue, int ro
         atomic_xchg(&own[2], 0);
     }
 }
+
+/* Work-items meet twice without a barrier, and find in their private memory what they have left there. */
+__kernel void turns_private(__global volatile int *counters, __global int *dst, int rounds)
+{
+    int heap[40];
+    int n = get_local_size(0), l = get_local_id(0), i = get_global_id(0);
+    for (int k = 0; k < 40; k++)
+        heap[k] = k * i;
+    for (int round = 1; round <= rounds; round++) {
+        atomic_inc(&counters[get_group_id(0)]);
+        while (atomic_add(&counters[get_group_id(0)], 0) < round * n)
+            ;
+        heap[(l + 7 * round) % 40] += heap[(l + 11 * round) % 40];
+    }
+    int sum = 0;
+    for (int k = 0; k < 40; k++)
+        sum = sum * 3 + heap[k];
+    dst[i] = sum;
+}

@@ -34,8 +34,8 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// A worker whose threads run in the hardware thread slots from `first_slot` on. A group without barrier uses
-    /// one slot, a group with one as many as it has threads.
+    /// A worker whose threads run in the hardware thread slots from `first_slot` on. A thread that begins takes the first one behind those
+    /// that wait or are interrupted, so that a group uses one slot, or up to as many as it has threads.
     pub fn new(device: &'static Device, first_slot: u32) -> Worker {
         let (threads, local, cursors) = (Vec::new(), Vec::new(), Vec::new());
         Worker { device, first_slot, threads, local, cursors, spun: false }
@@ -326,9 +326,10 @@ fn execute<P: Probe>(
     Ok(())
 }
 
-/// May threads of the group be under way at the same time? Without barrier they have one slot for all, and its scratch memory.
+/// May threads of the group be under way at the same time? Then each is in a slot of its own, which needs scratch memory if the launch has some.
 fn takes_turns(launch: &Launch) -> bool {
-    launch.threads_per_group() > 1 && (launch.barrier || launch.scratch.is_none())
+    let threads = launch.threads_per_group();
+    threads > 1 && launch.scratch.is_none_or(|scratch| threads <= scratch.slots)
 }
 
 #[inline(always)]

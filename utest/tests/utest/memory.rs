@@ -8,6 +8,7 @@ pub fn cases() -> Vec<Case> {
         all_widths("local_transpose", local_transpose),
         all_widths("atomics", atomics),
         all_widths("turns", turns),
+        all_widths("turns_private", turns_private),
         all_widths("private_array", private_array),
         [32, 100].map(|kib| Case::new(format!("large_private/{kib}k"), move || large_private(kib))).into(),
         all_widths("register_pressure", register_pressure),
@@ -116,6 +117,28 @@ fn turns(width: u32) -> Outcome {
     same(&counters.read()?, &own.repeat(groups))?;
     let items: Vec<i32> = (0..ITEMS).map(|i| i * 3).collect();
     same(&queue.read()?, &items.repeat(groups))
+}
+
+/// Work-items that wait for others have private memory of their own.
+fn turns_private(width: u32) -> Outcome {
+    let gpu = Gpu::get()?;
+    let (groups, local, rounds) = (4, 128, 2i32);
+    let counters = gpu.buffer(&vec![0i32; groups])?;
+    let output = gpu.buffer(&vec![0i32; groups * local])?;
+    gpu.build("turns", Some(width))?.run(
+        "turns_private",
+        &[counters.arg(), output.arg(), Arg::Bytes(&rounds.to_ne_bytes())],
+        &Launch::linear(groups * local, local),
+    )?;
+    let host = |i: usize| {
+        let mut heap: Vec<i32> = (0..40).map(|k| k * i as i32).collect();
+        for round in 1..=rounds as usize {
+            heap[(i % local + 7 * round) % 40] += heap[(i % local + 11 * round) % 40];
+        }
+        heap.iter().fold(0i32, |sum, value| sum.wrapping_mul(3).wrapping_add(*value))
+    };
+    same(&counters.read()?, &vec![rounds * local as i32; groups])?;
+    same(&output.read()?, &(0..groups * local).map(host).collect::<Vec<_>>())
 }
 
 fn private_array(width: u32) -> Outcome {
