@@ -24,7 +24,8 @@ pub fn turns(plan: &Plan<'_>, flow: &Flow) -> Vec<usize> {
         .filter(|block| flow.blocks[*block].thread.contains(block))
         .flat_map(|block| exchanges(plan, flow.blocks[block].start..flow.blocks[block].end))
         .collect();
-    let waits = |blocks: &RangeInclusive<usize>| plan.variant.spins || may_wait(plan, flow, blocks, &harmless);
+    let waits =
+        |blocks: &RangeInclusive<usize>| plan.variant.spins || may_wait(plan, flow, blocks, &harmless);
     let headers: BTreeSet<usize> = flow.loops().filter(waits).map(|blocks| *blocks.start()).collect();
     headers.into_iter().collect()
 }
