@@ -13,9 +13,11 @@
 #include <llvm/Analysis/ScalarEvolution.h>
 #include <llvm/Analysis/ScalarEvolutionExpressions.h>
 #include <llvm/Analysis/ValueTracking.h>
+#include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
+#include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Module.h>
 #include <llvm/IR/PatternMatch.h>
 #include <llvm/Support/Error.h>
@@ -33,26 +35,102 @@ namespace {
 // The largest array in bytes: 32 registers of four bytes in each lane are half of the register file with 16 lanes. A larger one may
 // still fit, if not all of it is alive at once.
 constexpr uint64_t largest_array = 512;
+// The largest array whose indices need not be known, as it can be a vector (`promote.cpp`).
+constexpr uint64_t largest_vector = 32;
 // Instructions of a loop after unrolling.
 constexpr uint64_t largest_loop = 8192;
 // The same when unrolling a part of it makes all indices known, too.
 constexpr uint64_t largest_periodic_loop = 1024;
 
-bool is_small_array(const llvm::Value *pointer, const llvm::DataLayout &layout) {
-  const auto *alloca = llvm::dyn_cast<llvm::AllocaInst>(llvm::getUnderlyingObject(pointer));
+// The bytes of an array in private memory that is small enough; 0 of any other place.
+uint64_t small_array_size(const llvm::Value *object, const llvm::DataLayout &layout) {
+  const auto *alloca = llvm::dyn_cast<llvm::AllocaInst>(object);
   auto size = alloca ? alloca->getAllocationSize(layout) : std::nullopt;
-  return size && size->getFixedValue() <= largest_array;
+  return size && size->getFixedValue() <= largest_array ? size->getFixedValue() : 0;
 }
 
-// The addresses in small private arrays that a loop accesses and that depend on its own progress.
-llvm::SmallVector<const llvm::Value *> small_array_accesses(const llvm::Loop &loop, const llvm::DataLayout &layout) {
-  llvm::SmallVector<const llvm::Value *> pointers;
+// Values that are known when all loops are unrolled, as they are made of constants alone.
+class Knowable {
+public:
+  Knowable(llvm::Function &function, llvm::FunctionAnalysisManager &analyses)
+      : loops(analyses.getResult<llvm::LoopAnalysis>(function)), dominators(analyses.getResult<llvm::DominatorTreeAnalysis>(function)) {}
+
+  bool operator()(const llvm::Value *value) const {
+    llvm::SmallPtrSet<const llvm::Value *, 32> sources;
+    llvm::SmallVector<const llvm::Value *> open{value};
+    while (!open.empty()) {
+      const llvm::Value *source = open.pop_back_val();
+      if (llvm::isa<llvm::Constant>(source) || llvm::isa<llvm::AllocaInst>(source) || !sources.insert(source).second) {
+        continue;
+      }
+      const auto *instruction = llvm::dyn_cast<llvm::Instruction>(source);
+      if (!instruction || is_found_out(*instruction)) {
+        return false;
+      }
+      open.append(instruction->value_op_begin(), instruction->value_op_end());
+      if (const auto *phi = llvm::dyn_cast<llvm::PHINode>(instruction)) {
+        append_deciders(*phi, open);
+      }
+    }
+    return true;
+  }
+
+private:
+  // Does something come from outside, or from memory that is not constant?
+  static bool is_found_out(const llvm::Instruction &instruction) {
+    if (const auto *load = llvm::dyn_cast<llvm::LoadInst>(&instruction)) {
+      const auto *table = llvm::dyn_cast<llvm::GlobalVariable>(llvm::getUnderlyingObject(load->getPointerOperand()));
+      return !table || !table->isConstant() || !table->hasInitializer();
+    }
+    const auto *call = llvm::dyn_cast<llvm::CallBase>(&instruction);
+    return instruction.mayReadOrWriteMemory() || (call && !llvm::isa<llvm::IntrinsicInst>(call));
+  }
+
+  // What decides which of its values a phi has: where its loop ends, or where the ways parted that meet here.
+  void append_deciders(const llvm::PHINode &phi, llvm::SmallVectorImpl<const llvm::Value *> &deciders) const {
+    const llvm::BasicBlock *block = phi.getParent();
+    llvm::SmallVector<llvm::BasicBlock *> parting;
+    if (loops.isLoopHeader(block)) {
+      loops.getLoopFor(block)->getExitingBlocks(parting);
+    } else if (const auto *above = dominators.getNode(block)->getIDom()) {
+      parting.push_back(above->getBlock());
+    }
+    for (const llvm::BasicBlock *above : parting) {
+      const auto *branch = llvm::dyn_cast<llvm::BranchInst>(above->getTerminator());
+      if (branch && branch->isConditional()) {
+        deciders.push_back(branch->getCondition());
+      }
+    }
+  }
+
+  const llvm::LoopInfo &loops;
+  const llvm::DominatorTree &dominators;
+};
+
+// The addresses in small private arrays that a loop accesses and that depend on its own progress. Not in arrays that stay in memory, as what is known at run
+// time only is an index there.
+llvm::SmallVector<const llvm::Value *> small_array_accesses(const llvm::Loop &loop, const Knowable &knowable, const llvm::DataLayout &layout) {
+  llvm::SmallVector<std::pair<const llvm::Value *, const llvm::Value *>> accesses;
+  llvm::SmallPtrSet<const llvm::Value *, 4> staying;
   for (const llvm::BasicBlock *block : loop.blocks()) {
     for (const llvm::Instruction &instruction : *block) {
       const llvm::Value *pointer = llvm::getLoadStorePointerOperand(&instruction);
-      if (pointer && !loop.isLoopInvariant(pointer) && is_small_array(pointer, layout)) {
-        pointers.push_back(pointer);
+      const llvm::Value *array = pointer ? llvm::getUnderlyingObject(pointer) : nullptr;
+      const uint64_t size = array ? small_array_size(array, layout) : 0;
+      if (size == 0) {
+        continue;
       }
+      if (size > largest_vector && !knowable(pointer)) {
+        staying.insert(array);
+      } else if (!loop.isLoopInvariant(pointer)) {
+        accesses.emplace_back(pointer, array);
+      }
+    }
+  }
+  llvm::SmallVector<const llvm::Value *> pointers;
+  for (const auto &[pointer, array] : accesses) {
+    if (!staying.contains(array)) {
+      pointers.push_back(pointer);
     }
   }
   return pointers;
@@ -161,7 +239,7 @@ void show(llvm::Function &function) {
 }
 
 // Marks a loop and those within. Returns its instructions after unrolling.
-uint64_t mark(llvm::Loop &loop, llvm::ScalarEvolution &evolution, const llvm::DataLayout &layout) {
+uint64_t mark(llvm::Loop &loop, const Knowable &knowable, llvm::ScalarEvolution &evolution, const llvm::DataLayout &layout) {
   uint64_t instructions = 0;
   for (const llvm::BasicBlock *block : loop.blocks()) {
     instructions += block->size();
@@ -171,9 +249,9 @@ uint64_t mark(llvm::Loop &loop, llvm::ScalarEvolution &evolution, const llvm::Da
     for (const llvm::BasicBlock *block : inner->blocks()) {
       once += block->size();
     }
-    instructions += mark(*inner, evolution, layout) - once;
+    instructions += mark(*inner, knowable, evolution, layout) - once;
   }
-  const auto accesses = small_array_accesses(loop, layout);
+  const auto accesses = small_array_accesses(loop, knowable, layout);
   if (accesses.empty() || has_hint(loop)) {
     return instructions;
   }
@@ -209,8 +287,9 @@ struct SplitKnownLoops : llvm::PassInfoMixin<SplitKnownLoops> {
 // Does a loop of the function access a small private array by its progress?
 bool has_candidates(llvm::Function &function, llvm::FunctionAnalysisManager &analyses) {
   const llvm::DataLayout &layout = function.getDataLayout();
+  const Knowable knowable(function, analyses);
   return llvm::any_of(analyses.getResult<llvm::LoopAnalysis>(function), [&](const llvm::Loop *loop) {
-    return !small_array_accesses(*loop, layout).empty();
+    return !small_array_accesses(*loop, knowable, layout).empty();
   });
 }
 
@@ -233,9 +312,10 @@ void gencl_unroll_loops(LLVMModuleRef module) {
       analyses.functions.invalidate(function, passes.run(function, analyses.functions));
     };
     run(before);
+    const Knowable knowable(function, analyses.functions);
     auto &evolution = analyses.functions.getResult<llvm::ScalarEvolutionAnalysis>(function);
     for (llvm::Loop *loop : analyses.functions.getResult<llvm::LoopAnalysis>(function)) {
-      mark(*loop, evolution, function.getDataLayout());
+      mark(*loop, knowable, evolution, function.getDataLayout());
     }
     run(unroll);
     show(function);
