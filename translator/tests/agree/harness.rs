@@ -1,6 +1,8 @@
 //! Runs machine code on both engines and compares the registers.
 
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use gencl_isa::{
     Descriptor, Destination, Extra, Generation, Instruction, Opcode, Operand, Predicate, PredicateControl,
@@ -198,6 +200,26 @@ pub fn code(case: &Case) -> Option<Vec<u8>> {
     Some(encoded.ok()?.concat())
 }
 
+/// What a kernel without end is stopped after.
+const LIMIT: Duration = Duration::from_secs(10);
+
+/// Does what is stopped when it takes too long.
+fn limited<T>(execute: impl FnOnce(&Arc<Running>) -> T) -> T {
+    let running = Arc::new(Running::default());
+    std::thread::scope(|scope| {
+        let (ended, end) = mpsc::channel::<()>();
+        let watched = &running;
+        scope.spawn(move || {
+            if end.recv_timeout(LIMIT) == Err(RecvTimeoutError::Timeout) {
+                watched.cancel.set();
+            }
+        });
+        let result = execute(&running);
+        drop(ended);
+        result
+    })
+}
+
 /// Executes a case: by translated code, or interpreted without a translator.
 ///
 /// # Errors
@@ -248,7 +270,7 @@ pub fn run(case: &Case, code: &[u8], translator: Option<&Arc<Translator>>) -> Re
         single_program_flow: false,
     };
     let engine = Engine::new(device, &settings);
-    engine.prepare(launch, &memory, &Arc::new(Running::default()))?.execute()?;
+    limited(|running| engine.prepare(launch, &memory, running)?.execute())?;
     let mut outcome = Outcome { registers: vec![0; results as usize], data: vec![0; DATA_SIZE as usize] };
     memory.read(&mut cursor, RESULTS, &mut outcome.registers).unwrap();
     memory.read(&mut cursor, DATA, &mut outcome.data).unwrap();

@@ -1,6 +1,6 @@
 //! Loops in which each lane goes along its own row, of its own length, and gathers with what it reads there: rows of sparse matrices.
 
-use gencl_isa::{Condition, Flag, Instruction, Opcode, Predicate, Type};
+use gencl_isa::{Condition, Flag, Instruction, Opcode, Predicate, Register, Type};
 
 use crate::harness::{DATA, DATA_SIZE, IDS, SCRATCH};
 use crate::memory::read;
@@ -30,7 +30,8 @@ const PLACE: usize = 0x8000;
 
 /// Is this what ends the loops?
 pub fn ends_loops(i: &Instruction) -> bool {
-    i.opcode == Opcode::Cmp || i.destination.register == gencl_isa::Register::Grf(AT)
+    let ends = |register| matches!(register, Register::Grf(number) if (AT..OFFSETS).contains(&number));
+    i.opcode == Opcode::Cmp || ends(i.destination.register)
 }
 
 /// Such a loop.
