@@ -97,7 +97,8 @@ impl Participant {
             // Counted at the end: sums in memory would have each work-group wait until what the one before has stored is in the caches.
             let mut groups = 0;
             let result = chunk.try_for_each(|_| {
-                tools.runner.run(next.take())?;
+                let [x, y, z] = next.take();
+                tools.runner.run(x, y, z)?;
                 groups += 1;
                 Ok(())
             });
@@ -133,7 +134,8 @@ impl Participant {
         let group = job.work.launch.first_group;
         if self.translate() {
             let Some(tools) = &mut self.tools else { return Ok(()) };
-            tools.runner.run(group)?;
+            let [x, y, z] = group;
+            tools.runner.run(x, y, z)?;
             self.own += tools.runner.statistics(1);
             return Ok(());
         }

@@ -128,16 +128,20 @@ impl Runner {
         self.owner.task = None;
     }
 
-    /// Executes a work-group of the launch that was begun.
+    /// Executes the work-group `x`, `y`, `z` of the launch that was begun.
+    ///
+    /// The numbers come in registers. Were they in memory, two of them would be loaded as one; hosts forward no store to a load that is wider, so that it
+    /// would wait until all that the work-group before has stored is in the caches.
     ///
     /// # Errors
     /// As those of [`eu::run_group`].
-    pub fn run(&mut self, group: [u32; 3]) -> Result<(), Fault> {
+    #[inline(never)]
+    pub fn run(&mut self, x: u32, y: u32, z: u32) -> Result<(), Fault> {
         let owner = &mut *self.owner;
         let Some(task) = &owner.task else { return Err(Fault::unsupported("a work-group without launch")) };
         let entry = task.code.entry;
         for Header(header) in &mut self.headers {
-            (header[1], header[6], header[7]) = (group[0], group[1], group[2]);
+            (header[1], header[6], header[7]) = (x, y, z);
         }
         if !task.code.interpreted.is_empty() {
             for thread in &mut owner.threads {
@@ -146,16 +150,16 @@ impl Runner {
                 thread.clear_accumulators();
             }
         }
-        owner.frame.group = group;
+        owner.frame.group = [x, y, z];
         owner.frame.arrived = 0;
         match entry {
             Entry::Group(entry) => {
                 let frame = ptr::from_mut(&mut *self.owner).cast::<Frame>();
                 // SAFETY: the frame is complete, and begins its owner, who is ours; the code is kept by the task.
                 let result = unsafe { entry(frame) };
-                if result == 0 { Ok(()) } else { Err(self.failed(group)) }
+                if result == 0 { Ok(()) } else { Err(self.failed([x, y, z])) }
             }
-            Entry::Thread(entry) => self.run_in_turns(entry, group),
+            Entry::Thread(entry) => self.run_in_turns(entry, [x, y, z]),
         }
     }
 
