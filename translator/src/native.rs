@@ -471,9 +471,13 @@ fn select_others(op: &Op, mode: Option<Mode>) -> Option<Native> {
 
 /// Has the host instructions that convert half floats, if there are any? Without, they stay with the interpreter.
 fn halves_fit(op: &Op) -> bool {
+    !has_halves(op) || host::converts_halves()
+}
+
+/// Are there half floats among its operands?
+pub fn has_halves(op: &Op) -> bool {
     let mut types = op.src.iter().filter(|s| s.is_some()).map(|s| s.ty).chain([op.dst.ty]);
-    let halves = types.any(|ty| ty == Type::HF) || matches!(op.opcode, Opcode::F32To16 | Opcode::F16To32);
-    !halves || host::converts_halves()
+    types.any(|ty| ty == Type::HF) || matches!(op.opcode, Opcode::F32To16 | Opcode::F16To32)
 }
 
 /// Is it the host's way of rounding?
@@ -715,7 +719,7 @@ fn select_float(op: &Op, mode: Option<Mode>) -> Option<Native> {
     let nearest = rounds_as_host(mode);
     if sources().all(|ty| ty == Type::DF) && op.dst.ty == Type::DF {
         let known = matches!(function, Float::Add | Float::Multiply | Float::MultiplyAdd);
-        return (known && nearest).then_some(Native::Float { function, double: true });
+        return known.then_some(Native::Float { function, double: true });
     }
     if !fits {
         return None;

@@ -49,6 +49,8 @@ pub struct Plan<'a> {
     pub in_memory: bool,
     /// Host code uses the accumulators, and the interpreter does not.
     pub accumulators: bool,
+    /// There are half floats.
+    pub halves: bool,
 }
 
 impl<'a> Plan<'a> {
@@ -71,7 +73,8 @@ impl<'a> Plan<'a> {
         let in_memory = ops.iter().any(is_indirect);
         let accumulators = accumulators && ops.iter().any(native::uses_accumulator);
         let modes = controls.iter().map(|control| control.mode.unwrap_or(modes::HOST)).collect();
-        let plan = Plan { ops, steps, effects, modes, variant, in_memory, accumulators };
+        let halves = ops.iter().any(native::has_halves);
+        let plan = Plan { ops, steps, effects, modes, variant, in_memory, accumulators, halves };
         plan.check_barriers()?;
         Ok(plan)
     }

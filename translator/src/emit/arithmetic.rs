@@ -127,8 +127,7 @@ impl Emitter<'_> {
                 if to == Scalar::Half {
                     a = self.limited(&a, from.is_signed());
                 }
-                let operation = if from.is_signed() { "sitofp" } else { "uitofp" };
-                let float = self.f.convert(operation, &a, a.ty.of(to.max(Scalar::Float)));
+                let float = self.of_integers(&a, from.is_signed(), to.max(Scalar::Float));
                 self.finish_float(index, &float, mask);
             }
             (false, false) => self.finish_integer(index, &a, mask),

@@ -62,21 +62,70 @@ impl Emitter<'_> {
             return self.number(index, number, Number::Double);
         }
         let integer = self.number(index, number, Number::Signed64);
-        self.f.convert("sitofp", &integer, integer.ty.of(Scalar::Double))
+        self.of_integers(&integer, true, Scalar::Double)
+    }
+
+    fn exact_sum(&mut self, index: usize, a: &Value, b: &Value) -> Value {
+        let sum = self.sum_to_odd(a, b);
+        self.signed_sum(index, &sum, a, b)
     }
 
     /// Rounding down, zeros are negative, unless those of whom they are the sum are not (`eu::float`).
-    fn exact_sum(&mut self, index: usize, a: &Value, b: &Value) -> Value {
-        let sum = self.sum_to_odd(a, b);
+    fn signed_sum(&mut self, index: usize, sum: &Value, a: &Value, b: &Value) -> Value {
         if self.plan.modes[index].rounding != Rounding::Down {
-            return sum;
+            return sum.clone();
         }
         let [a, b] = [a, b].map(|value| self.f.cast(value, value.ty.as_int().scalar));
         let signs = self.f.binary("or", &a, &b);
         let negative = self.f.compare("icmp slt", &signs, &Value::int(signs.ty, 0));
-        let null = self.f.compare("fcmp oeq", &sum, &Value::float(sum.ty, 0.0));
+        let null = self.f.compare("fcmp oeq", sum, &Value::float(sum.ty, 0.0));
         let null = self.f.binary("and", &null, &negative);
-        self.f.select(&null, &Value::float(sum.ty, -0.0), &sum)
+        self.f.select(&null, &Value::float(sum.ty, -0.0), sum)
+    }
+
+    /// A sum, product or both of doubles, `a * b + c`, in any rounding mode: rounded to nearest, and moved by what is missing (`eu::float`).
+    pub(super) fn directed(&mut self, index: usize, function: Float, sources: &[Value]) -> Value {
+        let ty = sources[0].ty;
+        let fma = |emitter: &mut Self, a: &Value, b: &Value, c: &Value| {
+            emitter.f.intrinsic("fma", &format!(".{}", ty.mangled()), ty, &[a, b, c])
+        };
+        let (nearest, error) = match function {
+            Float::Add => {
+                let (sum, error) = self.sum_and_error(&sources[0], &sources[1]);
+                (self.signed_sum(index, &sum, &sources[0], &sources[1]), error)
+            }
+            Float::Multiply => self.product_and_error(&sources[0], &sources[1]),
+            _ => {
+                let [c, a, b] = [&sources[0], &sources[1], &sources[2]];
+                let result = fma(self, a, b, c);
+                let (product, product_error) = self.product_and_error(a, b);
+                let (sum, sum_error) = self.sum_and_error(&product, c);
+                let rest = self.f.binary("fsub", &sum, &result);
+                let errors = self.f.binary("fadd", &sum_error, &product_error);
+                (self.signed_sum(index, &result, &product, c), self.f.binary("fadd", &rest, &errors))
+            }
+        };
+        // What finite numbers overflow to is too large.
+        let infinity = Value::float(ty, f64::INFINITY);
+        let size = self.f.function_of("fabs", &nearest);
+        let mut overflows = self.f.compare("fcmp oeq", &size, &infinity);
+        for source in sources {
+            let size = self.f.function_of("fabs", source);
+            let finite = self.f.compare("fcmp one", &size, &infinity);
+            overflows = self.f.binary("and", &overflows, &finite);
+        }
+        let back = self.f.value(ty, &format!("fneg {}", nearest.typed()));
+        let error = self.f.select(&overflows, &back, &error);
+        self.moved(&nearest, &error, self.plan.modes[index].rounding)
+    }
+
+    /// The product, and what is missing to the exact one.
+    fn product_and_error(&mut self, a: &Value, b: &Value) -> (Value, Value) {
+        let product = self.f.binary("fmul", a, b);
+        let minus = self.f.value(product.ty, &format!("fneg {}", product.typed()));
+        let suffix = format!(".{}", product.ty.mangled());
+        let error = self.f.intrinsic("fma", &suffix, product.ty, &[a, b, &minus]);
+        (product, error)
     }
 
     fn exact_quotient(&mut self, a: &Value, b: &Value) -> Value {

@@ -1,6 +1,7 @@
-//! Arithmetic of floats that rounds as the host does, and how all results of floats are written.
+//! Arithmetic of floats that rounds as the host does, or of doubles in any mode, and how all results of floats are written.
 
 use gencl_isa::{Condition, Opcode, Type};
+use gencl_simulator::dispatch::Rounding;
 
 use super::rounding::{Direction, scalar};
 use super::{Emitter, math};
@@ -19,6 +20,9 @@ impl Emitter<'_> {
         let one = Value::float(a.ty, 1.0);
         let value = match function {
             Float::Copy => a.clone(),
+            _ if double && self.plan.modes[index].rounding != Rounding::NearestEven => {
+                self.directed(index, function, &sources)
+            }
             Float::Add => self.f.binary("fadd", a, b),
             Float::Multiply => self.f.binary("fmul", a, b),
             // The product of half floats is exact, the sum would be rounded twice.

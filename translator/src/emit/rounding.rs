@@ -64,6 +64,17 @@ impl Emitter<'_> {
         self.f.cast(&bits, to)
     }
 
+    /// Integers as floats. Where these may become half floats, LLVM must not see what they are made of: it takes a half float made of few bits for exact, however
+    /// large it is (`isKnownExactCastIntToFP` of LLVM 19), and makes no infinity of `0xff000000`.
+    pub(super) fn of_integers(&mut self, integers: &Value, signed: bool, to: Scalar) -> Value {
+        let operation = if signed { "sitofp" } else { "uitofp" };
+        let value = self.f.convert(operation, integers, integers.ty.of(to));
+        if !self.plan.halves || integers.ty.scalar.bits() <= 16 {
+            return value;
+        }
+        self.f.function_of("arithmetic.fence", &value)
+    }
+
     /// Is a value farther from zero than another one of its sign?
     fn beyond(&mut self, value: &Value, than: &Value) -> Value {
         let [a, b] = [value, than].map(|v| self.f.function_of("fabs", v));
@@ -94,14 +105,37 @@ impl Emitter<'_> {
         self.f.cast(&bits, value.ty.scalar)
     }
 
-    /// The sum, rounded to odd (Knuth's "TwoSum").
+    /// The sum, rounded to odd.
     pub(super) fn sum_to_odd(&mut self, a: &Value, b: &Value) -> Value {
+        let (sum, error) = self.sum_and_error(a, b);
+        self.made_odd(&sum, &error)
+    }
+
+    /// The sum, and what is missing to the exact one (Knuth's "TwoSum").
+    pub(super) fn sum_and_error(&mut self, a: &Value, b: &Value) -> (Value, Value) {
         let sum = self.f.binary("fadd", a, b);
         let other = self.f.binary("fsub", &sum, a);
         let own = self.f.binary("fsub", &sum, &other);
         let [a, b] = [(a, own), (b, other)].map(|(whole, part)| self.f.binary("fsub", whole, &part));
-        let error = self.f.binary("fadd", &a, &b);
-        self.made_odd(&sum, &error)
+        (sum, self.f.binary("fadd", &a, &b))
+    }
+
+    /// `nearest + error`, of which `nearest` is the nearest, rounded as a mode says. An error that is NaN counts as none.
+    pub(super) fn moved(&mut self, nearest: &Value, error: &Value, rounding: Rounding) -> Value {
+        let null = Value::float(nearest.ty, 0.0);
+        let bits = self.f.cast(nearest, nearest.ty.as_int().scalar);
+        let [zero, one, ones] = [0, 1, u64::MAX].map(|n| Value::int(bits.ty, n));
+        let [above, below] = ["ogt", "olt"].map(|than| self.f.compare(&format!("fcmp {than}"), error, &null));
+        let negative = self.f.compare("icmp slt", &bits, &zero);
+        let (moves, step) = match rounding {
+            Rounding::NearestEven => return nearest.clone(),
+            Rounding::Up => (above, self.f.select(&negative, &ones, &one)),
+            Rounding::Down => (below, self.f.select(&negative, &one, &ones)),
+            Rounding::Zero => (self.f.select(&negative, &above, &below), ones),
+        };
+        let moved = self.f.binary("add", &bits, &step);
+        let bits = self.f.select(&moves, &moved, &bits);
+        self.f.cast(&bits, nearest.ty.scalar)
     }
 
     /// Denormals, by their bits, become zeros of their sign.

@@ -238,7 +238,7 @@ impl Emitter<'_> {
         let chooses = matches!(op.opcode, Opcode::Sel | Opcode::Csel);
         if op.dst.ty.is_float() {
             // Doubles hold what has come so far.
-            let value = self.f.convert("sitofp", exact, exact.ty.of(Scalar::Double));
+            let value = self.of_integers(exact, true, Scalar::Double);
             if chooses {
                 self.selected(index, Number::Double, &value, mask);
             } else {

@@ -17,13 +17,13 @@ use std::sync::Arc;
 
 use branches::branches;
 use components::components;
-use gencl_isa::{Instruction, Opcode};
+use gencl_isa::{Instruction, Opcode, Type};
 use gencl_simulator::fault::Reason;
-use harness::{CONSTANTS, Case, DATA, DATA_SIZE, Translator, code, difference, run};
+use harness::{CONSTANTS, Case, DATA, DATA_SIZE, IDS, Translator, code, difference, run};
 use memory::{addresses, message};
 use random::{Random, arithmetic, indirect, is_integer};
 use rows::{edges, rows, segments};
-use walks::{ends_loops, walks};
+use walks::{Place, ends_loops, walks, whole};
 
 /// Instructions in each kernel.
 const BODY: usize = 12;
@@ -207,6 +207,32 @@ fn edges_of_segments() {
         }
     }
     assert!((32..96).contains(&faults), "{faults} of 128 are outside");
+}
+
+/// Integers too large for half floats that are made of few bits: LLVM 19 takes those for exact.
+#[test]
+fn half_floats_of_large_integers() {
+    let shift = Place::Number(24, Type::UW);
+    let [bytes, large, half, single] = [
+        Place::Row(IDS, Type::UB),
+        Place::Row(20, Type::UD),
+        Place::Row(24, Type::HF),
+        Place::Row(28, Type::F),
+    ];
+    let steps = [
+        (Opcode::Shl, large, vec![bytes, shift]),
+        (Opcode::Mov, single, vec![large]),
+        (Opcode::Mov, half, vec![single]),
+        (Opcode::Mov, single, vec![half]),
+        (Opcode::Bfrev, Place::Row(32, Type::HF), vec![bytes]),
+    ];
+    for control in [0x4c0, 0x4d0, 0x4e0, 0x4f0] {
+        let mut case = case(&mut Random(1), 16, Vec::new());
+        case.body =
+            steps.iter().flat_map(|(opcode, to, from)| whole(16, *opcode, *to, from, |_| {})).collect();
+        case.control = control;
+        assert_eq!(check(&case), None, "{control:#x}\n{}", listing(&case));
+    }
 }
 
 #[test]
