@@ -278,6 +278,10 @@ impl<'a> Driver<'a> {
         for step in [pipeline::REDUCE, pipeline::INLINE] {
             self.step(module, step.name, |module| pipeline::run(module, step))?;
         }
+        self.step(module, "hide-integers", |module| {
+            pipeline::hide_integers(module);
+            Ok(())
+        })?;
         let formats = self.printf(context, module, machine)?;
         if generic::is_used(module) {
             self.step(module, "infer-address-spaces", |module| {

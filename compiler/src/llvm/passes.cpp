@@ -4,6 +4,8 @@
 
 #include <llvm-c/Core.h>
 #include <llvm/IR/Constants.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Transforms/Scalar/InferAddressSpaces.h>
 
@@ -19,6 +21,28 @@ void gencl_infer_address_spaces(LLVMModuleRef raw, unsigned generic) {
   for (llvm::Function &function : module) {
     if (!function.isDeclaration()) {
       passes.run(function, analyses.functions);
+    }
+  }
+}
+
+// In functions with half floats, hides from LLVM what large integers floats are made of. `instcombine` takes a half float for exact that is made of few
+// bits, however large it is (`isKnownExactCastIntToFP`), so that what overflows to infinity would not when it is a float again.
+void gencl_hide_integers(LLVMModuleRef raw) {
+  auto is_half = [](const llvm::Instruction &instruction) { return instruction.getType()->getScalarType()->isHalfTy(); };
+  for (llvm::Function &function : *llvm::unwrap(raw)) {
+    if (llvm::none_of(llvm::instructions(function), is_half)) {
+      continue;
+    }
+    llvm::SmallVector<llvm::Instruction *> conversions;
+    for (llvm::Instruction &instruction : llvm::instructions(function)) {
+      if (llvm::isa<llvm::UIToFPInst, llvm::SIToFPInst>(instruction) && instruction.getOperand(0)->getType()->getScalarSizeInBits() > 16) {
+        conversions.push_back(&instruction);
+      }
+    }
+    for (llvm::Instruction *conversion : conversions) {
+      llvm::IRBuilder<> builder(conversion->getNextNode());
+      auto *fence = llvm::cast<llvm::Instruction>(builder.CreateArithmeticFence(conversion, conversion->getType()));
+      conversion->replaceUsesWithIf(fence, [&](llvm::Use &use) { return use.getUser() != fence; });
     }
   }
 }

@@ -28,10 +28,18 @@ pub const INLINE: Step =
     Step { name: "llvm-inline", passes: "function(sroa,early-cse,simplifycfg),always-inline,globaldce" };
 
 unsafe extern "C" {
+    /// In `passes.cpp`.
+    fn gencl_hide_integers(module: LLVMModuleRef);
     /// In `unroll.cpp`.
     fn gencl_unroll_loops(module: LLVMModuleRef);
     /// In `promote.cpp`.
     fn gencl_promote_arrays(module: LLVMModuleRef) -> bool;
+}
+
+/// Hides what floats are made of that may become half floats: LLVM takes large ones for exact.
+pub fn hide_integers(module: &Module) {
+    // SAFETY: the function takes any valid module and keeps nothing of it.
+    unsafe { gencl_hide_integers(module.as_mut_ptr()) }
 }
 
 /// Unrolls loops beyond LLVM's own measure: those over small private arrays.

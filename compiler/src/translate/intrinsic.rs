@@ -91,7 +91,7 @@ impl<'m> Translator<'_, 'm> {
             }
             return Ok(result);
         }
-        if is("expect") {
+        if is("expect") || is("arithmetic.fence") {
             return self.value(instruction.operand(0));
         }
         if is("memcpy") || is("memmove") || is("memcpy.inline") {
