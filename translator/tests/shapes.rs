@@ -315,11 +315,12 @@ fn a_kernel_that_waits_has_a_function_of_one_thread() {
 
 #[test]
 fn what_the_host_computes_otherwise_is_interpreted() {
-    let double = |to| instruction(Opcode::Add, 4, (to, Type::DF), &[grf(2, 0, FOUR, Type::DF); 2]);
-    let mut rounded = request(&[double(3)], Pattern::Any);
-    assert_eq!(to_ir(&rounded).unwrap().translation.interpreted, []);
-    rounded.variant.control = 1 << 4;
-    assert_eq!(to_ir(&rounded).unwrap().translation.interpreted.len(), 1);
+    let double = instruction(Opcode::Add, 4, (3, Type::DF), &[grf(2, 0, FOUR, Type::DF); 2]);
+    let mut rounded = request(&[double], Pattern::Any);
+    for rounding in 0..4 {
+        rounded.variant.control = rounding << 4;
+        assert_eq!(to_ir(&rounded).unwrap().translation.interpreted, []);
+    }
     let mut overflow =
         instruction(Opcode::Add, 8, (3, Type::F), &[grf(2, 0, ROW, Type::F), grf(2, 0, ROW, Type::F)]);
     overflow.condition = Some(Condition::Overflow);
