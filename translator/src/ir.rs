@@ -427,6 +427,17 @@ impl Function {
         self.intrinsic(name, &suffix, a.ty, &[a])
     }
 
+    /// `a * b + c`, rounded once.
+    pub fn fma(&mut self, a: &Value, b: &Value, c: &Value) -> Value {
+        let suffix = format!(".{}", a.ty.mangled());
+        self.intrinsic("fma", &suffix, a.ty, &[a, b, c])
+    }
+
+    /// `fneg`
+    pub fn negated(&mut self, a: &Value) -> Value {
+        self.value(a.ty, &format!("fneg {}", a.typed()))
+    }
+
     /// A scalar in all lanes.
     pub fn splat(&mut self, a: &Value, lanes: u32) -> Value {
         if lanes == 1 {

@@ -92,13 +92,14 @@ private:
     llvm::SmallVector<llvm::BasicBlock *> parting;
     if (loops.isLoopHeader(block)) {
       loops.getLoopFor(block)->getExitingBlocks(parting);
-    } else if (const auto *above = dominators.getNode(block)->getIDom()) {
-      parting.push_back(above->getBlock());
+    } else if (const auto *node = dominators.getNode(block); node && node->getIDom()) {
+      parting.push_back(node->getIDom()->getBlock());
     }
     for (const llvm::BasicBlock *above : parting) {
-      const auto *branch = llvm::dyn_cast<llvm::BranchInst>(above->getTerminator());
-      if (branch && branch->isConditional()) {
-        deciders.push_back(branch->getCondition());
+      // Of branches and switches alike.
+      const llvm::Instruction *end = above->getTerminator();
+      if (end->getNumSuccessors() > 1) {
+        deciders.push_back(end->getOperand(0));
       }
     }
   }

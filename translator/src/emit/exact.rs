@@ -86,9 +86,6 @@ impl Emitter<'_> {
     /// A sum, product or both of doubles, `a * b + c`, in any rounding mode: rounded to nearest, and moved by what is missing (`eu::float`).
     pub(super) fn directed(&mut self, index: usize, function: Float, sources: &[Value]) -> Value {
         let ty = sources[0].ty;
-        let fma = |emitter: &mut Self, a: &Value, b: &Value, c: &Value| {
-            emitter.f.intrinsic("fma", &format!(".{}", ty.mangled()), ty, &[a, b, c])
-        };
         let (nearest, error) = match function {
             Float::Add => {
                 let (sum, error) = self.sum_and_error(&sources[0], &sources[1]);
@@ -97,7 +94,7 @@ impl Emitter<'_> {
             Float::Multiply => self.product_and_error(&sources[0], &sources[1]),
             _ => {
                 let [c, a, b] = [&sources[0], &sources[1], &sources[2]];
-                let result = fma(self, a, b, c);
+                let result = self.f.fma(a, b, c);
                 let (product, product_error) = self.product_and_error(a, b);
                 let (sum, sum_error) = self.sum_and_error(&product, c);
                 let rest = self.f.binary("fsub", &sum, &result);
@@ -114,7 +111,7 @@ impl Emitter<'_> {
             let finite = self.f.compare("fcmp one", &size, &infinity);
             overflows = self.f.binary("and", &overflows, &finite);
         }
-        let back = self.f.value(ty, &format!("fneg {}", nearest.typed()));
+        let back = self.f.negated(&nearest);
         let error = self.f.select(&overflows, &back, &error);
         self.moved(&nearest, &error, self.plan.modes[index].rounding)
     }
@@ -122,9 +119,8 @@ impl Emitter<'_> {
     /// The product, and what is missing to the exact one.
     fn product_and_error(&mut self, a: &Value, b: &Value) -> (Value, Value) {
         let product = self.f.binary("fmul", a, b);
-        let minus = self.f.value(product.ty, &format!("fneg {}", product.typed()));
-        let suffix = format!(".{}", product.ty.mangled());
-        let error = self.f.intrinsic("fma", &suffix, product.ty, &[a, b, &minus]);
+        let minus = self.f.negated(&product);
+        let error = self.f.fma(a, b, &minus);
         (product, error)
     }
 
@@ -137,13 +133,12 @@ impl Emitter<'_> {
     /// `divisor`.
     fn corrected(&mut self, value: &Value, factor: &Value, whole: &Value, divisor: Option<&Value>) -> Value {
         let ty = value.ty;
-        let suffix = format!(".{}", ty.mangled());
-        let minus = self.f.value(ty, &format!("fneg {}", value.typed()));
-        let mut rest = self.f.intrinsic("fma", &suffix, ty, &[&minus, factor, whole]);
+        let minus = self.f.negated(value);
+        let mut rest = self.f.fma(&minus, factor, whole);
         if let Some(divisor) = divisor {
             let null = Value::float(ty, 0.0);
             let negative = self.f.compare("fcmp olt", divisor, &null);
-            let minus = self.f.value(ty, &format!("fneg {}", rest.typed()));
+            let minus = self.f.negated(&rest);
             rest = self.f.select(&negative, &minus, &rest);
         }
         let size = self.f.function_of("fabs", value);

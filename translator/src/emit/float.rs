@@ -30,10 +30,7 @@ impl Emitter<'_> {
                 let product = self.f.binary("fmul", b, &sources[2]);
                 self.sum_to_odd(&product, a)
             }
-            Float::MultiplyAdd => {
-                let suffix = format!(".{}", a.ty.mangled());
-                self.f.intrinsic("fma", &suffix, a.ty, &[b, &sources[2], a])
-            }
+            Float::MultiplyAdd => self.f.fma(b, &sources[2], a),
             Float::Fraction => {
                 let a = self.f.convert("fpext", a, a.ty.of(Scalar::Double));
                 let whole = self.f.function_of("floor", &a);
