@@ -1,7 +1,8 @@
 //! Loads, stores and atomic operations.
 //!
 //! - `__global`, `__constant` and private memory: A64 messages, a quadword address for each lane, or where there are none, messages to a surface that is
-//!   all of memory, a dword address for each lane. Private memory lies in the thread's scratch, one area after the other for the lanes.
+//!   all of memory, a dword address for each lane. Private memory lies in the thread's scratch, a granule of each lane in turn (`interleave.rs`), or one
+//!   area after the other for the lanes.
 //! - `__local`: messages to shared local memory, a dword offset for each lane.
 //!
 //! Dwords go in untyped surface messages of up to four per lane; what is smaller or not aligned, one by
@@ -11,7 +12,7 @@
 //!
 //! What all lanes read at one address comes in blocks of 16 to 128 bytes, packed in one to four registers.
 
-use super::{Failure, Selector, machine_type, unsigned};
+use super::{Failure, Selector, interleave, machine_type, unsigned};
 use crate::codegen::build::{Builder, Dest, Operation, Place, Spot, Val};
 use crate::codegen::lir::{GRF, VRef};
 use crate::codegen::target::Memory;
@@ -53,17 +54,19 @@ enum Piece {
 /// An access as messages: byte offset of each.
 type Pieces = Vec<(u32, Piece)>;
 
-/// Cuts an access of `count` elements of `size` bytes into messages.
-fn pieces(size: u32, count: u32, align: u32, quadwords: bool) -> Pieces {
+/// Cuts an access of `count` elements of `size` bytes into messages, none with more than `most` bytes of a lane.
+fn pieces(size: u32, count: u32, align: u32, quadwords: bool, most: u32) -> Pieces {
     let total = size * count;
     let mut list = Pieces::new();
-    if size == 8 && align >= 8 && quadwords {
-        for first in (0..count).step_by(2) {
-            list.push((first * 8, Piece::Quadwords((count - first).min(2))));
+    if size == 8 && align >= 8 && quadwords && most >= 8 {
+        let most = most / 8;
+        for first in (0..count).step_by(most as usize) {
+            list.push((first * 8, Piece::Quadwords((count - first).min(most))));
         }
     } else if align >= 4 && total.is_multiple_of(4) {
-        for first in (0..total / 4).step_by(4) {
-            list.push((first * 4, Piece::Dwords((total / 4 - first).min(4))));
+        let most = most / 4;
+        for first in (0..total / 4).step_by(most as usize) {
+            list.push((first * 4, Piece::Dwords((total / 4 - first).min(most))));
         }
     } else {
         // Elements of byte scattered messages are aligned to their size.
@@ -213,16 +216,23 @@ impl Selector<'_> {
         let place = |payload: VRef| Address { payload, lanes, width, size, scalar };
         if space == Space::Private {
             let base = self.private_base()?;
-            let v = self.val(reg, Type::UD)?;
+            let mut v = self.val(reg, Type::UD)?;
             let d = self.b.vector(ty);
             if let Some(bits) = v.constant() {
-                let step = Val::imm(bits.wrapping_add(u64::from(offset)), Type::UD);
-                self.two(Operation::new(Opcode::Add), true, d, base, step);
+                let step = self.private_step((bits as u32).wrapping_add(offset));
+                self.two(Operation::new(Opcode::Add), true, d, base, Val::imm(step.into(), Type::UD));
                 return Ok(place(d.at));
             }
+            if self.payload.private_granule.is_some() {
+                let between = self.b.temporary(v.scalar(), Type::UD);
+                let shift = Val::imm(self.b.simd.trailing_zeros().into(), Type::UW);
+                self.b.op(Operation::new(Opcode::Shl), between, &[v, shift]);
+                v = between.val();
+            }
             self.b.op(Operation::new(Opcode::Add), d, &[base, v]);
-            if offset != 0 {
-                self.two(Operation::new(Opcode::Add), true, d, d.val(), step);
+            match self.private_step(offset) {
+                0 => {}
+                step => self.two(Operation::new(Opcode::Add), true, d, d.val(), Val::imm(step.into(), ty)),
             }
             return Ok(place(d.at));
         }
@@ -248,6 +258,20 @@ impl Selector<'_> {
         Ok(place(d.at))
     }
 
+    /// Bytes between the addresses of private memory's first granule and an offset.
+    fn private_step(&self, offset: u32) -> u32 {
+        self.payload.private_granule.map_or(offset, |granule| {
+            let within = offset & (granule - 1);
+            (offset - within).wrapping_mul(self.b.simd) + within
+        })
+    }
+
+    /// Most bytes that a message has side by side for a lane.
+    fn most(&self, space: Space) -> u32 {
+        let granule = self.payload.private_granule.filter(|_| space == Space::Private);
+        granule.unwrap_or(interleave::LARGEST)
+    }
+
     /// Loads.
     pub fn load(&mut self, space: Space, ty: IrType, align: u32, i: &Instruction) -> Result<(), Failure> {
         let size = machine_type(ty)?.size();
@@ -267,7 +291,9 @@ impl Selector<'_> {
                 in_blocks += bytes;
             }
         }
-        for (offset, piece) in pieces(size, count - in_blocks / size, align, self.surface(space).0) {
+        for (offset, piece) in
+            pieces(size, count - in_blocks / size, align, self.surface(space).0, self.most(space))
+        {
             let offset = in_blocks + offset;
             let a = self.address(space, address, offset, scalar)?;
             let message = self.access(space, false, a.width, piece, 0)?;
@@ -393,7 +419,7 @@ impl Selector<'_> {
         let ty = unsigned(machine_type(ty)?.size());
         let size = ty.size();
         let count = i.srcs.len() as u32 - 1;
-        for (offset, piece) in pieces(size, count, align, false) {
+        for (offset, piece) in pieces(size, count, align, false, self.most(space)) {
             let a = self.address(space, i.srcs[0], offset, false)?;
             let data = self.data(&i.srcs[1..], ty, offset, piece, &a)?;
             let message = self.access(space, true, a.width, piece, a.width * piece.slots() / GRF)?;

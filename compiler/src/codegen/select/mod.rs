@@ -7,6 +7,7 @@ mod convert;
 mod cross_lane;
 mod flags;
 mod float;
+mod interleave;
 mod memory;
 mod multiply;
 mod payload;
@@ -22,6 +23,8 @@ use crate::ir::{
 };
 use flags::Flags;
 use gencl_isa::Type;
+#[cfg(test)]
+pub use interleave::granule;
 pub use payload::PrivatePlace;
 use rustc_hash::FxHashMap;
 

@@ -1,6 +1,6 @@
 //! The thread's payload: what the launch puts into registers.
 
-use super::{Failure, Selector, family_size};
+use super::{Failure, Selector, family_size, interleave};
 use crate::codegen::build::{Dest, Operation, Place, Val};
 use crate::codegen::lir::{Fixup, GRF, VRef, VregInfo};
 use crate::codegen::target::{Memory, SINGLE_DENORMALS};
@@ -31,6 +31,8 @@ pub struct Payload {
     pub private_size: u32,
     /// Where it is.
     pub private_place: PrivatePlace,
+    /// Bytes of each lane in turn (`interleave.rs`).
+    pub private_granule: Option<u32>,
     /// Is the mask of dispatched lanes needed?
     wants_mask: bool,
     /// Are flags used?
@@ -81,6 +83,7 @@ pub fn plan(function: &Function, simd: u32, place: PrivatePlace, most: u32) -> R
         function.form == Form::Linear && function.registers.iter().any(|r| r.family == Family::Bool);
     if function.private_size > 0 {
         p.private_size = function.private_size.next_multiple_of(GRF);
+        p.private_granule = interleave::granule(function);
         p.wants_lanes = true;
         if place == PrivatePlace::Stack {
             want(PushSource::StackBase, 4);
@@ -207,15 +210,15 @@ impl Selector<'_> {
         Ok(base.val())
     }
 
-    /// The address of each lane's private memory: the thread's, lane by lane.
+    /// The address of each lane's first byte of private memory.
     fn find_private_memory(&mut self) -> Result<(), Failure> {
         let lanes = self.payload.lanes;
         let lanes = lanes.ok_or_else(|| Failure::internal("private memory without numbers of lanes"))?;
         let base = self.thread_base()?;
         let offset = self.b.vector(Type::UD);
         self.b.mov(offset, lanes);
-        let size = Val::imm(u64::from(self.payload.private_size), Type::UD);
-        self.multiply(offset, offset.val(), size);
+        let step = self.payload.private_granule.unwrap_or(self.payload.private_size);
+        self.multiply(offset, offset.val(), Val::imm(step.into(), Type::UD));
         self.b.op(Operation::new(Opcode::Add), offset, &[offset.val(), base]);
         self.payload.private_base = Some(match self.target.memory {
             Memory::Surface(_) => offset.val(),

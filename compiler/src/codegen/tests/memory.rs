@@ -1,6 +1,7 @@
 //! Loads and stores of all element sizes, counts, alignments and address spaces; atomics; barriers.
 
 use super::{code, disassemble, execute, lowered, simd};
+use crate::codegen::select::granule;
 use crate::ir::interpret::{Launch, Memory, Value, run};
 use crate::ir::{AtomicOp, BinaryOp, Builder, Family, Function, Input, Op, Reg, Space, Type};
 use gencl_program::{Data, PushSource};
@@ -107,12 +108,7 @@ fn copies() {
     for space in [Space::Global, Space::Constant, Space::Local, Space::Private] {
         for ty in [Type::U8, Type::U16, Type::U32, Type::U64] {
             for count in [1, 2, 3, 4, 8, 16] {
-                let size = match ty {
-                    Type::U8 => 1,
-                    Type::U16 => 2,
-                    Type::U32 => 4,
-                    _ => 8,
-                };
+                let size = size_of(ty);
                 for align in [1, 2, 4, 8, 16] {
                     let offset = if align < 16 { align } else { 0 };
                     // Elements that are not aligned to their size appear in packed structures only.
@@ -124,6 +120,91 @@ fn copies() {
             }
         }
     }
+}
+
+/// Type, elements and alignment of an access of 32 bytes, of which some are several.
+const SHAPES: &[(Type, u32, u32)] = &[
+    (Type::U8, 1, 1),
+    (Type::U8, 4, 4),
+    (Type::U16, 1, 2),
+    (Type::U16, 8, 2),
+    (Type::U32, 1, 4),
+    (Type::U32, 2, 8),
+    (Type::U32, 4, 16),
+    (Type::U32, 8, 4),
+    (Type::U64, 1, 8),
+    (Type::U64, 2, 16),
+    (Type::U64, 4, 32),
+];
+
+fn size_of(ty: Type) -> u32 {
+    match ty {
+        Type::U8 => 1,
+        Type::U16 => 2,
+        Type::U32 => 4,
+        _ => 8,
+    }
+}
+
+/// out = in, through private memory that is written in one way and read in another, at an offset that differs from item to item.
+fn copy_in_shapes(written: (Type, u32, u32), read: (Type, u32, u32)) -> Function {
+    const BYTES: u32 = 32;
+    let mut function = Function::new("copy");
+    function.private_size = 2 * BYTES;
+    let entry = function.entry();
+    let mut b = Builder::new(&mut function, entry);
+    let id = local_id(&mut b);
+    let one = b.immediate(Type::U32, 1);
+    let odd = b.binary(BinaryOp::And, Type::U32, id, one);
+    let size = b.immediate(Type::U32, BYTES.into());
+    let begin = b.binary(BinaryOp::Mul, Type::U32, odd, size);
+    for (load, store, (ty, count, align)) in
+        [(Space::Global, Space::Private, written), (Space::Private, Space::Global, read)]
+    {
+        let argument = pointer(&mut b, u32::from(load == Space::Private));
+        for first in (0..BYTES).step_by((size_of(ty) * count) as usize) {
+            let outside = area(&mut b, argument, id, first);
+            let first = b.immediate(Type::U32, first.into());
+            let inside = b.binary(BinaryOp::Add, Type::U32, begin, first);
+            let [from, to] = if load == Space::Global { [outside, inside] } else { [inside, outside] };
+            let values: Vec<Reg> = (0..count).map(|_| b.immediate(ty, 0)).collect();
+            b.emit(Op::Load { space: load, ty, align }, &values, &[from]);
+            let sources: Vec<Reg> = std::iter::once(to).chain(values).collect();
+            b.emit(Op::Store { space: store, ty, align }, &[], &sources);
+        }
+    }
+    b.ret();
+    function
+}
+
+#[test]
+fn private_memory_is_read_in_other_shapes_than_it_is_written() {
+    for written in SHAPES {
+        for read in SHAPES {
+            let what = format!("private memory written as {written:?}, read as {read:?}");
+            check(&what, copy_in_shapes(*written, *read), false);
+        }
+    }
+}
+
+#[test]
+fn granules_are_what_all_accesses_of_private_memory_have_in_common() {
+    let shape = |ty, count, align| (ty, count, align);
+    for (written, read, expected) in [
+        (shape(Type::U32, 1, 4), shape(Type::U32, 1, 4), Some(4)),
+        (shape(Type::U32, 4, 16), shape(Type::U64, 2, 16), Some(16)),
+        (shape(Type::U32, 4, 16), shape(Type::U32, 2, 8), Some(8)),
+        (shape(Type::U32, 4, 4), shape(Type::U64, 4, 32), Some(4)),
+        (shape(Type::U64, 4, 32), shape(Type::U64, 4, 32), Some(16)),
+        (shape(Type::U8, 1, 1), shape(Type::U8, 1, 1), Some(1)),
+        (shape(Type::U16, 1, 2), shape(Type::U16, 1, 2), Some(2)),
+        (shape(Type::U8, 1, 1), shape(Type::U32, 1, 4), None),
+        (shape(Type::U32, 1, 1), shape(Type::U32, 1, 4), None),
+    ] {
+        let function = copy_in_shapes(written, read);
+        assert_eq!(granule(&function), expected, "{written:?}, {read:?}");
+    }
+    assert_eq!(granule(&copy(Space::Local, Type::U32, 1, 4, 0)), None, "no private memory");
 }
 
 /// out = elements that all items load from one address.
