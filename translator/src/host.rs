@@ -1,5 +1,6 @@
 //! LLVM: from a module's text to an object for the machine on which this runs.
 
+use std::ffi::CStr;
 use std::sync::OnceLock;
 
 use inkwell::OptimizationLevel;
@@ -52,7 +53,7 @@ fn target(triple: &TargetTriple) -> Result<Target, String> {
     static INITIALISED: OnceLock<Result<(), String>> = OnceLock::new();
     INITIALISED
         .get_or_init(|| {
-            keep_order();
+            set_options();
             Target::initialize_native(&InitializationConfig::default())
         })
         .clone()?;
@@ -112,12 +113,17 @@ pub fn converts_halves() -> bool {
     })
 }
 
+/// LLVM's options that a target machine does not have.
+///
 /// Machine instructions stay in the order of the kernel's, which its compiler has chosen so that they need not wait for each other.
 /// LLVM's scheduler would choose anew, for few registers, and have chains of instructions follow each other that the host can
 /// execute at the same time.
-fn keep_order() {
-    let arguments = [c"gencl".as_ptr(), c"-enable-misched=false".as_ptr()];
-    // SAFETY: both are texts that end with 0, and live for ever; so does the empty overview.
+///
+/// Token factors are not put into each other: with AVX-512 one became an operand of itself, and LLVM followed it until its stack ended (LLVM's issue 211496).
+fn set_options() {
+    let arguments =
+        [c"gencl", c"-enable-misched=false", c"-combiner-tokenfactor-inline-limit=1"].map(CStr::as_ptr);
+    // SAFETY: all are texts that end with 0, and live for ever; so does the empty overview.
     unsafe { LLVMParseCommandLineOptions(arguments.len() as i32, arguments.as_ptr(), c"".as_ptr()) };
 }
 
