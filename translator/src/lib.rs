@@ -1,7 +1,7 @@
 //! From the machine code of a kernel to host machine code.
 //!
 //! `docs/translator.md` tells how. The order of things: [`plan`] decides what becomes of each instruction, [`flow`] finds where threads
-//! and channels go, [`variables`] makes variables of registers, [`emit`] writes LLVM IR as text, [`host`] has LLVM compile it.
+//! and channels go, [`predicates`] which writes need keep nothing, [`variables`] makes variables of registers, [`emit`] writes LLVM IR as text, [`host`] has LLVM compile it.
 
 pub mod access;
 pub mod affine;
@@ -18,7 +18,9 @@ pub mod message;
 pub mod modes;
 pub mod native;
 pub mod order;
+mod own;
 pub mod plan;
+mod predicates;
 pub mod segment;
 mod serial;
 pub mod spin;
@@ -141,8 +143,9 @@ fn written(request: &Request, choices: &Choices) -> Result<Written, Refused> {
     if count > MAX_INSTRUCTIONS {
         return Err(Refused(format!("{count} instructions are more than {MAX_INSTRUCTIONS}")));
     }
-    let plan = plan::Plan::new(&kernel, variant)?;
+    let mut plan = plan::Plan::new(&kernel, variant)?;
     let flow = flow::Flow::new(&plan);
+    predicates::complete(&mut plan, &flow);
     if variant.strict {
         let bytes = 32 + variant.cross_thread as usize + variant.per_thread.len() * 16;
         written::check(plan.ops, &flow, grf_mask(0, bytes))?;

@@ -2,7 +2,8 @@
 //!
 //! Where each lane goes its own number of rounds and reads where only it knows, lanes together go as many rounds as the longest of them,
 //! and each round gathers. A host that executes one lane after the other goes only the rounds that there are, with plain loads. Lanes do not see
-//! each other in such a loop, so that their order does not matter: it only reads memory, and every element belongs to one lane.
+//! each other in such a loop, so that their order does not matter: every element belongs to one lane, and memory is only read, or written where
+//! no other lane is (`crate::own`).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -17,6 +18,7 @@ use crate::flow::Flow;
 use crate::hints::Stride;
 use crate::message::Message;
 use crate::native;
+use crate::own::{self, Own};
 use crate::plan::{Plan, Step};
 use crate::variables::Variables;
 use crate::words::{self, Operation, Word};
@@ -66,8 +68,10 @@ pub struct Elements {
 pub struct Serial {
     /// Its blocks; the first one is the only one that is entered from elsewhere.
     pub blocks: Range<usize>,
-    /// The instruction at which it is left.
-    pub exit: usize,
+    /// Behind its last instruction.
+    pub end: usize,
+    /// The blocks to which it is left, in their order.
+    pub exits: Vec<usize>,
     /// Instructions are for all of so many lanes, from a multiple of that on, or for none.
     pub part: u32,
     /// All elements that lanes read and write.
@@ -76,6 +80,8 @@ pub struct Serial {
     pub words: BTreeSet<Word>,
     /// The instructions that combine such words.
     pub operations: BTreeMap<usize, Operation>,
+    /// If it writes, the messages to the lanes' own memory, for the lanes from a channel on.
+    pub own: BTreeMap<(usize, u32), Own>,
 }
 
 /// Finds the loops, none in another.
@@ -112,27 +118,58 @@ struct Finder<'a> {
 
 impl Finder<'_> {
     fn serial(&self) -> Option<Serial> {
-        let exit = self.flow.blocks[self.blocks.end - 1].end;
-        if !self.is_closed(exit) || !self.pays() {
-            return None;
-        }
+        let exits = self.exits()?;
         let operations: BTreeMap<usize, Operation> =
             words::operations(self.plan, self.variables, self.indices()).into_iter().collect();
-        let words = self.words(&operations, exit)?;
-        let columns = self.columns(&operations)?;
+        let words = self.words(&operations, &exits)?;
+        let columns = self.columns(&operations, &exits)?;
         let ops = || self.indices().map(|index| &self.plan.ops[index]).filter(|op| !is_scalar(op));
         let narrowest = ops().map(|op| u32::from(op.lanes)).min()?;
         let part = narrowest.max(NARROWEST);
+        let own = self.own(part)?;
         let even =
             |op: &Op| u32::from(op.lanes).is_multiple_of(part) && u32::from(op.channel).is_multiple_of(part);
-        ops().all(even).then_some(Serial {
+        (self.pays(&own) && ops().all(even)).then_some(Serial {
             blocks: self.blocks.clone(),
-            exit,
+            end: self.flow.blocks[self.blocks.end - 1].end,
+            exits,
             part,
             columns,
             words,
             operations,
+            own,
         })
+    }
+
+    /// The messages to the lanes' own memory, if there is nothing else that is written.
+    fn own(&self, part: u32) -> Option<BTreeMap<(usize, u32), Own>> {
+        let instructions: Vec<usize> = self.indices().collect();
+        let finder = own::Finder {
+            plan: self.plan,
+            flow: self.flow,
+            variables: self.variables,
+            strides: self.strides,
+            instructions: &instructions,
+        };
+        let (mut found, mut writes) = (BTreeMap::new(), false);
+        for index in &instructions {
+            let Step::Message(Message::Lanes(message)) = &self.plan.steps[*index] else { continue };
+            let parts = (0..self.plan.variant.simd_width).step_by(part as usize);
+            let own = parts
+                .filter(|channel| has_channel(&self.plan.ops[*index], *channel))
+                .map(|channel| Some(((*index, channel), finder.own(*index, message, channel)?)));
+            match own.collect::<Option<Vec<_>>>() {
+                Some(own) => found.extend(own),
+                None if message.write => return None,
+                None => {}
+            }
+            writes |= message.write;
+        }
+        if !writes {
+            return Some(BTreeMap::new());
+        }
+        let scratch = self.plan.variant.scratch;
+        (1..=own::MOST_SCRATCH).contains(&scratch).then_some(found)
     }
 
     /// The instructions that do something.
@@ -142,26 +179,31 @@ impl Finder<'_> {
         all.filter(|index| !matches!(self.plan.steps[*index], Step::Nothing))
     }
 
-    /// Is it entered at its first block only, with nobody waiting further inside, and left for one place?
-    fn is_closed(&self, exit: usize) -> bool {
-        // Lanes that have left it can wait there for the others.
-        let Some(exit) = self.flow.block_at(exit).filter(|exit| self.flow.target(*exit).is_some()) else {
-            return false;
-        };
-        let header = self.blocks.start;
+    /// Where it is left to, if it is entered at its first block only, with nobody waiting further inside.
+    fn exits(&self) -> Option<Vec<usize>> {
         let inside = |block: &usize| self.blocks.contains(block);
-        self.flow.blocks.iter().enumerate().all(|(number, block)| {
-            let mut next = block.thread.iter().chain(&block.channel);
-            if inside(&number) {
-                next.all(|next| inside(next) || *next == exit)
-            } else {
-                next.all(|next| !inside(next) || *next == header)
+        let mut exits = BTreeSet::new();
+        for (number, block) in self.flow.blocks.iter().enumerate() {
+            for next in block.thread.iter().chain(&block.channel) {
+                match (inside(&number), inside(next)) {
+                    (true, false) => drop(exits.insert(*next)),
+                    (false, true) => {
+                        let waiting = block.parked.ones().any(|target| inside(&self.flow.targets[target]));
+                        if waiting || *next != self.blocks.start {
+                            return None;
+                        }
+                    }
+                    _ => {}
+                }
             }
-        }) && self.flow.blocks[header].parked.ones().all(|target| !inside(&self.flow.targets[target]))
+        }
+        // Lanes that have left it wait there for the others.
+        let wait = exits.iter().all(|exit| *exit >= self.blocks.end && self.flow.target(*exit).is_some());
+        (wait && !exits.is_empty()).then(|| exits.into_iter().collect())
     }
 
-    /// Do lanes go their own ways, and is reading what takes the time?
-    fn pays(&self) -> bool {
+    /// Do lanes go their own ways, and are messages what takes the time?
+    fn pays(&self, own: &BTreeMap<(usize, u32), Own>) -> bool {
         let spread = |stride: Stride| matches!(stride, Stride::Loaded | Stride::Any);
         let (mut gathers, mut lanes, mut diverges) = (0, 0, false);
         for index in self.indices() {
@@ -171,7 +213,9 @@ impl Finder<'_> {
                 _ => Stride::Known(0),
             };
             match &self.plan.steps[index] {
-                Step::Message(_) => gathers += usize::from(spread(stride(0))),
+                Step::Message(_) => {
+                    gathers += usize::from(spread(stride(0)) || own.contains_key(&(index, 0)))
+                }
                 Step::Native(_) => {
                     lanes += usize::from(op.lanes);
                     diverges |= op.condition.is_some() && (spread(stride(0)) || spread(stride(1)));
@@ -184,7 +228,7 @@ impl Finder<'_> {
     }
 
     /// The words with a bit for each lane, if all instructions are ones that a lane can execute alone.
-    fn words(&self, operations: &BTreeMap<usize, Operation>, exit: usize) -> Option<BTreeSet<Word>> {
+    fn words(&self, operations: &BTreeMap<usize, Operation>, exits: &[usize]) -> Option<BTreeSet<Word>> {
         let width = self.plan.variant.simd_width;
         let mut flags = BTreeSet::new();
         for index in self.indices() {
@@ -193,8 +237,8 @@ impl Finder<'_> {
                 Step::Native(_) if !native::is_by_channel(op) => false,
                 Step::Native(_) if is_scalar(op) => op.predicate.is_none() && op.condition.is_none(),
                 Step::Native(_) => !op.no_mask && op.write_lanes == u32::MAX,
-                Step::Message(Message::Lanes(lanes)) => !lanes.write && !op.no_mask && op.predicate.is_none(),
-                Step::Branch(Branch::Jump(_)) => false,
+                Step::Message(Message::Lanes(_)) => !op.no_mask,
+                Step::Branch(Branch::Jump(_)) => op.predicate.is_none(),
                 Step::Branch(_) => op.channel == 0 && u32::from(op.lanes) >= width,
                 _ => false,
             };
@@ -216,17 +260,27 @@ impl Finder<'_> {
             return None;
         }
         // What is combined while a lane has left the loop already may differ; nobody may read it.
-        let exit = self.flow.block_at(exit)?;
         let forgotten = operations.values().all(|operation| match operation.to {
-            Word::Flag(first) => !words::flags_are_read(self.plan, self.flow, exit, first, width),
-            Word::Scalar(variable, _) => !self.variables.live[exit].iter().any(|(live, _)| *live == variable),
+            Word::Flag(first) => {
+                !exits.iter().any(|exit| words::flags_are_read(self.plan, self.flow, *exit, first, width))
+            }
+            Word::Scalar(variable, _) => !exits.iter().any(|exit| self.is_live(*exit, variable)),
         });
         words.extend(flags.into_iter().map(Word::Flag));
         forgotten.then_some(words)
     }
 
+    /// Is a variable read in a block or behind it, as it is when a thread comes there?
+    fn is_live(&self, block: usize, variable: usize) -> bool {
+        self.variables.live[block].iter().any(|(live, _)| *live == variable)
+    }
+
     /// The elements, if each byte is of one lane in one way only.
-    fn columns(&self, operations: &BTreeMap<usize, Operation>) -> Option<BTreeMap<Column, Elements>> {
+    fn columns(
+        &self,
+        operations: &BTreeMap<usize, Operation>,
+        exits: &[usize],
+    ) -> Option<BTreeMap<Column, Elements>> {
         let mut columns: BTreeMap<Column, Elements> = BTreeMap::new();
         let mut owners: BTreeMap<(usize, usize), (Column, usize)> = BTreeMap::new();
         let (mut scalars, mut constants) = (BTreeSet::new(), BTreeSet::new());
@@ -277,17 +331,22 @@ impl Finder<'_> {
                 }
             }
         }
-        // Scalars are the same in all rounds, from the first one on.
+        // Scalars that are written are not from before, and no elements.
         let changes = columns.iter().any(|(column, elements)| {
             constants.contains(&column.variable) || elements.written && scalars.contains(&column.variable)
         });
-        let before: BTreeSet<usize> =
-            self.variables.live[self.blocks.start].iter().map(|(variable, _)| *variable).collect();
-        let mut sources = others()
-            .filter(|index| is_scalar(&self.plan.ops[*index]))
-            .flat_map(|index| self.variables.uses[index].iter().flatten());
-        let constant =
-            constants.is_disjoint(&before) && !sources.any(|variable| constants.contains(variable));
+        let before = constants.iter().any(|variable| self.is_live(self.blocks.start, *variable));
+        // They are the same in all rounds, or a lane has no use for what they were while it waits: then it finds what it has written itself.
+        let scalar = || others().filter(|index| is_scalar(&self.plan.ops[*index]));
+        let mut sources = scalar().flat_map(|index| self.variables.uses[index].iter().flatten());
+        let mut written = BTreeSet::new();
+        let again =
+            scalar().flat_map(|index| &self.variables.definitions[index]).any(|v| !written.insert(*v));
+        let varies = again || sources.any(|variable| constants.contains(variable));
+        let inside = self.blocks.clone().skip(1).filter(|block| self.flow.target(*block).is_some());
+        let mut waiting = inside.chain(exits.iter().copied());
+        let kept = waiting.any(|block| constants.iter().any(|variable| self.is_live(block, *variable)));
+        let constant = !before && !(varies && kept);
         // Words are nothing else.
         let mut words = operations.values().flat_map(Operation::words);
         let mixed = words.any(|word| match word {
@@ -302,7 +361,7 @@ impl Finder<'_> {
     }
 }
 
-/// Is it executed once for all lanes? Its result is the same in all rounds then, because nothing that it reads changes.
+/// Is it executed once for all lanes?
 pub fn is_scalar(op: &Op) -> bool {
     op.lanes == 1 && op.no_mask
 }

@@ -120,7 +120,9 @@ pub fn find(
             }
         }
         let value = match &plan.steps[index] {
-            Step::Message(Message::Lanes(read)) if read.components.len() == 1 && read.size == 4 => {
+            Step::Message(Message::Lanes(read))
+                if read.components.len() == 1 && read.size == 4 && op.predicate.is_none() =>
+            {
                 Some(Form::of(Root::Read(index)))
             }
             step => form(step, op, |number| sources.get(&(index, number)).copied()),

@@ -10,19 +10,15 @@ use crate::ir::{I32, I64, Ty, Value};
 use crate::message::{Address, Block, Memory};
 
 /// The bits of the header's dword that are the scratch pointer.
-const SCRATCH_POINTER: u64 = !0x3ff;
+pub(super) const SCRATCH_POINTER: u64 = !0x3ff;
 
 impl Emitter<'_> {
     /// Writes a message that moves bytes at one address.
     pub(super) fn data_block(&mut self, index: usize, message: &Block) {
-        let window = match (message.address, self.scratch_window) {
-            // All spilled registers are in one buffer.
-            (Address::Scratch { .. }, Some(window)) => window,
+        let window = match message.address {
+            Address::Scratch { .. } => self.window_of_scratch(),
             _ => self.next_window(),
         };
-        if matches!(message.address, Address::Scratch { .. }) {
-            self.scratch_window = Some(window);
-        }
         let reach = self.reach_of(window);
         let address = self.block_address(index, message.address);
         let offset = self.f.binary("sub", &address, &reach.start);
@@ -60,6 +56,13 @@ impl Emitter<'_> {
             let place = self.definition_place(index, 0);
             self.f.store(&value, &place, FILE);
         }
+    }
+
+    /// The window of scratch memory: all spilled registers are in one buffer.
+    pub(super) fn window_of_scratch(&mut self) -> u32 {
+        let window = self.scratch_window.unwrap_or_else(|| self.next_window());
+        self.scratch_window = Some(window);
+        window
     }
 
     /// The address of a block.

@@ -100,7 +100,9 @@ impl Emitter<'_> {
             let first = self.f.binary("sub", &start, &scalar);
             let leader = sums
                 .iter()
-                .filter(|(_, other)| other.leader.is_none())
+                .filter(|(leader, other)| {
+                    other.leader.is_none() && self.plan.ops[**leader].predicate.is_none()
+                })
                 .find(|(leader, other)| self.is_same_offset(**leader, other, *index, definition, offset))
                 .map(|(leader, _)| *leader);
             let inside = match leader.and_then(|leader| sums.get_mut(&leader)) {
@@ -201,7 +203,7 @@ impl Emitter<'_> {
         let own = |other: &usize| {
             has_channel(&self.plan.ops[*other], channel) && variables.definitions[*other].contains(&variable)
         };
-        let mut all = (self.flow.blocks[serial.blocks.start].start..serial.exit).filter(own);
+        let mut all = (self.flow.blocks[serial.blocks.start].start..serial.end).filter(own);
         let (definition, None) = (all.next()?, all.next()) else { return None };
         let begin = self.flow.blocks.iter().map(|block| block.start).filter(|start| *start <= index).max()?;
         if !(begin..index).contains(&definition) {

@@ -19,6 +19,7 @@ mod mask;
 mod math;
 mod memory;
 mod operand;
+mod own_memory;
 mod rounding;
 mod rounds;
 mod rows;

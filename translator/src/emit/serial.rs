@@ -4,17 +4,21 @@
 //! changes nothing but its own elements, so windows do not change there: a read outside of its window ends it, another window is looked
 //! for, and the lane begins anew. When that happens again, all lanes that are left execute the loop together. As each element is of one lane (`crate::serial` finds
 //! only such loops), the next lane's can be read before the rounds of the one before.
+//!
+//! Where lanes write (`super::own_memory`), nothing is left of what they did when the loop begins anew, with all lanes, or is executed together.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use gencl_simulator::eu::op::Branch;
 
 use super::lane_reads::{AddressSum, Known};
+use super::own_memory::Scratch;
 use super::rounds::{Counted, ROUNDS, Rounds};
 use super::{Emitter, FILE};
 use crate::affine::Affine;
 use crate::ir::{BIT, I32, I64, Label, Ty, Value};
 use crate::message::{Lanes, Memory, Message};
+use crate::own::Own;
 use crate::plan::Step;
 use crate::serial::{Column, Serial, has_channel, is_scalar};
 use crate::steady::{self, Steady};
@@ -32,8 +36,8 @@ pub(super) struct Lane {
     pub(super) labels: Vec<Label>,
     /// First block.
     first: usize,
-    /// Behind the loop.
-    exit: Label,
+    /// Behind the loop: of the blocks to which it is left.
+    exits: Vec<(usize, Label)>,
     /// Where the lane goes after a read outside of its window.
     pub(super) retry: Label,
     /// Where it goes when looking for another window does not help.
@@ -76,6 +80,10 @@ pub(super) struct Shared {
     pub(super) windows: BTreeMap<usize, Known>,
     /// Where the number of rounds is until somebody looks whether the launch is cancelled.
     rounds: Value,
+    /// The thread's scratch memory, if lanes write there.
+    scratch: Option<Scratch>,
+    /// Where the lanes are, as bits, that have left it for a block, if that can be several.
+    left: BTreeMap<usize, Value>,
 }
 
 impl<'a> Emitter<'a> {
@@ -87,15 +95,20 @@ impl<'a> Emitter<'a> {
         if let Some(target) = self.flow.target(header) {
             self.enable_waiting(target);
         }
-        let shared = self.share(serial);
+        let scratch = (!serial.own.is_empty()).then(|| self.scratch(together));
+        let [again, look, retry, done, slow] = [(); 5].map(|()| self.f.label());
+        self.f.begin(again);
+        let shared = self.share(serial, scratch);
         let lanes_left = self.f.variable(4);
         let place = self.active.clone();
         let active = self.dword(&place);
         self.f.store(&active, &lanes_left, FILE);
         let tried = self.f.variable(4);
         self.f.store(&Value::int(I32, 0), &tried, FILE);
-        let [look, retry, done, slow] = [(); 4].map(|()| self.f.label());
         self.f.begin(look);
+        if let Some(scratch) = &shared.scratch {
+            self.others_are_elsewhere(scratch, &shared, slow);
+        }
         let parts = self.plan.variant.simd_width / serial.part;
         let sums: Vec<_> =
             (0..parts).map(|part| self.address_sums(serial, &shared, part * serial.part, slow)).collect();
@@ -105,25 +118,70 @@ impl<'a> Emitter<'a> {
         }
         self.f.jump(done);
         self.f.begin(retry);
-        let (before, own) = (self.dword(&tried), self.dword(&lanes_left));
-        self.f.store(&own, &tried, FILE);
-        let first = self.f.compare("icmp ne", &before, &own);
-        self.f.branch(&first, look, slow);
+        if let Some(scratch) = &shared.scratch {
+            let anew = self.f.label();
+            self.attempt(scratch, anew, slow);
+            self.f.begin(anew);
+            self.undo(scratch);
+            self.f.jump(again);
+        } else {
+            let (before, own) = (self.dword(&tried), self.dword(&lanes_left));
+            self.f.store(&own, &tried, FILE);
+            let first = self.f.compare("icmp ne", &before, &own);
+            self.f.branch(&first, look, slow);
+        }
         self.f.begin(done);
         self.take_back(&shared);
-        let exit = self.flow.block_at(serial.exit).map_or(self.fault, |block| self.labels[block]);
-        self.f.jump(exit);
-        // The others wait behind the loop.
+        self.leave(serial, &shared);
         self.f.begin(slow);
-        self.take_back(&shared);
-        let left = self.dword(&lanes_left);
-        let ready = self.f.binary("xor", &active, &left);
-        self.f.store(&left, &place, FILE);
-        self.wait_at(serial.exit, &ready);
+        if let Some(scratch) = &shared.scratch {
+            self.undo(scratch);
+        } else {
+            // The others wait behind the loop.
+            self.take_back(&shared);
+            let left = self.dword(&lanes_left);
+            let ready = self.f.binary("xor", &active, &left);
+            self.f.store(&left, &place, FILE);
+            if shared.left.is_empty() {
+                self.wait_in_front_of(serial.exits[0], &ready);
+            }
+            self.wait_behind(&shared);
+        }
         self.f.jump(together);
         self.labels[header] = together;
         serial.blocks.clone().for_each(|block| self.block(block));
         self.labels[header] = begin;
+    }
+
+    /// Goes where the loop is left to: where lanes have left it for several blocks, they wait there, and the thread goes to the first.
+    fn leave(&mut self, serial: &Serial, shared: &Shared) {
+        if shared.left.is_empty() {
+            return self.f.jump(self.labels[serial.exits[0]]);
+        }
+        self.wait_behind(shared);
+        let active = self.active.clone();
+        self.f.store(&Value::int(I32, 0), &active, FILE);
+        for (block, place) in &shared.left {
+            let lanes = self.dword(place);
+            let some = self.f.compare("icmp ne", &lanes, &Value::int(I32, 0));
+            let others = self.f.label();
+            self.f.branch(&some, self.labels[*block], others);
+            self.f.begin(others);
+        }
+        // Nobody was in it.
+        self.f.jump(self.labels[serial.exits[0]]);
+    }
+
+    /// Has all lanes wait that have left a loop for one of several blocks.
+    fn wait_behind(&mut self, shared: &Shared) {
+        for (block, place) in &shared.left {
+            let lanes = self.dword(place);
+            self.wait_in_front_of(*block, &lanes);
+        }
+    }
+
+    fn wait_in_front_of(&mut self, block: usize, lanes: &Value) {
+        self.wait_at(self.flow.blocks[block].start, lanes);
     }
 
     /// Copies what lanes have computed back to the variables.
@@ -136,7 +194,7 @@ impl<'a> Emitter<'a> {
     }
 
     /// Makes the arrays, and looks at the windows.
-    fn share(&mut self, serial: &Serial) -> Shared {
+    fn share(&mut self, serial: &Serial, scratch: Option<Scratch>) -> Shared {
         let rounds = self.f.variable(4);
         self.f.store(&Value::int(I32, ROUNDS), &rounds, FILE);
         let mut shared = Shared {
@@ -145,15 +203,22 @@ impl<'a> Emitter<'a> {
             live_out: BTreeSet::new(),
             windows: BTreeMap::new(),
             rounds,
+            scratch,
+            left: BTreeMap::new(),
         };
+        for exit in serial.exits.iter().filter(|_| serial.exits.len() > 1) {
+            let place = self.f.variable(4);
+            self.f.store(&Value::int(I32, 0), &place, FILE);
+            shared.left.insert(*exit, place);
+        }
         let Some(variables) = &self.variables else { return shared };
         let live = |block: usize| variables.live[block].iter().map(|(variable, _)| *variable).collect();
         shared.live_in = live(serial.blocks.start);
         let all = serial.columns.iter().filter(|(_, elements)| elements.written);
         let written: BTreeSet<usize> = all.map(|(column, _)| column.variable).collect();
-        if let Some(exit) = self.flow.block_at(serial.exit) {
-            let live: BTreeSet<usize> = live(exit);
-            shared.live_out = live.intersection(&written).copied().collect();
+        for exit in &serial.exits {
+            let live: BTreeSet<usize> = live(*exit);
+            shared.live_out.extend(live.intersection(&written));
         }
         let sizes: BTreeMap<usize, usize> = serial
             .columns
@@ -169,8 +234,10 @@ impl<'a> Emitter<'a> {
                 shared.arrays.insert(variable, array);
             }
         }
-        for index in self.flow.blocks[serial.blocks.start].start..serial.exit {
-            if self.message_of_lanes(index).is_some_and(|message| message.memory != Memory::Local) {
+        for index in self.flow.blocks[serial.blocks.start].start..serial.end {
+            let is_own = serial.own.keys().any(|(own, _)| *own == index);
+            if !is_own && self.message_of_lanes(index).is_some_and(|message| message.memory != Memory::Local)
+            {
                 let number = self.next_window();
                 let [start, limit, host] = [8, 8, 8].map(|bytes| self.f.variable(bytes));
                 shared.windows.insert(index, Known { number, start, limit, host });
@@ -217,7 +284,9 @@ impl<'a> Emitter<'a> {
         let (lanes, last) = (Value::int(I32, lanes), Value::int(I32, lanes & !(lanes >> 1)));
         let (next, width) = (self.f.variable(4), serial.part);
         let variables = self.variables.as_ref();
-        let steady = variables.and_then(|v| steady::find(self.plan, self.flow, v, serial, channel));
+        let steady = variables
+            .filter(|_| serial.own.is_empty())
+            .and_then(|v| steady::find(self.plan, self.flow, v, serial, channel));
         Part { channel, width, lanes, last, next, columns, sums, steady }
     }
 
@@ -291,7 +360,7 @@ impl<'a> Emitter<'a> {
             bits: BTreeMap::new(),
             labels: serial.blocks.clone().map(|_| self.f.label()).collect(),
             first: serial.blocks.start,
-            exit: self.f.label(),
+            exits: serial.exits.iter().map(|exit| (*exit, self.f.label())).collect(),
             retry,
             slow,
             sums: part.sums.clone(),
@@ -318,8 +387,11 @@ impl<'a> Emitter<'a> {
             own.bits.insert(*word, place);
         }
         // Before the lane's rounds, whose end nobody foresees: what comes behind has the next lane's numbers then, and need not wait for them.
-        let exit = own.exit;
+        let exits = own.exits.clone();
         self.lane = Some(own);
+        if let Some(scratch) = &shared.scratch {
+            self.look_at_bases(serial, scratch, channel, lane);
+        }
         if let Some(counted) = counted {
             self.begin_counted(counted);
         }
@@ -329,7 +401,18 @@ impl<'a> Emitter<'a> {
             self.lane_block(serial, shared, block, channel);
         }
         let Some(own) = self.lane.take() else { return };
-        self.f.begin(exit);
+        let done = self.f.label();
+        for (block, exit) in exits {
+            self.f.begin(exit);
+            if let Some(place) = shared.left.get(&block) {
+                let lanes = self.dword(place);
+                let bit = self.f.binary("shl", &Value::int(I32, 1), lane);
+                let more = self.f.binary("or", &lanes, &bit);
+                self.f.store(&more, place, FILE);
+            }
+            self.f.jump(done);
+        }
+        self.f.begin(done);
         for (column, array) in &arrays {
             if let (Some(array), true) = (array, shared.live_out.contains(&column.variable)) {
                 let value = self.f.load(Ty::int(column.size as u32 * 8, 1), &own.columns[column], FILE);
@@ -353,9 +436,9 @@ impl<'a> Emitter<'a> {
 
     /// Does anybody read flags behind a loop?
     fn is_read_behind(&self, serial: &Serial, first: u8) -> bool {
-        let exit = self.flow.block_at(serial.exit);
         let width = self.plan.variant.simd_width;
-        exit.is_none_or(|exit| words::flags_are_read(self.plan, self.flow, exit, first, width))
+        let mut exits = serial.exits.iter();
+        exits.any(|exit| words::flags_are_read(self.plan, self.flow, *exit, first, width))
     }
 
     /// Ends the thread when the launch is cancelled, which is looked at from time to time.
@@ -461,7 +544,10 @@ impl<'a> Emitter<'a> {
                     lane.channel = u32::from(op.channel);
                 }
                 match (self.message_of_lanes(index), serial.operations.get(&index)) {
-                    (Some(message), _) => self.lane_read(shared, index, message),
+                    (Some(message), _) => {
+                        let own = serial.own.get(&(index, channel));
+                        self.lane_message(shared, index, message, own);
+                    }
                     (None, Some(operation)) => self.combine(operation),
                     (None, None) => {
                         self.keep_offset(index);
@@ -476,11 +562,31 @@ impl<'a> Emitter<'a> {
         }
     }
 
+    /// A message of the lane alone, if its flag says so.
+    fn lane_message(&mut self, shared: &Shared, index: usize, message: &Lanes, own: Option<&Own>) {
+        let behind = self.plan.ops[index].predicate.map(|predicate| {
+            let [on, behind] = [(); 2].map(|()| self.f.label());
+            let holds = self.predicate(index, predicate);
+            self.f.branch(&holds, on, behind);
+            self.f.begin(on);
+            behind
+        });
+        match (own, &shared.scratch) {
+            (Some(own), Some(scratch)) => self.lane_own(scratch, index, message, own),
+            _ => self.lane_read(shared, index, message),
+        }
+        if let Some(behind) = behind {
+            self.f.begin(behind);
+        }
+    }
+
     /// Where the lane goes on with an instruction, which is in the loop or behind it.
     fn lane_label(&self, index: usize) -> Option<Label> {
         let lane = self.lane.as_ref()?;
         let block = self.flow.block_at(index)?;
-        Some(block.checked_sub(lane.first).and_then(|n| lane.labels.get(n)).copied().unwrap_or(lane.exit))
+        let inside = block.checked_sub(lane.first).and_then(|n| lane.labels.get(n));
+        let outside = || lane.exits.iter().find(|(exit, _)| *exit == block).map(|(_, label)| label);
+        inside.or_else(outside).copied()
     }
 
     /// A branch of the lane alone.
@@ -494,7 +600,8 @@ impl<'a> Emitter<'a> {
             Branch::Leave { uip, .. } => (uip, next),
             Branch::GotoForward { uip, .. } => (next, uip),
             Branch::GotoBackward { jip, uip } => (uip, jip),
-            Branch::Jump(_) | Branch::JumpIndirect | Branch::Call { .. } | Branch::Return => return,
+            Branch::Jump(target) => (target, target),
+            Branch::JumpIndirect | Branch::Call { .. } | Branch::Return => return,
         };
         let [yes, no] = [yes, no].map(|index| self.lane_label(index).unwrap_or(self.fault));
         match self.plan.ops[index].predicate {

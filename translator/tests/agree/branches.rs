@@ -65,7 +65,7 @@ fn compare(random: &mut Random, width: u8) -> Vec<Instruction> {
     whole(width, Opcode::Cmp, Place::Null(Type::D), &[a, b], |i| i.condition = Some(condition))
 }
 
-fn branch(opcode: Opcode, width: u8, jip: usize, uip: usize) -> Instruction {
+pub fn branch(opcode: Opcode, width: u8, jip: usize, uip: usize) -> Instruction {
     let mut i = Instruction::new(opcode, width);
     i.extra = Extra::Branch(Branch { jip: 16 * jip as i32, uip: 16 * uip as i32, ..Branch::default() });
     i
@@ -178,6 +178,38 @@ pub fn branches(random: &mut Random, width: u8) -> Vec<Instruction> {
     for first in ROWS {
         let (to, zero) = (Place::Row(first, Type::UD), Place::Number(0, Type::UD));
         all.extend(whole(32, Opcode::Mov, to, &[zero], |i| i.no_mask = true));
+    }
+    all
+}
+
+/// Straight code of which most is predicated, under flags that change; what is added up is looked at in the end.
+pub fn predicated(random: &mut Random, width: u8) -> Vec<Instruction> {
+    let rows = |random: &mut Random| Place::Row(random.pick(&ROWS), Type::UD);
+    let sum = Place::Row(SUMS, Type::UD);
+    let mut all = compare(random, width);
+    for _ in 0..24 {
+        let predicate = random.chance(2).then(|| Predicate { inverse: random.chance(4), ..NORMAL });
+        let (to, a, b) = (rows(random), rows(random), rows(random));
+        if random.chance(6) {
+            // Under one predicate, if the flag stays, and forgotten then.
+            let add = |i: &mut Instruction| i.predicate = Some(predicate.unwrap_or(NORMAL));
+            all.extend(whole(width, Opcode::Add, to, &[a, b], add));
+            if random.chance(2) {
+                all.extend(compare(random, width));
+            }
+            all.extend(whole(width, Opcode::Xor, sum, &[sum, to], add));
+            all.extend(whole(width, Opcode::Mov, to, &[b], |_| {}));
+        }
+        all.extend(match random.below(6) {
+            0 => compare(random, width),
+            1 => whole(width, Opcode::Add, sum, &[sum, a], |i| i.predicate = predicate),
+            2 => whole(width, Opcode::Mov, to, &[a], |_| {}),
+            n => whole(width, [Opcode::Add, Opcode::Xor][n % 2], to, &[a, b], |i| i.predicate = predicate),
+        });
+    }
+    for row in ROWS {
+        let zero = Place::Number(0, Type::UD);
+        all.extend(whole(width, Opcode::Mov, Place::Row(row, Type::UD), &[zero], |i| i.no_mask = true));
     }
     all
 }

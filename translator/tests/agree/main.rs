@@ -11,11 +11,12 @@ mod rows;
 mod sample;
 mod singles;
 mod sparse;
+mod stacks;
 mod walks;
 
 use std::sync::Arc;
 
-use branches::branches;
+use branches::{branches, predicated};
 use components::components;
 use gencl_isa::{Instruction, Opcode, Type};
 use gencl_simulator::fault::Reason;
@@ -256,6 +257,19 @@ fn random_sparse_rows() {
 }
 
 #[test]
+fn random_stacks() {
+    compare(|random| {
+        let width = random.pick(&[8, 16, 32]);
+        let mut case = case(random, width, Vec::new());
+        // The first finds the windows.
+        case.threads = 1 + random.below(3) as u32;
+        case.body = stacks::stacks(random, width, &mut case.constants);
+        case.rounds = None;
+        case
+    });
+}
+
+#[test]
 fn random_rows_of_lanes() {
     compare(|random| {
         let width = random.pick(&[8, 16, 32]);
@@ -270,6 +284,15 @@ fn random_branches() {
     compare(|random| {
         let width = random.pick(&[8, 16, 32]);
         let body = branches(random, width);
+        case(random, width, body)
+    });
+}
+
+#[test]
+fn random_predicates() {
+    compare(|random| {
+        let width = random.pick(&[8, 16, 32]);
+        let body = predicated(random, width);
         case(random, width, body)
     });
 }

@@ -1,0 +1,89 @@
+//! Predicated writes that might as well be written for all channels: compilers predicate all of a short side of a branch, so what is computed there for a channel whose
+//! predicate is false is read under the same predicate only. Then nothing of what was there before has to be kept.
+
+use gencl_isa::PredicateControl;
+use gencl_simulator::eu::op::Op;
+use gencl_simulator::eu::operand::Target;
+
+use crate::access::Access;
+use crate::flow::{Block, Flow};
+use crate::liveness::{Bytes, Liveness, no_bytes};
+use crate::plan::{Plan, Step, is_flag};
+
+/// A predicate: the flag of the thread's first channel, and whether it is turned.
+type Key = (u8, bool);
+
+/// Finds such writes, and makes them whole.
+pub fn complete(plan: &mut Plan<'_>, flow: &Flow) {
+    let liveness = Liveness::new(plan, flow, &|_, _| false);
+    let mut whole = Vec::new();
+    for block in &flow.blocks {
+        let mut behind = no_bytes();
+        block.channel.iter().for_each(|next| behind.union_with(&liveness.own[*next]));
+        block.thread.iter().for_each(|next| behind.union_with(&liveness.foreign[*next]));
+        for index in block.start..block.end {
+            let Some(key) = key(&plan.ops[index]) else { continue };
+            for (number, definition) in plan.effects[index].definitions.iter().enumerate() {
+                let access = &definition.access;
+                if definition.partial && is_read_under(plan, block, index, key, access, &behind) {
+                    whole.push((index, number));
+                }
+            }
+        }
+    }
+    for (index, number) in whole {
+        plan.effects[index].definitions[number].partial = false;
+    }
+}
+
+/// The predicate of an instruction that all channels execute for which it is true.
+fn key(op: &Op) -> Option<Key> {
+    let predicate = op.predicate.filter(|_| !op.predicate_is_operand && op.write_lanes == u32::MAX)?;
+    (predicate.control == PredicateControl::Normal).then_some((op.flag_base, predicate.inverse))
+}
+
+/// Is what an instruction writes read in its block under the same predicate only, by the same channels, and not `behind` it?
+fn is_read_under(
+    plan: &Plan<'_>,
+    block: &Block,
+    index: usize,
+    own: Key,
+    written: &Access,
+    behind: &Bytes,
+) -> bool {
+    // The channel of each byte, as long as it is there.
+    let Some(mut held) = channels(written) else { return false };
+    let mut same = !changes_flags(plan, index);
+    for later in index + 1..block.end {
+        let (op, effects) = (&plan.ops[later], &plan.effects[later]);
+        let under = same && key(op) == Some(own) && !matches!(plan.steps[later], Step::Interpret(_));
+        for access in effects.uses.iter().flatten() {
+            let fits = |(byte, owner): (usize, Option<usize>)| {
+                held.iter().all(|(at, channel)| *at != byte || under && owner == Some(*channel))
+            };
+            if !access.owned_bytes().all(fits) {
+                return false;
+            }
+        }
+        for definition in effects.definitions.iter().filter(|definition| !definition.partial) {
+            let over: Vec<(usize, Option<usize>)> = definition.access.owned_bytes().collect();
+            held.retain(|(at, channel)| {
+                !over.iter().any(|(byte, owner)| byte == at && owner.is_none_or(|owner| owner == *channel))
+            });
+        }
+        same &= !changes_flags(plan, later);
+    }
+    held.iter().all(|(at, _)| !behind.contains(*at))
+}
+
+/// The bytes of an access with their channels, if they have some.
+fn channels(access: &Access) -> Option<Vec<(usize, usize)>> {
+    access.owned_bytes().map(|(byte, owner)| Some((byte, owner?))).collect()
+}
+
+/// May an instruction write flags?
+fn changes_flags(plan: &Plan<'_>, index: usize) -> bool {
+    let op = &plan.ops[index];
+    let named = matches!(op.dst.target, Target::Direct { offset, .. } if is_flag(offset));
+    op.condition.is_some() || named || matches!(plan.steps[index], Step::Interpret(_) | Step::Control(_))
+}
