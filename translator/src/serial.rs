@@ -346,7 +346,7 @@ impl Finder<'_> {
         let inside = self.blocks.clone().skip(1).filter(|block| self.flow.target(*block).is_some());
         let mut waiting = inside.chain(exits.iter().copied());
         let kept = waiting.any(|block| constants.iter().any(|variable| self.is_live(block, *variable)));
-        let constant = !before && !(varies && kept);
+        let is_constant = !(before || varies && kept);
         // Words are nothing else.
         let mut words = operations.values().flat_map(Operation::words);
         let mixed = words.any(|word| match word {
@@ -357,7 +357,7 @@ impl Finder<'_> {
             }
             Word::Flag(_) => false,
         });
-        (!changes && constant && !mixed).then_some(columns)
+        (!changes && is_constant && !mixed).then_some(columns)
     }
 }
 

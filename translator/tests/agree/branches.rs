@@ -197,14 +197,14 @@ pub fn predicated(random: &mut Random, width: u8) -> Vec<Instruction> {
             if random.chance(2) {
                 all.extend(compare(random, width));
             }
-            all.extend(whole(width, Opcode::Xor, sum, &[sum, to], add));
+            all.extend(whole(width, Opcode::Add, sum, &[sum, to], add));
             all.extend(whole(width, Opcode::Mov, to, &[b], |_| {}));
         }
         all.extend(match random.below(6) {
             0 => compare(random, width),
             1 => whole(width, Opcode::Add, sum, &[sum, a], |i| i.predicate = predicate),
             2 => whole(width, Opcode::Mov, to, &[a], |_| {}),
-            n => whole(width, [Opcode::Add, Opcode::Xor][n % 2], to, &[a, b], |i| i.predicate = predicate),
+            n => whole(width, [Opcode::Add, Opcode::Or][n % 2], to, &[a, b], |i| i.predicate = predicate),
         });
     }
     for row in ROWS {
