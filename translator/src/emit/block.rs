@@ -10,7 +10,7 @@ use crate::ir::{I32, I64, Ty, Value};
 use crate::message::{Address, Block, Memory};
 
 /// The bits of the header's dword that are the scratch pointer.
-pub(super) const SCRATCH_POINTER: u64 = !0x3ff;
+const SCRATCH_POINTER: u64 = !0x3ff;
 
 impl Emitter<'_> {
     /// Writes a message that moves bytes at one address.
@@ -58,6 +58,14 @@ impl Emitter<'_> {
         }
     }
 
+    /// Where the thread's scratch memory begins, by its header's dword.
+    pub(super) fn start_of_scratch(&mut self, pointer: &Value) -> Value {
+        let pointer = self.f.binary("and", pointer, &Value::int(I32, SCRATCH_POINTER));
+        let pointer = self.f.resize(&pointer, 64, false);
+        let general = self.constant(I64, offset_of!(Frame, general));
+        self.f.binary("add", &general, &pointer)
+    }
+
     /// The window of scratch memory: all spilled registers are in one buffer.
     pub(super) fn window_of_scratch(&mut self) -> u32 {
         let window = self.scratch_window.unwrap_or_else(|| self.next_window());
@@ -77,11 +85,8 @@ impl Emitter<'_> {
             }
             Address::Scratch { offset, .. } => {
                 let pointer = self.f.load(I32, &place, FILE);
-                let pointer = self.f.binary("and", &pointer, &Value::int(I32, SCRATCH_POINTER));
-                let pointer = self.f.resize(&pointer, 64, false);
-                let general = self.constant(I64, offset_of!(Frame, general));
-                let base = self.f.binary("add", &general, &pointer);
-                self.f.binary("add", &base, &Value::int(I64, offset))
+                let start = self.start_of_scratch(&pointer);
+                self.f.binary("add", &start, &Value::int(I64, offset))
             }
         }
     }

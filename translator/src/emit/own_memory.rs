@@ -3,11 +3,6 @@
 //! What a loop has written has to be as it was before when the loop begins anew or all lanes execute it together. So that memory is kept
 //! aside when the loop begins. It is the thread's alone, and no longer than [`crate::own::MOST_SCRATCH`].
 
-use std::mem::offset_of;
-
-use gencl_simulator::translated::abi::Frame;
-
-use super::block::SCRATCH_POINTER;
 use super::memory::{how, mark};
 use super::serial::Shared;
 use super::{Emitter, FILE};
@@ -49,10 +44,7 @@ impl Emitter<'_> {
     pub(super) fn scratch(&mut self, together: Label) -> Scratch {
         let at = self.payload_source(POINTER_IN_PAYLOAD);
         let pointer = self.f.load(I32, &at, "align 4, !tbaa !2, !invariant.load !5");
-        let pointer = self.f.binary("and", &pointer, &Value::int(I32, SCRATCH_POINTER));
-        let pointer = self.f.resize(&pointer, 64, false);
-        let general = self.constant(I64, offset_of!(Frame, general));
-        let start = self.f.binary("add", &general, &pointer);
+        let start = self.start_of_scratch(&pointer);
         let window = self.window_of_scratch();
         let bytes = self.plan.variant.scratch as usize;
         let host = self.f.variable(8);

@@ -91,14 +91,19 @@ fn element(random: &mut Random, width: u8, layout: Layout, index: Place) -> Vec<
     all
 }
 
+/// A read at the offsets from a pointer of the constants.
+fn read_at(width: u8, pointer: u8, to: u8) -> Vec<Instruction> {
+    let sources = [Place::Scalar(POINTERS, pointer, Type::UQ), Place::Row(OFFSETS, Type::D)];
+    let mut all = whole(width, Opcode::Add, Place::Row(ADDRESSES, Type::UQ), &sources, |_| {});
+    all.extend(messages(width, read, to, None));
+    all
+}
+
 /// A read of something else, once in a while of scratch memory.
 fn elsewhere(random: &mut Random, width: u8) -> Vec<Instruction> {
     let mask = random.pick(&[0xffc, 0x3c]);
     let mut all = whole(width, Opcode::And, dwords(OFFSETS), &[dwords(VALUE), number(mask)], |_| {});
-    let pointer = Place::Scalar(POINTERS, u8::from(random.chance(3)), Type::UQ);
-    let signed = Place::Row(OFFSETS, Type::D);
-    all.extend(whole(width, Opcode::Add, Place::Row(ADDRESSES, Type::UQ), &[pointer, signed], |_| {}));
-    all.extend(messages(width, read, FOUND, None));
+    all.extend(read_at(width, u8::from(random.chance(3)), FOUND));
     all
 }
 
@@ -220,10 +225,7 @@ pub fn stacks(random: &mut Random, width: u8, constants: &mut [u8]) -> Vec<Instr
     for to in [FUEL, INDEX, VALUE, FOUND] {
         let shift = Place::Number(random.pick(&[2, 3, 5]), Type::UW);
         all.extend(whole(width, Opcode::Shl, dwords(OFFSETS), &[numbers, shift], |_| {}));
-        let pointer = Place::Scalar(POINTERS, 0, Type::UQ);
-        let signed = Place::Row(OFFSETS, Type::D);
-        all.extend(whole(width, Opcode::Add, Place::Row(ADDRESSES, Type::UQ), &[pointer, signed], |_| {}));
-        all.extend(messages(width, read, to, None));
+        all.extend(read_at(width, 0, to));
     }
     all.extend(whole(width, Opcode::And, fuel, &[fuel, Place::Number(15, Type::UW)], |_| {}));
     all.extend(whole(width, Opcode::And, dwords(INDEX), &[dwords(INDEX), number(ELEMENTS - 1)], |_| {}));
