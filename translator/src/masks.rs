@@ -10,7 +10,7 @@ use inkwell::builder::{Builder, BuilderError};
 use inkwell::module::Module;
 use inkwell::types::{AnyType, AnyTypeEnum, IntType, VectorType};
 use inkwell::values::{
-    AnyValueEnum, BasicValue, BasicValueEnum, InstructionOpcode, InstructionValue, IntValue,
+    AnyValueEnum, BasicValue, BasicValueEnum, InstructionOpcode, InstructionValue, IntValue, VectorValue,
 };
 
 /// Sets made of numbers become comparisons, everywhere in a module.
@@ -65,7 +65,7 @@ fn sets_made_with(set: InstructionValue<'_>) -> Vec<(InstructionValue<'_>, u32)>
 
 /// Hides everywhere in a module that sets are numbers.
 ///
-/// `or` or `xor` of two `<16 x i1>` (or `<8 x i1>`) that are numbers of as many bits is rewritten as one of the numbers, and back, and so
+/// `or` or `xor` of two `<16 x i1>` (or `<8 x i1>`, or a `select` that is one) that are numbers of as many bits is rewritten as one of the numbers, and back, and so
 /// on without end, by instruction selection for hosts with AVX-512, when the function has vectors wider than the host's: the former by
 /// `hoistLogicOpWithSameOpcodeHands` of all targets, the latter by `combineBitcast` of x86. With the number behind an empty assembly
 /// instruction nothing is left to rewrite.
@@ -73,7 +73,9 @@ pub fn hide(module: &Module<'_>) -> Result<(), BuilderError> {
     let context = module.get_context();
     for number in [context.i8_type(), context.i16_type()] {
         let set = context.bool_type().vec_type(number.get_bit_width());
-        let hidden = Hidden { builder: context.create_builder(), number, set };
+        let all = vec![context.bool_type().const_all_ones(); number.get_bit_width() as usize];
+        let all = VectorType::const_vector(&all);
+        let hidden = Hidden { builder: context.create_builder(), number, set, all };
         for block in module.get_functions().flat_map(|function| function.get_basic_blocks()) {
             for instruction in block.get_instructions() {
                 if let Some(number) = hidden.number(instruction)? {
@@ -116,6 +118,8 @@ struct Hidden<'c> {
     builder: Builder<'c>,
     number: IntType<'c>,
     set: VectorType<'c>,
+    /// That of all lanes.
+    all: VectorValue<'c>,
 }
 
 impl<'c> Hidden<'c> {
@@ -129,14 +133,24 @@ impl<'c> Hidden<'c> {
                 operand(set, 0).filter(|value| value.is_int_value()).map(BasicValueEnum::into_int_value);
             return Ok(number.filter(|number| number.as_instruction().is_some_and(is_logic)));
         }
-        if !is_logic(set) {
-            return Ok(None);
-        }
-        let [Some(left), Some(right)] = [0, 1].map(|index| number_of(operand(set, index)?)) else {
+        let Some((opcode, operands)) = self.operation(set) else { return Ok(None) };
+        let [Some(left), Some(right)] = operands.map(|index| number_of(operand(set, index)?)) else {
             return Ok(None);
         };
         self.builder.position_before(&set);
-        Ok(Some(self.builder.build_binop(set.get_opcode(), left, right, "")?.into_int_value()))
+        Ok(Some(self.builder.build_binop(opcode, left, right, "")?.into_int_value()))
+    }
+
+    /// What makes a set of two others, and which operands these are. A set that chooses between all lanes, or none, and another is such an operation, too.
+    fn operation(&self, set: InstructionValue<'c>) -> Option<(InstructionOpcode, [u32; 2])> {
+        let is = |index, constant: VectorValue<'c>| operand(set, index) == Some(constant.into());
+        match set.get_opcode() {
+            InstructionOpcode::Select if is(1, self.all) => Some((InstructionOpcode::Or, [0, 2])),
+            InstructionOpcode::Select if is(2, self.set.const_zero()) => {
+                Some((InstructionOpcode::And, [0, 1]))
+            }
+            opcode => is_logic(set).then_some((opcode, [0, 1])),
+        }
     }
 
     /// Replaces a set by that of the number, hidden.
@@ -243,14 +257,39 @@ mod tests {
         assert!(text.contains("call i32 asm") && text.contains(", 65535"), "{text}");
     }
 
+    /// A set of two, as an operation of sets, of numbers, or as a choice.
+    fn operations(lanes: u32) -> impl Iterator<Item = String> {
+        let set = format!("<{lanes} x i1>");
+        let of_numbers =
+            move |name| format!("%n = {name} i{lanes} %an, %bn\n%o = bitcast i{lanes} %n to <{lanes} x i1>");
+        let of_sets = ["and", "or", "xor"].map(|name| format!("%o = {name} {set} %a, %b"));
+        let choices = [
+            format!("%o = select {set} %a, {set} splat (i1 true), {set} %b"),
+            format!("%o = select {set} %a, {set} %b, {set} zeroinitializer"),
+        ];
+        of_sets.into_iter().chain(["and", "or", "xor"].map(of_numbers)).chain(choices)
+    }
+
+    #[test]
+    fn sets_of_two_numbers_are_hidden() {
+        let context = Context::create();
+        for (lanes, operation) in
+            [8, 16].into_iter().flat_map(|lanes| operations(lanes).map(move |o| (lanes, o)))
+        {
+            let text = [module(&operation, lanes).as_bytes(), b"\0"].concat();
+            let buffer = MemoryBuffer::create_from_memory_range_copy(&text, "sets");
+            let module = context.create_module_from_ir(buffer).unwrap();
+            super::hide(&module).unwrap();
+            let text = module.print_to_string().to_string();
+            let used = text.lines().find(|line| line.contains("%z = ")).unwrap();
+            assert!(text.contains("call i") && !used.contains("%o,"), "{operation}: {text}");
+        }
+    }
+
     #[test]
     fn instruction_selection_ends() {
-        for name in ["and", "or", "xor"] {
-            for (form, lanes) in [(0, 8), (1, 8), (0, 16), (1, 16)] {
-                let operation = match form {
-                    0 => format!("%o = {name} <{lanes} x i1> %a, %b"),
-                    _ => format!("%n = {name} i{lanes} %an, %bn\n%o = bitcast i{lanes} %n to <{lanes} x i1>"),
-                };
+        for lanes in [8, 16] {
+            for operation in operations(lanes) {
                 let (done, result) = mpsc::channel();
                 let text = module(&operation, lanes);
                 // A thread that never ends does not keep the process.

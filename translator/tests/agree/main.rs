@@ -289,7 +289,6 @@ fn random_branches() {
 }
 
 #[test]
-#[ignore = "LLVM 19 does not end for one kernel in some hundreds, whose selection goes round"]
 fn random_predicates() {
     compare(|random| {
         let width = random.pick(&[8, 16, 32]);
