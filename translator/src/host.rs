@@ -196,7 +196,8 @@ fn optimise(
     components::replace(module, vectors()).map_err(|e| e.to_string())?;
     run(others).map_err(|e| e.to_string())?;
     masks::hide(module).map_err(|e| e.to_string())?;
-    if vectors().masked { Ok(()) } else { masks::spread(module).map_err(|e| e.to_string()) }
+    let numbers = if vectors().masked { masks::widen(module) } else { masks::spread(module) };
+    numbers.map_err(|e| e.to_string())
 }
 
 fn run(ir: &str, effort: Effort, kind: FileType) -> Result<Vec<u8>, String> {

@@ -3,12 +3,12 @@
 //! Where the host has no masks, a number becomes a set by comparing each lane's bit of it ([`spread`]): what LLVM makes of the `bitcast` takes bit after bit out of the number and puts it into a
 //! vector, two instructions for each lane.
 //!
-//! Elsewhere, and before that, it must not be seen that they are numbers ([`hide`]).
+//! Elsewhere, and before that, it must not be seen that they are numbers ([`hide`]); where the host has masks, small numbers are parts of others ([`widen`]).
 
 use inkwell::IntPredicate;
 use inkwell::builder::{Builder, BuilderError};
 use inkwell::module::Module;
-use inkwell::types::{AnyType, AnyTypeEnum, IntType, VectorType};
+use inkwell::types::{AnyType, AnyTypeEnum, VectorType};
 use inkwell::values::{
     AnyValueEnum, BasicValue, BasicValueEnum, InstructionOpcode, InstructionValue, IntValue, VectorValue,
 };
@@ -75,7 +75,7 @@ pub fn hide(module: &Module<'_>) -> Result<(), BuilderError> {
         let set = context.bool_type().vec_type(number.get_bit_width());
         let all = vec![context.bool_type().const_all_ones(); number.get_bit_width() as usize];
         let all = VectorType::const_vector(&all);
-        let hidden = Hidden { builder: context.create_builder(), number, set, all };
+        let hidden = Hidden { builder: context.create_builder(), set, all };
         for block in module.get_functions().flat_map(|function| function.get_basic_blocks()) {
             for instruction in block.get_instructions() {
                 if let Some(number) = hidden.number(instruction)? {
@@ -87,15 +87,55 @@ pub fn hide(module: &Module<'_>) -> Result<(), BuilderError> {
     hide_parts(module)
 }
 
+/// Sets of less than eight lanes that are numbers become parts of hidden ones of eight, everywhere in a module.
+///
+/// Numbers of two or four bits are none that hosts have. What LLVM makes of them with AVX-512 is rewritten and back without end as well, where
+/// some of them are parts of one number.
+pub fn widen(module: &Module<'_>) -> Result<(), BuilderError> {
+    let context = module.get_context();
+    let number = context.i8_type();
+    let set = context.bool_type().vec_type(number.get_bit_width());
+    let builder = context.create_builder();
+    for block in module.get_functions().flat_map(|function| function.get_basic_blocks()) {
+        let casts = block.get_instructions().filter(|i| i.get_opcode() == InstructionOpcode::BitCast);
+        for narrow in casts.collect::<Vec<_>>() {
+            let Some(BasicValueEnum::IntValue(own)) = operand(narrow, 0) else { continue };
+            let lanes = own.get_type().get_bit_width();
+            if lanes >= number.get_bit_width()
+                || narrow.get_type() != AnyTypeEnum::VectorType(context.bool_type().vec_type(lanes))
+            {
+                continue;
+            }
+            builder.position_before(&narrow);
+            let wide = builder.build_int_z_extend(own, number, "")?;
+            let wide = hidden(&builder, wide)?;
+            let wide = builder.build_bit_cast(wide, set, "")?.into_vector_value();
+            let first = (0..lanes).map(|lane| context.i32_type().const_int(u64::from(lane), false));
+            let first = VectorType::const_vector(&first.collect::<Vec<_>>());
+            let part = builder.build_shuffle_vector(wide, set.get_poison(), first, "")?;
+            if let Some(part) = part.as_instruction() {
+                narrow.replace_all_uses_with(&part);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A number behind an empty assembly instruction.
+fn hidden<'c>(builder: &Builder<'c>, number: IntValue<'c>) -> Result<BasicValueEnum<'c>, BuilderError> {
+    let (ty, same) = (number.get_type(), "=r,0".to_owned());
+    let of_type = ty.fn_type(&[ty.into()], false);
+    let nothing = ty.get_context().create_inline_asm(of_type, String::new(), same, false, false, None, false);
+    let call = builder.build_indirect_call(of_type, nothing, &[number.into()], "")?;
+    Ok(call.try_as_basic_value().unwrap_basic())
+}
+
 /// Parts of the numbers of comparisons: LLVM 19 takes the low half of a set of 32 lanes, in a mask register, for one whose upper bits are zero, and drops the `and`.
 fn hide_parts(module: &Module<'_>) -> Result<(), BuilderError> {
     let context = module.get_context();
     let number = context.i32_type();
     let set = AnyTypeEnum::VectorType(context.bool_type().vec_type(number.get_bit_width()));
     let builder = context.create_builder();
-    let of_type = number.fn_type(&[number.into()], false);
-    let nothing =
-        context.create_inline_asm(of_type, String::new(), "=r,0".to_owned(), false, false, None, false);
     for block in module.get_functions().flat_map(|function| function.get_basic_blocks()) {
         let parts = block.get_instructions().filter(|i| i.get_opcode() == InstructionOpcode::And);
         for part in parts.collect::<Vec<_>>() {
@@ -105,10 +145,9 @@ fn hide_parts(module: &Module<'_>) -> Result<(), BuilderError> {
                 let from = cast.and_then(|cast| operand(cast, 0));
                 from.is_some_and(|from| from.get_type().as_any_type_enum() == set)
             });
-            let Some(all) = all else { continue };
+            let Some(BasicValueEnum::IntValue(all)) = all else { continue };
             builder.position_before(&part);
-            let call = builder.build_indirect_call(of_type, nothing, &[all.into()], "")?;
-            part.set_operand(0, call.try_as_basic_value().unwrap_basic());
+            part.set_operand(0, hidden(&builder, all)?);
         }
     }
     Ok(())
@@ -116,7 +155,6 @@ fn hide_parts(module: &Module<'_>) -> Result<(), BuilderError> {
 
 struct Hidden<'c> {
     builder: Builder<'c>,
-    number: IntType<'c>,
     set: VectorType<'c>,
     /// That of all lanes.
     all: VectorValue<'c>,
@@ -155,13 +193,8 @@ impl<'c> Hidden<'c> {
 
     /// Replaces a set by that of the number, hidden.
     fn replace(&self, set: InstructionValue<'c>, number: IntValue<'c>) -> Result<(), BuilderError> {
-        let of_type = self.number.fn_type(&[self.number.into()], false);
-        let (assembly, same) = (String::new(), "=r,0".to_owned());
-        let nothing =
-            self.number.get_context().create_inline_asm(of_type, assembly, same, false, false, None, false);
         self.builder.position_before(&set);
-        let call = self.builder.build_indirect_call(of_type, nothing, &[number.into()], "")?;
-        let hidden = call.try_as_basic_value().unwrap_basic();
+        let hidden = hidden(&self.builder, number)?;
         let again = self.builder.build_bit_cast(hidden, self.set, "")?;
         if let Some(again) = again.into_vector_value().as_instruction() {
             set.replace_all_uses_with(&again);
@@ -192,6 +225,7 @@ mod tests {
     use crate::host::{Effort, compile, optimised};
     use inkwell::context::Context;
     use inkwell::memory_buffer::MemoryBuffer;
+    use inkwell::module::Module;
     use std::sync::mpsc;
     use std::time::Duration;
 
@@ -230,10 +264,9 @@ mod tests {
             %chosen = select <16 x i1> %set, <16 x i32> %a, <16 x i32> %b
             %all = select <16 x i1> %both, <16 x i32> %chosen, <16 x i32> zeroinitializer
             ret <16 x i32> %all
-        }\0";
+        }";
         let context = Context::create();
-        let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "sets");
-        let module = context.create_module_from_ir(buffer).unwrap();
+        let module = parsed(&context, text);
         super::spread(&module).unwrap();
         let text = module.print_to_string().to_string();
         let compared = text.lines().find(|line| line.contains("icmp ne <16 x i8>")).unwrap();
@@ -270,15 +303,30 @@ mod tests {
         of_sets.into_iter().chain(["and", "or", "xor"].map(of_numbers)).chain(choices)
     }
 
+    fn parsed<'c>(context: &'c Context, text: &str) -> Module<'c> {
+        let text = [text.as_bytes(), b"\0"].concat();
+        context.create_module_from_ir(MemoryBuffer::create_from_memory_range_copy(&text, "sets")).unwrap()
+    }
+
+    #[test]
+    fn sets_of_few_lanes_are_parts() {
+        let context = Context::create();
+        for lanes in [2, 4] {
+            let module = parsed(&context, &module(&format!("%o = and <{lanes} x i1> %a, %b"), lanes));
+            super::widen(&module).unwrap();
+            let text = module.print_to_string().to_string();
+            assert_eq!(text.matches("call i8 asm").count(), 2, "{text}");
+            assert!(text.contains(&format!("%o = and <{lanes} x i1> %")) && !text.contains("%a,"), "{text}");
+        }
+    }
+
     #[test]
     fn sets_of_two_numbers_are_hidden() {
         let context = Context::create();
         for (lanes, operation) in
             [8, 16].into_iter().flat_map(|lanes| operations(lanes).map(move |o| (lanes, o)))
         {
-            let text = [module(&operation, lanes).as_bytes(), b"\0"].concat();
-            let buffer = MemoryBuffer::create_from_memory_range_copy(&text, "sets");
-            let module = context.create_module_from_ir(buffer).unwrap();
+            let module = parsed(&context, &module(&operation, lanes));
             super::hide(&module).unwrap();
             let text = module.print_to_string().to_string();
             let used = text.lines().find(|line| line.contains("%z = ")).unwrap();
