@@ -25,7 +25,7 @@ const PASSES: Passes = Passes {
         instcombine<no-verify-fixpoint>,gvn,dse,loop-mssa(licm),instcombine<no-verify-fixpoint>,adce,simplifycfg)",
 };
 
-/// For kernels so large that each pass takes long.
+/// For what is translated in numbers, and executed once.
 const FEW_PASSES: Passes = Passes {
     values: "function(sroa,early-cse,simplifycfg)",
     others: "always-inline,globaldce,function(early-cse<memssa>,simplifycfg)",

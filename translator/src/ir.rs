@@ -336,15 +336,12 @@ impl Function {
 #[derive(Default)]
 pub struct Module {
     text: String,
-    /// Basic blocks.
-    pub blocks: u32,
     declarations: std::collections::BTreeSet<String>,
 }
 
 impl Module {
     /// Adds a function that begins with a block.
     pub fn add(&mut self, function: Function, header: &str, entry: Label) {
-        self.blocks += function.labels;
         let (text, declarations) = function.finish(header, entry);
         self.text.push_str(&text);
         self.declarations.extend(declarations);

@@ -48,16 +48,11 @@ impl std::fmt::Display for Refused {
 /// Kernels with more instructions stay interpreted.
 pub const MAX_INSTRUCTIONS: usize = 40_000;
 
-/// Kernels whose IR has more bytes stay interpreted: LLVM would take minutes and gigabytes.
-pub const MAX_IR: usize = 4 << 20;
+/// Kernels whose IR has more bytes stay interpreted: LLVM takes one to three seconds for each MB, and 50 MB of memory.
+pub const MAX_IR: usize = 16 << 20;
 
-/// Kernels whose IR has more bytes get few of LLVM's passes.
-pub const MUCH_IR: usize = 2 << 20;
-
-/// What takes LLVM long are many blocks. With fewer than these, IR may have [`STRAIGHT`] times as many bytes.
-const FEW_BLOCKS: u32 = 1000;
-/// Measured with 4096 `mad` of half floats one after the other: 7.5 MB of IR take 2.5 seconds.
-const STRAIGHT: usize = 4;
+/// Kernels whose IR has more bytes get less of it ([`Choices::gathers_apart`]).
+pub const MUCH_IR: usize = 1 << 20;
 
 /// Translates a kernel for the machine on which this runs.
 ///
@@ -83,6 +78,8 @@ pub struct Choices {
     pub effort: host::Effort,
     /// Second functions.
     pub second: Second,
+    /// Reads from anywhere call functions, on hosts that gather element by element: two thirds of the IR.
+    pub gathers_apart: bool,
     /// After so many rounds of loops in which threads may wait for each other, at least 1, others have their turn.
     pub rounds: u32,
 }
@@ -90,7 +87,7 @@ pub struct Choices {
 impl Default for Choices {
     /// What is best for a device's users. One that waits does so in vain for some microseconds; one that does not stops rarely.
     fn default() -> Choices {
-        Choices { effort: host::Effort::Full, second: Second::WhereItPays, rounds: 64 }
+        Choices { effort: host::Effort::Full, second: Second::WhereItPays, gathers_apart: false, rounds: 64 }
     }
 }
 
@@ -100,15 +97,11 @@ impl Default for Choices {
 /// Why it cannot be translated.
 pub fn translate_with(request: &Request, choices: &Choices) -> Answer {
     let written = written(request, choices).map_err(|refused| refused.0)?;
-    let times = if written.blocks < FEW_BLOCKS { STRAIGHT } else { 1 };
-    let effort = match written.ir.len() {
-        bytes if bytes > MAX_IR * times => {
-            return Err(format!("{bytes} bytes of IR are more than {}", MAX_IR * times));
-        }
-        bytes if bytes > MUCH_IR * times => host::Effort::Little,
-        _ => choices.effort,
-    };
-    let object = host::compile(&written.ir, effort)?;
+    let bytes = written.ir.len();
+    if bytes > MAX_IR {
+        return Err(format!("{bytes} bytes of IR are more than {MAX_IR}"));
+    }
+    let object = host::compile(&written.ir, choices.effort)?;
     Ok(Translation { object, ..written.translation })
 }
 
@@ -116,8 +109,6 @@ pub fn translate_with(request: &Request, choices: &Choices) -> Answer {
 pub struct Written {
     /// The module's text.
     pub ir: String,
-    /// Its basic blocks.
-    pub blocks: u32,
     /// The translation but for its object.
     pub translation: Translation,
 }
@@ -150,5 +141,9 @@ fn written(request: &Request, choices: &Choices) -> Result<Written, Refused> {
         let bytes = 32 + variant.cross_thread as usize + variant.per_thread.len() * 16;
         written::check(plan.ops, &flow, grf_mask(0, bytes))?;
     }
-    emit::emit(&plan, &flow, choices)
+    let written = emit::emit(&plan, &flow, choices)?;
+    if written.ir.len() <= MUCH_IR || choices.gathers_apart {
+        return Ok(written);
+    }
+    emit::emit(&plan, &flow, &Choices { gathers_apart: true, ..*choices })
 }

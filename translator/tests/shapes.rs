@@ -270,6 +270,18 @@ fn what_is_loaded_is_only_gathered_with() {
 }
 
 #[test]
+fn many_gathers_are_calls() {
+    let mut body = offsets().to_vec();
+    body.extend((0..300).flat_map(|_| [addresses(6), read(4, 6)]));
+    let ir = written(&body, Pattern::Any).unwrap().ir;
+    let calls = ir.matches("call <8 x i32> @gather_8x32_1(").count();
+    match host::vectors().masked {
+        true => assert_eq!((scattered_reads(&ir), calls), (300, 0)),
+        false => assert_eq!((scattered_reads(&ir), calls), (1, 300)),
+    }
+}
+
+#[test]
 fn lanes_that_walk_their_own_ways_do_so_alone() {
     let mut body = offsets().to_vec();
     body.extend([addresses(6), read(8, 6)]);

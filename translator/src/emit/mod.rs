@@ -29,7 +29,7 @@ mod serial;
 mod together;
 mod whole;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::mem::offset_of;
 
 pub use call::RARE;
@@ -63,6 +63,7 @@ attributes #1 = { alwaysinline nounwind "prefer-vector-width"="512" "min-legal-v
 attributes #2 = { cold nounwind }
 attributes #3 = { cold nounwind "no_caller_saved_registers" }
 attributes #4 = { cold noinline nounwind "prefer-vector-width"="512" "min-legal-vector-width"="512" }
+attributes #5 = { noinline nounwind memory(read) "prefer-vector-width"="512" "min-legal-vector-width"="512" }
 
 !1 = !{!"branch_weights", i32 1000, i32 1}
 !2 = !{!11, !11, i64 0}
@@ -162,6 +163,8 @@ pub struct Emitter<'a> {
     /// That of the scratch memory.
     scratch_window: Option<u32>,
     interpreted: Vec<Interpreted>,
+    /// The functions that gather, where they are to.
+    gathers: Option<BTreeSet<scatter::Gather>>,
 }
 
 /// Writes the module of a kernel.
@@ -224,6 +227,7 @@ pub fn emit(plan: &Plan<'_>, flow: &Flow, choices: &Choices) -> Result<Written, 
         known_place: Value::named(POINTER, known::KNOWN),
         scratch_window: None,
         interpreted: Vec::new(),
+        gathers: choices.gathers_apart.then(BTreeSet::new),
     };
     Ok(emitter.all(&serials, choices.second))
 }
@@ -251,10 +255,11 @@ impl Emitter<'_> {
         };
         self.around(thread, &header);
         self.rare_calls();
+        self.gathers_apart();
         let module = std::mem::take(&mut self.module);
         let translation =
             Translation { object: Vec::new(), windows: self.windows, stops: self.stops, interpreted };
-        Written { blocks: module.blocks, ir: module.finish(METADATA), translation }
+        Written { ir: module.finish(METADATA), translation }
     }
 
     /// The segments, if a second function for them pays.

@@ -3,7 +3,7 @@
 use super::Emitter;
 use super::memory::{LaneAccess, Reach, how, is_of_fours};
 use crate::host;
-use crate::ir::{I32, Scalar, Ty, Value};
+use crate::ir::{I32, POINTER, Scalar, Ty, Value};
 use crate::message::Lanes;
 
 /// What lanes read, all of it inside.
@@ -16,6 +16,21 @@ struct Found<'m> {
     mask: Option<Value>,
     /// What all are multiples of.
     alignment: usize,
+}
+
+/// A function that gathers elements one by one, on hosts that have nothing better.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Gather {
+    /// Of each element.
+    bits: u32,
+    lanes: u32,
+    alignment: usize,
+}
+
+impl Gather {
+    fn name(self) -> String {
+        format!("gather_{}x{}_{}", self.lanes, self.bits, self.alignment)
+    }
 }
 
 impl Emitter<'_> {
@@ -156,9 +171,38 @@ impl Emitter<'_> {
                 &[&places, &align, mask.unwrap_or(&all), &none],
             );
         }
+        let gather = Gather { bits: ty.scalar.bits(), lanes: ty.lanes, alignment };
+        if let Some(gathers) = &mut self.gathers {
+            gathers.insert(gather);
+            let call =
+                format!("call {} @{}({}, {})", ty.text(), gather.name(), host.typed(), offsets.typed());
+            return self.f.value(ty, &call);
+        }
+        self.each_lane_of(gather, host, offsets)
+    }
+
+    /// Writes the functions that gather.
+    pub(super) fn gathers_apart(&mut self) {
+        for gather in self.gathers.take().unwrap_or_default() {
+            let entry = self.f.label();
+            self.f.begin(entry);
+            let host = Value::named(POINTER, "%host");
+            let offsets = Value::named(Ty::int(32, gather.lanes), "%offsets");
+            let all = self.each_lane_of(gather, &host, &offsets);
+            self.f.ret(&all);
+            let arguments = format!("{}, {}", host.typed(), offsets.typed());
+            let header = format!("define internal {} @{}({arguments}) #5", all.ty.text(), gather.name());
+            self.module.add(std::mem::take(&mut self.f), &header, entry);
+        }
+    }
+
+    /// The elements of all lanes, one by one.
+    fn each_lane_of(&mut self, gather: Gather, host: &Value, offsets: &Value) -> Value {
+        let Gather { bits, lanes, alignment } = gather;
+        let ty = Ty::int(bits, lanes);
         // With places in vectors, LLVM would extend and add offsets there, and take more from one register to another.
         let how = format!("align {alignment}");
-        (0..ty.lanes).fold(Value::poison(ty), |all, lane| {
+        (0..lanes).fold(Value::poison(ty), |all, lane| {
             let place = self.place_of_lane(host, offsets, lane);
             let own = self.f.load(Ty { lanes: 1, ..ty }, &place, &how);
             self.f.insert(&all, &own, lane)

@@ -61,7 +61,9 @@ pub struct Translator {
 impl TranslationSource for Translator {
     fn request(&self, request: Request, done: Done) {
         let effort = if self.little { Effort::Little } else { Effort::Full };
-        let mut choices = Choices { effort, second: Second::Always, ..Choices::default() };
+        // One way for half of the kernels, the other for the others.
+        let gathers_apart = (request.code.len() / 16).is_multiple_of(2);
+        let mut choices = Choices { effort, second: Second::Always, gathers_apart, ..Choices::default() };
         let mut request = request;
         if let Some(rounds) = self.rounds {
             choices.rounds = rounds;
