@@ -119,10 +119,11 @@ pub fn converts_halves() -> bool {
 /// LLVM's scheduler would choose anew, for few registers, and have chains of instructions follow each other that the host can
 /// execute at the same time.
 ///
-/// Token factors are not put into each other: with AVX-512 one became an operand of itself, and LLVM followed it until its stack ended (LLVM's issue 211496).
+/// Token factors of more than two operands are not put into each other: with AVX-512 one became an operand of itself, and LLVM followed it until its stack
+/// ended (LLVM's issue 211496). Those of two have to be: where bytes are read for all lanes, nodes were merged without end with AVX2 otherwise.
 fn set_options() {
     let arguments =
-        [c"gencl", c"-enable-misched=false", c"-combiner-tokenfactor-inline-limit=1"].map(CStr::as_ptr);
+        [c"gencl", c"-enable-misched=false", c"-combiner-tokenfactor-inline-limit=2"].map(CStr::as_ptr);
     // SAFETY: all are texts that end with 0, and live for ever; so does the empty overview.
     unsafe { LLVMParseCommandLineOptions(arguments.len() as i32, arguments.as_ptr(), c"".as_ptr()) };
 }
