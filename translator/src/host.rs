@@ -7,6 +7,7 @@ use inkwell::OptimizationLevel;
 use inkwell::context::Context;
 use inkwell::llvm_sys::support::LLVMParseCommandLineOptions;
 use inkwell::memory_buffer::MemoryBuffer;
+use inkwell::module::Module;
 use inkwell::passes::PassBuilderOptions;
 use inkwell::targets::{
     CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetMachine, TargetMachineOptions,
@@ -151,7 +152,7 @@ pub fn assembly(ir: &str) -> Result<String, String> {
 pub fn optimised(ir: &str) -> Result<String, String> {
     let context = Context::create();
     let machine = machine(Effort::Full)?;
-    let module = parsed(&context, ir, &machine)?;
+    let module = parsed(&context, ir)?;
     optimise(&module, &machine, Effort::Full)?;
     Ok(module.print_to_string().to_string())
 }
@@ -173,24 +174,19 @@ fn machine(effort: Effort) -> Result<TargetMachine, String> {
         .ok_or_else(|| "no code for this host".into())
 }
 
-fn parsed<'c>(
-    context: &'c Context,
-    ir: &str,
-    machine: &TargetMachine,
-) -> Result<inkwell::module::Module<'c>, String> {
+/// A module of its text.
+///
+/// # Errors
+/// LLVM's texts.
+pub(crate) fn parsed<'c>(context: &'c Context, ir: &str) -> Result<Module<'c>, String> {
     let text = [ir.as_bytes(), b"\0"].concat();
     let buffer = MemoryBuffer::create_from_memory_range_copy(&text, "kernel");
-    let module = context.create_module_from_ir(buffer).map_err(|e| e.to_string())?;
-    module.set_triple(&machine.get_triple());
-    module.set_data_layout(&machine.get_target_data().get_data_layout());
-    Ok(module)
+    context.create_module_from_ir(buffer).map_err(|e| e.to_string())
 }
 
-fn optimise(
-    module: &inkwell::module::Module<'_>,
-    machine: &TargetMachine,
-    effort: Effort,
-) -> Result<(), String> {
+fn optimise(module: &Module<'_>, machine: &TargetMachine, effort: Effort) -> Result<(), String> {
+    module.set_triple(&machine.get_triple());
+    module.set_data_layout(&machine.get_target_data().get_data_layout());
     let Passes { values, others } = if effort == Effort::Full { PASSES } else { FEW_PASSES };
     let run = |passes| module.run_passes(passes, machine, PassBuilderOptions::create());
     run(values).map_err(|e| e.to_string())?;
@@ -204,7 +200,7 @@ fn optimise(
 fn run(ir: &str, effort: Effort, kind: FileType) -> Result<Vec<u8>, String> {
     let context = Context::create();
     let machine = machine(effort)?;
-    let module = parsed(&context, ir, &machine)?;
+    let module = parsed(&context, ir)?;
     optimise(&module, &machine, effort)?;
     let object = machine.write_to_memory_buffer(&module, kind).map_err(|e| e.to_string())?;
     Ok(object.as_slice().to_vec())

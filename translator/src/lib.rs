@@ -142,7 +142,7 @@ fn written(request: &Request, choices: &Choices) -> Result<Written, Refused> {
         written::check(plan.ops, &flow, grf_mask(0, bytes))?;
     }
     let written = emit::emit(&plan, &flow, choices)?;
-    if written.ir.len() <= MUCH_IR || choices.gathers_apart {
+    if written.ir.len() <= MUCH_IR || choices.gathers_apart || host::vectors().masked {
         return Ok(written);
     }
     emit::emit(&plan, &flow, &Choices { gathers_apart: true, ..*choices })

@@ -8,7 +8,7 @@
 use inkwell::IntPredicate;
 use inkwell::builder::{Builder, BuilderError};
 use inkwell::module::Module;
-use inkwell::types::{AnyType, AnyTypeEnum, VectorType};
+use inkwell::types::{AnyType, AnyTypeEnum, IntType, VectorType};
 use inkwell::values::{
     AnyValueEnum, BasicValue, BasicValueEnum, InstructionOpcode, InstructionValue, IntValue, VectorValue,
 };
@@ -17,36 +17,43 @@ use inkwell::values::{
 pub fn spread(module: &Module<'_>) -> Result<(), BuilderError> {
     let context = module.get_context();
     let builder = context.create_builder();
-    for block in module.get_functions().flat_map(|function| function.get_basic_blocks()) {
-        for set in block.get_instructions().filter(|i| i.get_opcode() == InstructionOpcode::BitCast) {
-            let Some(BasicValueEnum::IntValue(number)) = operand(set, 0) else { continue };
-            let lanes = number.get_type().get_bit_width();
-            if lanes % 8 != 0
-                || set.get_type() != AnyTypeEnum::VectorType(context.bool_type().vec_type(lanes))
-            {
-                continue;
-            }
-            let users = sets_made_with(set);
-            if users.is_empty() {
-                continue;
-            }
-            builder.position_before(&set);
-            // The byte of each lane's bit, in each lane.
-            let byte = context.i8_type();
-            let parts = byte.vec_type(lanes / 8);
-            let parts = builder.build_bit_cast(number, parts, "")?.into_vector_value();
-            let of_lanes = (0..lanes).map(|lane| context.i32_type().const_int(u64::from(lane / 8), false));
-            let of_lanes = VectorType::const_vector(&of_lanes.collect::<Vec<_>>());
-            let all = builder.build_shuffle_vector(parts, parts.get_type().get_poison(), of_lanes, "")?;
-            let bits = (0..lanes).map(|lane| byte.const_int(1 << (lane % 8), false)).collect::<Vec<_>>();
-            let own = builder.build_and(all, VectorType::const_vector(&bits), "")?;
-            let found = builder.build_int_compare(IntPredicate::NE, own, own.get_type().const_zero(), "")?;
-            for (user, index) in users {
-                user.set_operand(index, found);
-            }
+    for (set, number) in sets_of_numbers(module) {
+        let lanes = number.get_type().get_bit_width();
+        let users = sets_made_with(set);
+        if lanes % 8 != 0 || users.is_empty() {
+            continue;
+        }
+        builder.position_before(&set);
+        // The byte of each lane's bit, in each lane.
+        let byte = context.i8_type();
+        let parts = builder.build_bit_cast(number, byte.vec_type(lanes / 8), "")?.into_vector_value();
+        let of_lanes = by_lane(context.i32_type(), lanes, |lane| lane / 8);
+        let all = builder.build_shuffle_vector(parts, parts.get_type().get_poison(), of_lanes, "")?;
+        let own = builder.build_and(all, by_lane(byte, lanes, |lane| 1 << (lane % 8)), "")?;
+        let found = builder.build_int_compare(IntPredicate::NE, own, own.get_type().const_zero(), "")?;
+        for (user, index) in users {
+            user.set_operand(index, found);
         }
     }
     Ok(())
+}
+
+/// All sets that are made of a number, with that.
+fn sets_of_numbers<'c>(module: &Module<'c>) -> Vec<(InstructionValue<'c>, IntValue<'c>)> {
+    let bit = module.get_context().bool_type();
+    let blocks = module.get_functions().flat_map(|function| function.get_basic_blocks());
+    let numbers = blocks.flat_map(|block| block.get_instructions()).filter_map(|set| {
+        let number = number_of(set)?;
+        let ty = AnyTypeEnum::VectorType(bit.vec_type(number.get_type().get_bit_width()));
+        (set.get_type() == ty).then_some((set, number))
+    });
+    numbers.collect()
+}
+
+/// A constant for each lane.
+fn by_lane<'c>(ty: IntType<'c>, lanes: u32, constant: impl Fn(u32) -> u32) -> VectorValue<'c> {
+    let all = (0..lanes).map(|lane| ty.const_int(u64::from(constant(lane)), false));
+    VectorType::const_vector(&all.collect::<Vec<_>>())
 }
 
 /// The operations that make another set of one, and which operand of theirs that is. What else a set is for, as selecting, knows numbers.
@@ -73,8 +80,7 @@ pub fn hide(module: &Module<'_>) -> Result<(), BuilderError> {
     let context = module.get_context();
     for number in [context.i8_type(), context.i16_type()] {
         let set = context.bool_type().vec_type(number.get_bit_width());
-        let all = vec![context.bool_type().const_all_ones(); number.get_bit_width() as usize];
-        let all = VectorType::const_vector(&all);
+        let all = by_lane(context.bool_type(), number.get_bit_width(), |_| 1);
         let hidden = Hidden { builder: context.create_builder(), set, all };
         for block in module.get_functions().flat_map(|function| function.get_basic_blocks()) {
             for instruction in block.get_instructions() {
@@ -96,26 +102,19 @@ pub fn widen(module: &Module<'_>) -> Result<(), BuilderError> {
     let number = context.i8_type();
     let set = context.bool_type().vec_type(number.get_bit_width());
     let builder = context.create_builder();
-    for block in module.get_functions().flat_map(|function| function.get_basic_blocks()) {
-        let casts = block.get_instructions().filter(|i| i.get_opcode() == InstructionOpcode::BitCast);
-        for narrow in casts.collect::<Vec<_>>() {
-            let Some(BasicValueEnum::IntValue(own)) = operand(narrow, 0) else { continue };
-            let lanes = own.get_type().get_bit_width();
-            if lanes >= number.get_bit_width()
-                || narrow.get_type() != AnyTypeEnum::VectorType(context.bool_type().vec_type(lanes))
-            {
-                continue;
-            }
-            builder.position_before(&narrow);
-            let wide = builder.build_int_z_extend(own, number, "")?;
-            let wide = hidden(&builder, wide)?;
-            let wide = builder.build_bit_cast(wide, set, "")?.into_vector_value();
-            let first = (0..lanes).map(|lane| context.i32_type().const_int(u64::from(lane), false));
-            let first = VectorType::const_vector(&first.collect::<Vec<_>>());
-            let part = builder.build_shuffle_vector(wide, set.get_poison(), first, "")?;
-            if let Some(part) = part.as_instruction() {
-                narrow.replace_all_uses_with(&part);
-            }
+    for (narrow, own) in sets_of_numbers(module) {
+        let lanes = own.get_type().get_bit_width();
+        if lanes >= number.get_bit_width() {
+            continue;
+        }
+        builder.position_before(&narrow);
+        let wide = builder.build_int_z_extend(own, number, "")?;
+        let wide = hidden(&builder, wide)?;
+        let wide = builder.build_bit_cast(wide, set, "")?.into_vector_value();
+        let first = by_lane(context.i32_type(), lanes, |lane| lane);
+        let part = builder.build_shuffle_vector(wide, set.get_poison(), first, "")?;
+        if let Some(part) = part.as_instruction() {
+            narrow.replace_all_uses_with(&part);
         }
     }
     Ok(())
@@ -167,12 +166,12 @@ impl<'c> Hidden<'c> {
             return Ok(None);
         }
         if set.get_opcode() == InstructionOpcode::BitCast {
-            let number =
-                operand(set, 0).filter(|value| value.is_int_value()).map(BasicValueEnum::into_int_value);
-            return Ok(number.filter(|number| number.as_instruction().is_some_and(is_logic)));
+            return Ok(number_of(set).filter(|number| number.as_instruction().is_some_and(is_logic)));
         }
         let Some((opcode, operands)) = self.operation(set) else { return Ok(None) };
-        let [Some(left), Some(right)] = operands.map(|index| number_of(operand(set, index)?)) else {
+        let [Some(left), Some(right)] =
+            operands.map(|index| number_of(operand(set, index)?.as_instruction_value()?))
+        else {
             return Ok(None);
         };
         self.builder.position_before(&set);
@@ -215,17 +214,17 @@ fn operand(instruction: InstructionValue<'_>, index: u32) -> Option<BasicValueEn
 }
 
 /// The number that a set is made of.
-fn number_of(set: BasicValueEnum<'_>) -> Option<IntValue<'_>> {
-    let set = set.as_instruction_value().filter(|set| set.get_opcode() == InstructionOpcode::BitCast)?;
+fn number_of(set: InstructionValue<'_>) -> Option<IntValue<'_>> {
+    if set.get_opcode() != InstructionOpcode::BitCast {
+        return None;
+    }
     operand(set, 0).filter(|value| value.is_int_value()).map(BasicValueEnum::into_int_value)
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::host::{Effort, compile, optimised};
+    use crate::host::{Effort, compile, optimised, parsed};
     use inkwell::context::Context;
-    use inkwell::memory_buffer::MemoryBuffer;
-    use inkwell::module::Module;
     use std::sync::mpsc;
     use std::time::Duration;
 
@@ -266,7 +265,7 @@ mod tests {
             ret <16 x i32> %all
         }";
         let context = Context::create();
-        let module = parsed(&context, text);
+        let module = parsed(&context, text).unwrap();
         super::spread(&module).unwrap();
         let text = module.print_to_string().to_string();
         let compared = text.lines().find(|line| line.contains("icmp ne <16 x i8>")).unwrap();
@@ -303,16 +302,12 @@ mod tests {
         of_sets.into_iter().chain(["and", "or", "xor"].map(of_numbers)).chain(choices)
     }
 
-    fn parsed<'c>(context: &'c Context, text: &str) -> Module<'c> {
-        let text = [text.as_bytes(), b"\0"].concat();
-        context.create_module_from_ir(MemoryBuffer::create_from_memory_range_copy(&text, "sets")).unwrap()
-    }
-
     #[test]
     fn sets_of_few_lanes_are_parts() {
         let context = Context::create();
         for lanes in [2, 4] {
-            let module = parsed(&context, &module(&format!("%o = and <{lanes} x i1> %a, %b"), lanes));
+            let module =
+                parsed(&context, &module(&format!("%o = and <{lanes} x i1> %a, %b"), lanes)).unwrap();
             super::widen(&module).unwrap();
             let text = module.print_to_string().to_string();
             assert_eq!(text.matches("call i8 asm").count(), 2, "{text}");
@@ -326,7 +321,7 @@ mod tests {
         for (lanes, operation) in
             [8, 16].into_iter().flat_map(|lanes| operations(lanes).map(move |o| (lanes, o)))
         {
-            let module = parsed(&context, &module(&operation, lanes));
+            let module = parsed(&context, &module(&operation, lanes)).unwrap();
             super::hide(&module).unwrap();
             let text = module.print_to_string().to_string();
             let used = text.lines().find(|line| line.contains("%z = ")).unwrap();
