@@ -84,7 +84,7 @@ const CONVERT: &str = "
     cmp.l.f0.0(16) null<1>D g24<8,8,1>D 20000D { align1 1H };
     (+f0.0) while(16) JIP: LOOP { align1 1H };";
 
-/// Consecutive dwords loaded and stored through 64-bit addresses.
+/// Dwords loaded and stored through 64-bit addresses, consecutive with a shift of 2.
 const MEMORY: &str = "
     mov(16) g24<1>D 0D { align1 1H };
     mov(8) g30<1>UQ g1<8,8,1>UW { align1 1Q };
@@ -151,12 +151,14 @@ fn main() {
     let device = Device::named("skl").expect("the device is in the table");
     let object = Object::create(0x10000).expect("memory for a buffer");
     let memory = AddressSpace::new([(0x10000, object)]).expect("one buffer");
+    let apart = MEMORY.replace(" 2UD", " 3UD");
     let kernels = [
         ("mandelbrot", MANDELBROT),
         ("mad", MAD),
         ("integer", INTEGER),
         ("convert", CONVERT),
         ("memory", MEMORY),
+        ("apart", &apart),
         ("general path", GENERAL),
     ];
     for (name, body) in kernels {

@@ -108,6 +108,35 @@ pub fn are_flat(surfaces: &[u8], device: &Device, launch: &Launch, memory: &Addr
     1 << device.address_bits <= WHOLE && !surfaces.is_empty() && surfaces.iter().all(is_flat)
 }
 
+/// Do so many bytes at an offset end before the end of a surface?
+fn is_inside(offset: u64, bytes: usize, end: u64) -> bool {
+    offset.checked_add(bytes as u64).is_some_and(|last| last <= end)
+}
+
+/// The element that 1, 2, 4 or 8 bytes are. Each length by itself: copies of lengths that vary are calls, and read what has just been written
+/// in other pieces.
+#[inline]
+pub fn element(bytes: &[u8]) -> u64 {
+    use bytemuck::pod_read_unaligned as value;
+    match bytes.len() {
+        1 => u64::from(bytes[0]),
+        2 => u64::from(value::<u16>(bytes)),
+        4 => u64::from(value::<u32>(bytes)),
+        _ => value(bytes),
+    }
+}
+
+/// Makes 1, 2, 4 or 8 bytes the low ones of an element.
+#[inline]
+pub fn set_element(bytes: &mut [u8], element: u64) {
+    match bytes.len() {
+        1 => bytes[0] = element as u8,
+        2 => bytes.copy_from_slice(&(element as u16).to_le_bytes()),
+        4 => bytes.copy_from_slice(&(element as u32).to_le_bytes()),
+        _ => bytes.copy_from_slice(&element.to_le_bytes()),
+    }
+}
+
 impl Call<'_, '_> {
     /// The region of a space. Stateless messages with a header add its scratch base.
     pub fn region(&mut self, space: Space) -> Result<Region, Fault> {
@@ -153,7 +182,7 @@ impl Call<'_, '_> {
                 Ok(())
             }
             Region::Memory { base, size } => {
-                if offset.checked_add(out.len() as u64).is_none_or(|end| end > size) {
+                if !is_inside(offset, out.len(), size) {
                     out.fill(0);
                     return Ok(());
                 }
@@ -173,7 +202,7 @@ impl Call<'_, '_> {
                 Ok(())
             }
             Region::Memory { base, size } => {
-                if offset.checked_add(data.len() as u64).is_none_or(|end| end > size) {
+                if !is_inside(offset, data.len(), size) {
                     return Ok(());
                 }
                 let address = base.wrapping_add(offset);
@@ -182,28 +211,27 @@ impl Call<'_, '_> {
         }
     }
 
-    /// Reads an element of 1, 2, 4 or 8 bytes.
+    /// Reads an element of 1, 2, 4 or 8 bytes; 0 outside of a surface.
     #[inline]
     pub fn read_element(&mut self, region: Region, offset: u64, size: usize) -> Result<u64, Fault> {
-        if let Region::Memory { base, size: end } = region
-            && offset.checked_add(size as u64).is_some_and(|last| last <= end)
-        {
-            let address = base.wrapping_add(offset);
-            let cursor = &mut self.context.cursors[self.thread.ip];
-            let memory = self.context.memory;
-            return Ok(match size {
-                1 => u64::from(memory.read_u8(cursor, address)?),
-                2 => u64::from(memory.read_u16(cursor, address)?),
-                4 => u64::from(memory.read_u32(cursor, address)?),
-                _ => memory.read_u64(cursor, address)?,
-            });
+        match region {
+            Region::Memory { base, size: end } if is_inside(offset, size, end) => {
+                let address = base.wrapping_add(offset);
+                let cursor = &mut self.context.cursors[self.thread.ip];
+                let memory = self.context.memory;
+                Ok(match size {
+                    1 => u64::from(memory.read_u8(cursor, address)?),
+                    2 => u64::from(memory.read_u16(cursor, address)?),
+                    4 => u64::from(memory.read_u32(cursor, address)?),
+                    _ => memory.read_u64(cursor, address)?,
+                })
+            }
+            Region::Memory { .. } => Ok(0),
+            Region::Local => Ok(self.local(offset, size)?.map_or(0, |bytes| element(bytes))),
         }
-        let mut bytes = [0; 8];
-        self.read(region, offset, &mut bytes[..size])?;
-        Ok(u64::from_le_bytes(bytes))
     }
 
-    /// Writes an element of 1, 2, 4 or 8 bytes.
+    /// Writes an element of 1, 2, 4 or 8 bytes; nothing outside of a surface.
     #[inline]
     pub fn write_element(
         &mut self,
@@ -212,21 +240,26 @@ impl Call<'_, '_> {
         size: usize,
         value: u64,
     ) -> Result<(), Fault> {
-        if let Region::Memory { base, size: end } = region
-            && offset.checked_add(size as u64).is_some_and(|last| last <= end)
-        {
-            let address = base.wrapping_add(offset);
-            let cursor = &mut self.context.cursors[self.thread.ip];
-            let memory = self.context.memory;
-            match size {
-                1 => memory.write_u8(cursor, address, value as u8)?,
-                2 => memory.write_u16(cursor, address, value as u16)?,
-                4 => memory.write_u32(cursor, address, value as u32)?,
-                _ => memory.write_u64(cursor, address, value)?,
+        match region {
+            Region::Memory { base, size: end } if is_inside(offset, size, end) => {
+                let address = base.wrapping_add(offset);
+                let cursor = &mut self.context.cursors[self.thread.ip];
+                let memory = self.context.memory;
+                match size {
+                    1 => memory.write_u8(cursor, address, value as u8)?,
+                    2 => memory.write_u16(cursor, address, value as u16)?,
+                    4 => memory.write_u32(cursor, address, value as u32)?,
+                    _ => memory.write_u64(cursor, address, value)?,
+                }
             }
-            return Ok(());
+            Region::Memory { .. } => {}
+            Region::Local => {
+                if let Some(bytes) = self.local(offset, size)? {
+                    set_element(bytes, value);
+                }
+            }
         }
-        self.write(region, offset, &value.to_le_bytes()[..size])
+        Ok(())
     }
 
     /// Refuses an offset that is not a multiple of `size` in strict mode; aligns it otherwise, as the hardware does.
@@ -249,9 +282,7 @@ impl Call<'_, '_> {
     ) -> Result<u64, Fault> {
         use std::sync::atomic::Ordering::SeqCst;
         match region {
-            Region::Memory { base, size: end }
-                if offset.checked_add(size as u64).is_some_and(|last| last <= end) =>
-            {
+            Region::Memory { base, size: end } if is_inside(offset, size, end) => {
                 let address = base.wrapping_add(offset);
                 let cursor = &mut self.context.cursors[self.thread.ip];
                 let result = if size == 8 {
@@ -268,11 +299,9 @@ impl Call<'_, '_> {
             Region::Memory { .. } => Ok(0),
             Region::Local => {
                 let Some(bytes) = self.local(offset, size)? else { return Ok(0) };
-                let mut old = [0; 8];
-                old[..size].copy_from_slice(bytes);
-                let old = u64::from_le_bytes(old);
+                let old = element(bytes);
                 if let Some(new) = update(old) {
-                    bytes.copy_from_slice(&new.to_le_bytes()[..size]);
+                    set_element(bytes, new);
                 }
                 Ok(old)
             }

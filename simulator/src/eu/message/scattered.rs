@@ -4,7 +4,7 @@
 //! Payload: header if there is one, addresses (dwords, or qwords for A64), data. The data of one component of
 //! all channels fills whole registers: dwords one register for SIMD8 and two for SIMD16, qwords twice that.
 
-use super::port::Region;
+use super::port::{Region, element, set_element};
 use super::{Call, Space};
 use crate::dispatch::GRF_SIZE;
 use crate::fault::Fault;
@@ -197,12 +197,11 @@ fn transfer(
     write: bool,
 ) -> Result<(), Fault> {
     if write {
-        let mut bytes = [0; 8];
-        bytes[..size].copy_from_slice(&call.thread.file[slot..slot + size]);
-        call.write_element(region, offset, size, u64::from_le_bytes(bytes))
+        let value = element(&call.thread.file[slot..slot + register_size]);
+        call.write_element(region, offset, size, value)
     } else {
         let value = call.read_element(region, offset, size)?;
-        call.thread.file[slot..slot + register_size].copy_from_slice(&value.to_le_bytes()[..register_size]);
+        set_element(&mut call.thread.file[slot..slot + register_size], value);
         Ok(())
     }
 }
