@@ -24,8 +24,14 @@ struct Apart<'c> {
     row: VectorValue<'c>,
     /// Components of a lane.
     count: u32,
+    /// What makes the row, if it is taken apart right behind that.
+    made: Option<InstructionValue<'c>>,
     /// Who wants which of them.
     calls: Vec<(InstructionValue<'c>, u32)>,
+}
+
+fn is_lane(call: &InstructionValue<'_>) -> bool {
+    matches!(Pseudo::of(*call), Some(Pseudo::Lane { .. }))
 }
 
 impl<'c> Rows<'_, 'c> {
@@ -78,7 +84,8 @@ impl<'c> Rows<'_, 'c> {
                     let Some(row) = operand(instruction, 0) else { continue };
                     let block = instruction.get_parent().filter(|block| rare.contains(block));
                     let at = *numbers.entry((row, block)).or_insert_with(|| {
-                        rows.push(Apart { row, count, calls: Vec::new() });
+                        let made = row.as_instruction().filter(|_| block.is_none());
+                        rows.push(Apart { row, count, made, calls: Vec::new() });
                         rows.len() - 1
                     });
                     rows[at].calls.push((instruction, number));
@@ -87,62 +94,67 @@ impl<'c> Rows<'_, 'c> {
                 Some(Pseudo::Lane { .. }) | None => {}
             }
         }
-        for Apart { row, count, calls } in rows {
-            let first = calls[0].0;
-            let made = row
-                .as_instruction()
-                .filter(|_| first.get_parent().is_none_or(|block| !rare.contains(&block)));
-            let components = match made.map(|made| (made, PhiValue::try_from(made))) {
-                Some((made, Ok(phi))) => self.joined(made, phi, count)?,
-                Some((made, Err(()))) => {
-                    self.position_at_beginning(made.get_next_instruction());
-                    self.components(row, count)?
-                }
-                None => {
-                    self.builder.position_before(&first);
-                    self.components(row, count)?
-                }
-            };
-            for (call, number) in calls {
-                put(components[number as usize], call);
+        rows.into_iter().try_for_each(|row| self.take_apart(row))?;
+        interleaved.into_iter().try_for_each(|call| self.put_together(call))?;
+        let parts: Vec<_> = instructions(function).filter(is_lane).collect();
+        parts.into_iter().try_for_each(|part| self.pick_lane(part))
+    }
+
+    /// Makes shuffles of the components of a row.
+    fn take_apart(&self, Apart { row, count, made, calls }: Apart<'c>) -> Result<(), BuilderError> {
+        let components = match made.map(|made| (made, PhiValue::try_from(made))) {
+            Some((made, Ok(phi))) => self.joined(made, phi, count)?,
+            Some((made, Err(()))) => {
+                self.position_at_beginning(made.get_next_instruction());
+                self.components(row, count)?
+            }
+            None => {
+                self.builder.position_before(&calls[0].0);
+                self.components(row, count)?
+            }
+        };
+        for (call, number) in calls {
+            put(components[number as usize], call);
+        }
+        Ok(())
+    }
+
+    /// Makes shuffles of a row of components; where lanes are transposed at once, each that is wanted for itself is one of those.
+    fn put_together(&self, call: InstructionValue<'c>) -> Result<(), BuilderError> {
+        self.builder.position_before(&call);
+        let count = call.get_num_operands() - 1;
+        let components: Vec<VectorValue<'c>> =
+            (0..count).filter_map(|number| operand(call, number)).collect();
+        let one = components[0].get_type();
+        let parts: Vec<InstructionValue<'c>> = users(call).filter(is_lane).collect();
+        let at_once = self.transposed_at_once(one, one.get_size(), count);
+        if let Some(side) = at_once.filter(|_| !parts.is_empty()) {
+            let fours = self.fours(&components, side)?;
+            for part in parts {
+                self.builder.position_before(&part);
+                let Some(Pseudo::Lane { number, count, .. }) = Pseudo::of(part) else { continue };
+                let own: Vec<u32> = (0..count).collect();
+                put(self.shuffle(fours[number as usize], None, &own)?, part);
             }
         }
-        let is_lane = |call: &InstructionValue<'c>| matches!(Pseudo::of(*call), Some(Pseudo::Lane { .. }));
-        for call in interleaved {
+        if call.get_first_use().is_some() {
             self.builder.position_before(&call);
-            let count = call.get_num_operands() - 1;
-            let components: Vec<VectorValue<'c>> =
-                (0..count).filter_map(|number| operand(call, number)).collect();
-            let one = components[0].get_type();
-            let parts: Vec<InstructionValue<'c>> = users(call).filter(is_lane).collect();
-            if let Some(side) =
-                self.transposed_at_once(one, one.get_size(), count).filter(|_| !parts.is_empty())
-            {
-                let fours = self.fours(&components, side)?;
-                for part in parts {
-                    self.builder.position_before(&part);
-                    let Some(Pseudo::Lane { number, count, .. }) = Pseudo::of(part) else { continue };
-                    let own: Vec<u32> = (0..count).collect();
-                    put(self.shuffle(fours[number as usize], None, &own)?, part);
-                }
-            }
-            if call.get_first_use().is_some() {
-                self.builder.position_before(&call);
-                put(self.interleave(&components)?, call);
-            } else {
-                call.erase_from_basic_block();
-            }
+            put(self.interleave(&components)?, call);
+        } else {
+            call.erase_from_basic_block();
         }
-        for part in instructions(function).filter(is_lane).collect::<Vec<_>>() {
-            let (Some(row), Some(Pseudo::Lane { number, count, each })) =
-                (operand(part, 0), Pseudo::of(part))
-            else {
-                continue;
-            };
-            self.builder.position_before(&part);
-            let own: Vec<u32> = (number * each..number * each + count).collect();
-            put(self.shuffle(row, None, &own)?, part);
-        }
+        Ok(())
+    }
+
+    /// Makes a shuffle of what a lane has of a row.
+    fn pick_lane(&self, part: InstructionValue<'c>) -> Result<(), BuilderError> {
+        let (Some(row), Some(Pseudo::Lane { number, count, each })) = (operand(part, 0), Pseudo::of(part))
+        else {
+            return Ok(());
+        };
+        self.builder.position_before(&part);
+        let own: Vec<u32> = (number * each..number * each + count).collect();
+        put(self.shuffle(row, None, &own)?, part);
         Ok(())
     }
 

@@ -49,6 +49,13 @@ pub(super) struct AddressSum {
     pub(super) leader: Option<usize>,
 }
 
+impl AddressSum {
+    /// Is the offset, which is that of a message's address, the one of a leader's?
+    pub(super) fn is_of(&self, index: usize, leader: usize) -> bool {
+        index == leader || self.leader == Some(leader)
+    }
+}
+
 /// An offset that is inside.
 pub(super) struct Inside {
     /// From the first one that is, in 64 bits.
@@ -145,7 +152,7 @@ impl Emitter<'_> {
             // Otherwise LLVM subtracts, for which x86 has no instruction that also shifts.
             let before = self.f.opaque(&before);
             let first = self.f.resize(&inside[0], 64, true);
-            let own = sums.iter_mut().filter(|(index, sum)| **index == leader || sum.leader == Some(leader));
+            let own = sums.iter_mut().filter(|(index, sum)| sum.is_of(**index, leader));
             for (_, sum) in own {
                 sum.host = self.f.offset(&sum.host, &first);
                 sum.inside = inside.clone();
@@ -304,7 +311,7 @@ impl Emitter<'_> {
     /// Goes on only if the offset of an address, and of those with the same one, is inside; the lane begins anew otherwise.
     pub(super) fn check_sum(&mut self, shared: &Shared, index: usize, own: &Value) -> Inside {
         let sums = self.lane.iter().flat_map(|lane| &lane.sums);
-        let group = sums.filter(|(other, sum)| **other == index || sum.leader == Some(index));
+        let group = sums.filter(|(other, sum)| sum.is_of(**other, index));
         let bases: Vec<(usize, Value)> = group.map(|(other, sum)| (*other, sum.base.clone())).collect();
         let sum = self.lane.as_ref().and_then(|lane| lane.sums.get(&index));
         let none = || [I32, I64, I32].map(|ty| Value::int(ty, 0));

@@ -173,7 +173,7 @@ impl Emitter<'_> {
     /// Asks for what lies ahead of the rows that messages read with an offset.
     fn prefetch_rows(&mut self, leader: usize, offset: &Value) {
         let all = self.lane.iter().flat_map(|lane| &lane.sums);
-        let own = all.filter(|(index, sum)| **index == leader || sum.leader == Some(leader));
+        let own = all.filter(|(index, sum)| sum.is_of(**index, leader));
         for host in own.map(|(_, sum)| sum.host.clone()).collect::<Vec<_>>() {
             let at = self.f.offset(&host, offset);
             let at = self.f.at(&at, ROW_AHEAD);

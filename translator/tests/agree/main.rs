@@ -24,7 +24,7 @@ use harness::{CONSTANTS, Case, DATA, DATA_SIZE, IDS, Translator, code, differenc
 use memory::{addresses, message};
 use random::{Random, arithmetic, indirect, is_integer};
 use rows::{edges, rows, segments};
-use walks::{Place, ends_loops, walks, whole};
+use walks::{Place, walks, whole};
 
 /// Instructions in each kernel.
 const BODY: usize = 12;
@@ -77,10 +77,8 @@ fn listing(case: &Case) -> String {
 fn reduced(mut case: Case) -> (Case, String) {
     let mut text = check(&case).unwrap_or_default();
     for at in 0..case.body.len() {
-        if ends_loops(&case.body[at])
-            || lanes::ends_loops(&case.body[at])
-            || sparse::ends_loops(&case.body[at])
-        {
+        let ends_loops = [walks::ends_loops, lanes::ends_loops, sparse::ends_loops];
+        if ends_loops.iter().any(|ends| ends(&case.body[at])) {
             continue;
         }
         let removed = std::mem::replace(&mut case.body[at], Instruction::new(Opcode::Nop, 1));
