@@ -46,18 +46,22 @@ impl HostMemory {
         Self { address: mapping.as_mut_ptr(), length: mapping.len(), mapping: Some(Arc::new(mapping)) }
     }
 
-    /// Memory of zeros, whole pages. Those that are never touched take none. They are huge where there is room for some, and the system has them.
+    /// Memory of zeros, whole pages. Those that are never touched take none. They are huge where there is room for some, and the system has them;
+    /// what is left at the end is one, too, if it is at least half of one, so that tables of a megabyte are in one page.
     ///
     /// # Errors
     /// The system has no such range of addresses.
     pub fn zeros(length: usize) -> std::io::Result<Self> {
-        let around = if length < HUGE_PAGE { 0 } else { HUGE_PAGE };
-        let whole = length.checked_add(around).ok_or(std::io::ErrorKind::OutOfMemory)?;
+        let huge = length.checked_add(HUGE_PAGE / 2).ok_or(std::io::ErrorKind::OutOfMemory)?;
+        let huge = huge / HUGE_PAGE * HUGE_PAGE;
+        // Where the mapping begins is not known before.
+        let around = if huge == 0 { 0 } else { HUGE_PAGE };
+        let whole = length.max(huge).checked_add(around).ok_or(std::io::ErrorKind::OutOfMemory)?;
         let mapping = MmapOptions::new().len(whole).no_reserve_swap().map_anon()?;
         let skipped = if around == 0 { 0 } else { mapping.as_ptr().align_offset(HUGE_PAGE) };
         if around > 0 {
             // A system without huge pages has others.
-            let _ = mapping.advise_range(Advice::HugePage, skipped, length);
+            let _ = mapping.advise_range(Advice::HugePage, skipped, huge);
         }
         Ok(Self::from_mapping(mapping.into()).slice(skipped, length))
     }
