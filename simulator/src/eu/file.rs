@@ -94,6 +94,30 @@ pub fn set_dword(file: &mut File, offset: usize, value: u32) {
     file[offset..offset + 4].copy_from_slice(&value.to_le_bytes());
 }
 
+/// The element that 1, 2, 4 or 8 bytes are. Each length by itself: copies of lengths that vary are calls, and read what has just been written
+/// in other pieces.
+#[inline]
+pub fn element(bytes: &[u8]) -> u64 {
+    use bytemuck::pod_read_unaligned as value;
+    match bytes.len() {
+        1 => u64::from(bytes[0]),
+        2 => u64::from(value::<u16>(bytes)),
+        4 => u64::from(value::<u32>(bytes)),
+        _ => value(bytes),
+    }
+}
+
+/// Makes 1, 2, 4 or 8 bytes the low ones of an element.
+#[inline]
+pub fn set_element(bytes: &mut [u8], element: u64) {
+    match bytes.len() {
+        1 => bytes[0] = element as u8,
+        2 => bytes.copy_from_slice(&(element as u16).to_le_bytes()),
+        4 => bytes.copy_from_slice(&(element as u32).to_le_bytes()),
+        _ => bytes.copy_from_slice(&element.to_le_bytes()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,7 +6,7 @@
 use gencl_isa::{Condition, MathFunction, Opcode, Type};
 
 use super::compute::{Inputs, compute};
-use super::file::{ACCUMULATOR, GRF_BYTES, GRF_COUNT, grf_mask};
+use super::file::{ACCUMULATOR, GRF_BYTES, GRF_COUNT, element, grf_mask, set_element};
 use super::op::{Op, Trap};
 use super::operand::{MAX_LANES, Place, Src, Target, address_word, full_mask, is_accumulator, low_bits};
 use super::thread::{Thread, holds};
@@ -147,11 +147,7 @@ fn source_value(thread: &Thread, src: &Src, bits: u64) -> Value {
 pub fn gather(thread: &Thread, op: &Op, src: &Src, mask: u32, out: &mut Bits) -> Result<(), Trap> {
     let size = src.ty.size() as usize;
     let file = &thread.file;
-    let read = |at: usize| {
-        let mut bytes = [0; 8];
-        bytes[..size].copy_from_slice(&file[at..at + size]);
-        u64::from_le_bytes(bytes)
-    };
+    let read = |at: usize| element(&file[at..at + size]);
     for lane in 0..usize::from(op.lanes) {
         if mask >> lane & 1 == 0 {
             continue;
@@ -223,7 +219,7 @@ fn scatter(
     for lane in 0..usize::from(op.lanes) {
         if mask >> lane & 1 != 0 {
             let at = base + lane * stride;
-            thread.file[at..at + size].copy_from_slice(&results[lane].to_le_bytes()[..size]);
+            set_element(&mut thread.file[at..at + size], results[lane]);
             if is_accumulator(at) {
                 thread.wide_accumulator[(at - ACCUMULATOR) / 2] = wide[lane];
             }
@@ -246,10 +242,8 @@ fn implicit_accumulator(op: &Op, lane: usize) -> usize {
 fn accumulator(thread: &Thread, op: &Op, lane: usize) -> Value {
     let at = implicit_accumulator(op, lane);
     if op.execution_type.is_float() {
-        let mut bytes = [0; 8];
-        let size = op.execution_type.size() as usize;
-        bytes[..size].copy_from_slice(&thread.file[at..at + size]);
-        return Value::from_bits(u64::from_le_bytes(bytes), op.execution_type, thread.float);
+        let bits = element(&thread.file[at..at + op.execution_type.size() as usize]);
+        return Value::from_bits(bits, op.execution_type, thread.float);
     }
     Value::Integer(i128::from(thread.wide_accumulator[(at - ACCUMULATOR) / 2]))
 }
@@ -259,7 +253,7 @@ fn set_accumulator(thread: &mut Thread, op: &Op, lane: usize, wide: i64, bits: u
     let at = implicit_accumulator(op, lane);
     let size = op.execution_type.size().clamp(2, 8) as usize;
     let shown = if own { wide as u64 } else { bits };
-    thread.file[at..at + size].copy_from_slice(&shown.to_le_bytes()[..size]);
+    set_element(&mut thread.file[at..at + size], shown);
     thread.wide_accumulator[(at - ACCUMULATOR) / 2] = wide;
 }
 

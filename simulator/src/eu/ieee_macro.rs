@@ -10,7 +10,7 @@
 
 use gencl_isa::{Instruction, MathFunction, Opcode, Operand, Region, Type};
 
-use super::file::ACCUMULATOR;
+use super::file::{ACCUMULATOR, set_element};
 use super::general::gather;
 use super::op::{Op, Trap};
 use super::operand::{MAX_LANES, Target};
@@ -133,7 +133,7 @@ pub fn execute(thread: &mut Thread, op: &Op, mask: u32) -> Result<(), Trap> {
         let bits = Value::Float(value).to_bits(op.dst.ty, op.saturate, thread.float);
         let size = op.dst.ty.size() as usize;
         let at = offset + lane * stride;
-        thread.file[at..at + size].copy_from_slice(&bits.to_le_bytes()[..size]);
+        set_element(&mut thread.file[at..at + size], bits);
         if let Some(register) = op.exponents[0] {
             let at = exponent_offset(register, lane);
             thread.file[at..at + 2].copy_from_slice(&(power as i16).to_le_bytes());

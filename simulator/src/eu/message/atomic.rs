@@ -3,6 +3,7 @@
 use super::scattered::lanes;
 use super::{Call, Space};
 use crate::dispatch::GRF_SIZE;
+use crate::eu::file::{element, set_element};
 use crate::fault::Fault;
 
 /// An untyped atomic operation.
@@ -148,12 +149,8 @@ pub fn perform(call: &mut Call<'_, '_>, message: &Atomic) -> Result<(), Fault> {
         let place = |f: Fault| f.in_lane(lane as u32);
         let address = call.aligned(addresses[lane], size as u64).map_err(place)?;
         let operand = |call: &Call<'_, '_>, k: usize| {
-            let mut bytes = [0; 8];
-            if k < sources {
-                let at = source + k * per_source * GRF_SIZE + lane * size;
-                bytes[..size].copy_from_slice(&call.thread.file[at..at + size]);
-            }
-            u64::from_le_bytes(bytes)
+            let at = source + k * per_source * GRF_SIZE + lane * size;
+            if k < sources { element(&call.thread.file[at..at + size]) } else { 0 }
         };
         let (a, b) = (operand(call, 0), operand(call, 1));
         let cut = |value: u64| if size == 8 { value } else { u64::from(value as u32) };
@@ -163,7 +160,7 @@ pub fn perform(call: &mut Call<'_, '_>, message: &Atomic) -> Result<(), Fault> {
         if let Some(response) = response {
             let value = operation.answer(old, size);
             let at = response + lane * size;
-            call.thread.file[at..at + size].copy_from_slice(&value.to_le_bytes()[..size]);
+            set_element(&mut call.thread.file[at..at + size], value);
         }
     }
     Ok(())

@@ -6,6 +6,7 @@ use super::Call;
 use super::image::{SurfaceState, read_surface_state};
 use crate::device::Device;
 use crate::dispatch::Launch;
+use crate::eu::file::{element, set_element};
 use crate::fault::Fault;
 use crate::memory::{AddressSpace, Cursor};
 
@@ -109,32 +110,8 @@ pub fn are_flat(surfaces: &[u8], device: &Device, launch: &Launch, memory: &Addr
 }
 
 /// Do so many bytes at an offset end before the end of a surface?
-fn is_inside(offset: u64, bytes: usize, end: u64) -> bool {
+pub fn is_inside(offset: u64, bytes: usize, end: u64) -> bool {
     offset.checked_add(bytes as u64).is_some_and(|last| last <= end)
-}
-
-/// The element that 1, 2, 4 or 8 bytes are. Each length by itself: copies of lengths that vary are calls, and read what has just been written
-/// in other pieces.
-#[inline]
-pub fn element(bytes: &[u8]) -> u64 {
-    use bytemuck::pod_read_unaligned as value;
-    match bytes.len() {
-        1 => u64::from(bytes[0]),
-        2 => u64::from(value::<u16>(bytes)),
-        4 => u64::from(value::<u32>(bytes)),
-        _ => value(bytes),
-    }
-}
-
-/// Makes 1, 2, 4 or 8 bytes the low ones of an element.
-#[inline]
-pub fn set_element(bytes: &mut [u8], element: u64) {
-    match bytes.len() {
-        1 => bytes[0] = element as u8,
-        2 => bytes.copy_from_slice(&(element as u16).to_le_bytes()),
-        4 => bytes.copy_from_slice(&(element as u32).to_le_bytes()),
-        _ => bytes.copy_from_slice(&element.to_le_bytes()),
-    }
 }
 
 impl Call<'_, '_> {

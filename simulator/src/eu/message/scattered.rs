@@ -4,9 +4,10 @@
 //! Payload: header if there is one, addresses (dwords, or qwords for A64), data. The data of one component of
 //! all channels fills whole registers: dwords one register for SIMD8 and two for SIMD16, qwords twice that.
 
-use super::port::{Region, element, set_element};
+use super::port::{Region, is_inside};
 use super::{Call, Space};
 use crate::dispatch::GRF_SIZE;
+use crate::eu::file::{element, set_element};
 use crate::fault::Fault;
 
 /// An untyped surface read or write.
@@ -222,8 +223,11 @@ fn contiguous(
     let consecutive =
         addresses.iter().enumerate().fold(true, |all, (n, a)| all & (*a == first.wrapping_add(4 * n as u64)));
     let bytes = simd * 4;
-    let inside = first.checked_add(bytes as u64).is_some_and(|end| end <= size);
-    if !consecutive || !inside || !first.is_multiple_of(4) || mask != u32::MAX >> (32 - simd) {
+    if !consecutive
+        || !is_inside(first, bytes, size)
+        || !first.is_multiple_of(4)
+        || mask != u32::MAX >> (32 - simd)
+    {
         return Ok(false);
     }
     let address = base.wrapping_add(first);

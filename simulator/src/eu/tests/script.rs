@@ -257,7 +257,7 @@ impl Script {
                         let size = line.ty.size() as usize;
                         for (n, value) in line.values.iter().enumerate() {
                             let at = at + n * size;
-                            thread.file[at..at + size].copy_from_slice(&value.to_le_bytes()[..size]);
+                            super::super::file::set_element(&mut thread.file[at..at + size], *value);
                         }
                         let end = at + size * line.values.len();
                         if at < GRF_BYTES {
