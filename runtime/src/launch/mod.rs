@@ -8,13 +8,13 @@ mod batch;
 mod clock;
 mod commands;
 mod constants;
+#[cfg(test)]
+mod described;
 mod dump;
 mod field;
 pub(crate) mod gen7;
 pub(crate) mod gen8;
 pub(crate) mod gen9;
-#[cfg(test)]
-mod genxml;
 mod hardware;
 mod local_size;
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Batches written by hand, dword by dword.
 
+mod described;
 mod gen7;
 mod gen8;
-mod genxml;
 mod launches;
 mod memory;
 mod random;

@@ -1,0 +1,145 @@
+//! Our batches against an independent description of the commands: names, positions, headers and reserved bits.
+
+use std::collections::BTreeMap;
+
+use gencl_testing::packets::{Packet, packets};
+use smallvec::smallvec;
+
+use super::batch::{BatchState, Common, WalkState, Writer};
+use super::commands::CommandSet;
+use super::field::{Field, Layout};
+use super::gen7::{GEN7, GEN75};
+use super::gen8::GEN8;
+use super::gen9::GEN9;
+use super::walk::Walk;
+
+/// All tables, with the names of the description's columns.
+const SETS: &[(&str, &CommandSet)] = &[("gen7", &GEN7), ("gen7.5", &GEN75), ("gen8", &GEN8), ("gen9", &GEN9)];
+
+type Packets = BTreeMap<&'static str, Packet>;
+
+fn check_layout(packets: &Packets, layout: &Layout, ours: &[Field]) {
+    let name = layout.name;
+    let packet = packets.get(name).unwrap_or_else(|| panic!("{name} is not described"));
+    assert_eq!(packet.dwords, Some(layout.length as u32), "{name}");
+    assert_eq!(layout.header, packet.header(0), "header of {name}");
+    for field in ours {
+        let place = packet.fields.get(field.name);
+        let place = place.unwrap_or_else(|| panic!("{name} has no field {}", field.name));
+        assert_eq!(
+            (u32::from(field.start), u32::from(field.end)),
+            (place.first, place.last),
+            "{} of {name}",
+            field.name
+        );
+    }
+}
+
+#[test]
+fn fields_stand_where_they_are_described() {
+    for (name, set) in SETS {
+        let packets = packets(name);
+        for (layout, fields) in set.commands() {
+            check_layout(&packets, &layout, &fields);
+        }
+        let (layout, fields) = set.interface_descriptor.table();
+        check_layout(&packets, &layout, &fields);
+        if let Some(surface) = &set.surface_state {
+            let (layout, fields) = surface.table();
+            check_layout(&packets, &layout, &fields);
+        }
+    }
+}
+
+#[test]
+fn the_l3_register_is_the_described_one() {
+    let (offset, value) = GEN9.registers[0];
+    for generation in ["gen8", "gen9"] {
+        let register = &packets(generation)["L3CNTLREG"];
+        assert_eq!(register.offset.map(u64::from), Some(offset));
+        let field = |name| {
+            let field = register.fields[name];
+            value >> field.first & ((1 << (field.last - field.first + 1)) - 1)
+        };
+        let ways =
+            ["SLM Enable", "URB Allocation", "All Allocation", "RO Allocation", "DC Allocation"].map(field);
+        assert_eq!(ways, [1, 16, 48, 0, 0]);
+    }
+}
+
+/// Walks a batch by the description alone: every command is known, has its length, and no bit is set that no field has.
+#[test]
+fn batches_decode_without_reserved_bits() {
+    for (name, set) in SETS {
+        check_batch(&packets(name), set);
+    }
+}
+
+/// A batch with every command that launches are made of.
+fn batch(set: &'static CommandSet) -> Vec<u32> {
+    let walk = |first, end| WalkState {
+        walk: Walk { local: [16, 4, 1], first: [first, 0, 0], end: [end, u32::MAX, 7] },
+        threads: 4,
+        right_mask: 0xffff,
+        descriptor: 0x3fff_ff40,
+        constants: 0x3fff_ff80,
+        constants_size: 0x4000,
+    };
+    let other = WalkState { descriptor: 0x3fff_ff00, constants: 0x3fff_0000, ..walk(8, 9) };
+    let state = BatchState {
+        simd_width: 32,
+        device_threads: 168,
+        scratch: Some((0x3ff0_0000, 11)),
+        walks: smallvec![
+            walk(0, 8),
+            other,
+            WalkState { descriptor: 0x3fff_fec0, constants_size: 0, ..walk(9, 10) }
+        ],
+        stamps: [0xbfff_ff00, 0xbfff_ff08],
+    };
+    let (mut dwords, mut relocations) = (Vec::new(), Vec::new());
+    let mut writer = Writer::new(set, &mut dwords, &mut relocations);
+    writer.begin(if set.surface_state.is_some() { 0x1000_0000 } else { 0 });
+    // The same twice needs its front end once, and what a single walker loads once.
+    let mut common = Common::new(set);
+    for state in [&state, &BatchState { walks: smallvec![walk(0, 8)], ..state.clone() }] {
+        writer.launch(state, &mut common);
+        writer.launch(state, &mut common);
+    }
+    writer.end();
+    dwords
+}
+
+/// The command that a header begins.
+fn command(packets: &Packets, header: u32) -> Option<(&'static str, &Packet)> {
+    packets.iter().map(|(name, packet)| (*name, packet)).find(|(_, packet)| {
+        let mut identifying = packet
+            .fields
+            .iter()
+            .filter(|(name, field)| field.last < 32 && field.default.is_some() && **name != "DWord Length")
+            .map(|(_, field)| field.mask(0))
+            .peekable();
+        identifying.peek().is_some() && identifying.all(|mask| header & mask == packet.header(0) & mask)
+    })
+}
+
+fn check_batch(packets: &Packets, set: &'static CommandSet) {
+    let dwords = batch(set);
+    let mut names = Vec::new();
+    let mut rest = &dwords[..];
+    while let Some(&header) = rest.first() {
+        let (name, packet) = command(packets, header).unwrap_or_else(|| panic!("{header:#010x} is unknown"));
+        let length = packet.dwords.expect("a fixed length") as usize;
+        for (index, dword) in (0..).zip(&rest[..length]) {
+            let reserved = dword & !packet.bits(index);
+            assert_eq!(reserved, 0, "reserved bits of dword {index} of {name}: {dword:#010x}");
+        }
+        names.push(name);
+        rest = &rest[length..];
+    }
+    let count = |wanted| names.iter().filter(|&&name| name == wanted).count();
+    let walks = ["GPGPU_WALKER", "MEDIA_CURBE_LOAD", "MEDIA_INTERFACE_DESCRIPTOR_LOAD", "MEDIA_VFE_STATE"];
+    assert_eq!(walks.map(count), [8, 5, 7, 1], "{names:?}");
+    assert!(names.contains(&"MI_BATCH_BUFFER_END"), "{names:?}");
+    assert_eq!(dwords.len() % 2, 0);
+}
