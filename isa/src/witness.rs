@@ -51,10 +51,15 @@ const UNKNOWN: &[(Generations, Filter)] = &[
     (Generations::UNTIL_75, |i| i.opcode == Opcode::Brc),
 ];
 
+/// Does `iga64` know the generation?
+pub fn knows_generation(generation: Generation) -> bool {
+    generation.capabilities().iga_platform.is_some()
+}
+
 /// Can `iga64` say what an instruction is?
 pub fn knows(generation: Generation, instruction: &Instruction) -> bool {
     let unknown = UNKNOWN.iter().any(|(generations, of)| generations.has(generation) && of(instruction));
-    generation.capabilities().iga_platform.is_some() && !unknown
+    knows_generation(generation) && !unknown
 }
 
 /// A disagreement about an instruction.

@@ -1,54 +1,21 @@
-//! Golden lines: a generation, the bytes of an instruction, and its text. Each tests encoding,
-//! decoding, printing and parsing.
+//! Golden lines: a generation, the bytes of an instruction, and its text. Each tests encoding, decoding, printing and
+//! parsing; those in `golden/compiled`, which a compiler emits, the validator and messages' descriptors as well.
 //!
 //! `BLESS=1 cargo test -p gencl-isa --test golden` rewrites bytes and text from what the texts parse
 //! to; a new line has `-` in the place of the bytes. Look at the difference before committing it.
+//! `scripts/confirm-golden` has each line confirmed by someone else.
 
-use std::path::{Path, PathBuf};
+mod golden_lines;
 
-use gencl_isa::witness::{self, WitnessError};
-use gencl_isa::{Generation, Instruction, decode, encode, parse, print};
+use gencl_isa::message::Message;
+use gencl_isa::{
+    Descriptor, Extra, Generation, Instruction, decode, encode, parse_program, print, print_program, validate,
+};
+
+use golden_lines::{COMPILED, Golden, bytes_of, files};
 
 fn hexadecimal(bytes: &[u8; 16]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn bytes_of(text: &str) -> Option<[u8; 16]> {
-    let bytes: Option<Vec<u8>> =
-        (0..text.len()).step_by(2).map(|n| u8::from_str_radix(text.get(n..n + 2)?, 16).ok()).collect();
-    bytes?.try_into().ok()
-}
-
-fn files() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
-    let entries = std::fs::read_dir(folder).expect("the folder of golden files");
-    let mut files: Vec<PathBuf> = entries.map(|entry| entry.expect("a readable folder").path()).collect();
-    files.sort();
-    files
-}
-
-/// A golden line's parts.
-struct Golden<'a> {
-    generation: Generation,
-    bytes: &'a str,
-    text: &'a str,
-}
-
-impl<'a> Golden<'a> {
-    /// `None` for comments and empty lines.
-    fn parse(line: &'a str) -> Option<Golden<'a>> {
-        if line.is_empty() || line.starts_with('#') {
-            return None;
-        }
-        let mut parts = line.splitn(3, ' ');
-        let generation = parts.next().and_then(Generation::from_name).expect("a generation");
-        let bytes = parts.next().expect("bytes");
-        Some(Golden { generation, bytes, text: parts.next().expect("text") })
-    }
-
-    fn instruction(&self, at: &str) -> Instruction {
-        parse(self.generation, self.text).unwrap_or_else(|error| panic!("{at}: {error}"))
-    }
 }
 
 /// The line as it should be.
@@ -64,60 +31,92 @@ fn golden_lines() {
     let bless = std::env::var_os("BLESS").is_some_and(|value| value == "1");
     let mut wrong = Vec::new();
     for file in files() {
-        let text = std::fs::read_to_string(&file).expect("a readable golden file");
         let mut blessed = String::new();
-        for (number, line) in text.lines().enumerate() {
-            let at = format!("{}:{}: {line}", file.display(), number + 1);
+        for (number, line) in file.text.lines().enumerate() {
+            let at = format!("{}:{}: {line}", file.path.display(), number + 1);
             let Some(golden) = Golden::parse(line) else {
                 blessed.push_str(line);
                 blessed.push('\n');
                 continue;
             };
-            let line = canonical(&golden, &at);
-            blessed.push_str(&line);
+            let now = canonical(&golden, &at);
+            if now != line {
+                wrong.push(format!("{at}\n  now {now}"));
+            }
+            blessed.push_str(&now);
             blessed.push('\n');
-            if bless {
-                continue;
+            if !bless {
+                let bytes = bytes_of(golden.bytes).unwrap_or_else(|| panic!("{at}: no bytes"));
+                assert_eq!(decode(golden.generation, &bytes), Ok(golden.instruction(&at)), "{at}");
             }
-            if format!("{} {} {}", golden.generation.capabilities().name, golden.bytes, golden.text) != line {
-                wrong.push(format!("{at}\n  now {line}"));
-            }
-            let bytes = bytes_of(golden.bytes).unwrap_or_else(|| panic!("{at}: no bytes"));
-            assert_eq!(decode(golden.generation, &bytes), Ok(golden.instruction(&at)), "{at}");
         }
-        if bless && blessed != text {
-            std::fs::write(&file, blessed).expect("a writable golden file");
+        if bless && blessed != file.text {
+            std::fs::write(&file.path, blessed).expect("a writable golden file");
         }
     }
-    assert!(wrong.is_empty(), "{}\nIf this is intended, run again with BLESS=1.", wrong.join("\n"));
+    assert!(bless || wrong.is_empty(), "{}\nIf this is intended, run again with BLESS=1.", wrong.join("\n"));
 }
 
-/// The golden instructions that the witness can write down read the same there.
+/// The instructions that a compiler emits for a generation.
+fn compiled(generation: Generation) -> Vec<Instruction> {
+    let name = format!("{COMPILED}/{}.txt", generation.capabilities().name);
+    let file = files().into_iter().find(|file| file.path.ends_with(&name));
+    let file = file.unwrap_or_else(|| panic!("there is no {name}"));
+    let instructions: Vec<_> = file.lines().map(|(at, golden)| golden.instruction(&at)).collect();
+    assert!(instructions.len() > 1000, "{name} has {} lines only", instructions.len());
+    instructions
+}
+
 #[test]
-fn golden_lines_read_the_same_elsewhere() {
+fn a_printed_program_parses_to_itself() {
     for generation in Generation::ALL {
-        let mut code = Vec::new();
-        for file in files() {
-            let text = std::fs::read_to_string(&file).expect("a readable golden file");
-            for golden in text.lines().filter_map(Golden::parse).filter(|g| g.generation == generation) {
-                let instruction = golden.instruction(golden.text);
-                if witness::knows(generation, &instruction) {
-                    code.extend(encode(generation, &instruction).expect("encodable"));
-                }
+        let program = compiled(generation);
+        let text = print_program(generation, &program);
+        assert_eq!(parse_program(generation, &text), Ok(program), "{generation:?}\n{text}");
+    }
+}
+
+/// What the compiled instructions are known to break: where Gen9 has the extended descriptor, Mesa's assembler writes a payload's
+/// region, and one line's immediate has lost its type's first letter there.
+const KNOWN_FAULTS: [(&str, &[Generation]); 2] =
+    [("send.region", &Generation::ALL), ("operand.float-logic", &[Generation::Gen75])];
+
+#[test]
+fn compiled_instructions_break_no_rule() {
+    for generation in Generation::ALL {
+        for instruction in compiled(generation) {
+            for violation in validate(generation, &instruction) {
+                let known = KNOWN_FAULTS
+                    .iter()
+                    .any(|(rule, of)| *rule == violation.rule.id && of.contains(&generation));
+                assert!(known, "{}: {violation}", instruction.display(generation));
             }
         }
-        match witness::compare(generation, &code) {
-            Ok(differences) => {
-                for d in &differences {
-                    println!("{:#x}: {}\n  {}\n  {}", d.offset, d.what, d.ours, d.theirs);
-                }
-                assert!(differences.is_empty(), "{generation:?}: {} differences", differences.len());
-                println!("{generation:?}: {} instructions", code.len() / 16);
+    }
+}
+
+#[test]
+fn compiled_message_descriptors_decode_and_encode() {
+    for generation in Generation::ALL {
+        let mut messages = 0;
+        for instruction in compiled(generation) {
+            let Extra::Send(send) = instruction.extra else { continue };
+            let Descriptor::Immediate(bits) = send.descriptor else { continue };
+            let message = Message::decode(generation, send.target, bits).expect("a known message");
+            assert_eq!(message.encode(generation), Ok((send.target, bits)), "{message}");
+            messages += 1;
+            let Descriptor::Immediate(extended) = send.extended else { continue };
+            let second = (extended >> 6 & 0xf) as u8;
+            let lengths = message.operation.lengths();
+            if lengths.known {
+                let payload = lengths.payload + u8::from(message.header);
+                assert_eq!(
+                    (payload, lengths.response),
+                    (message.payload + second, message.response),
+                    "{message}"
+                );
             }
-            Err(error @ (WitnessError::Missing | WitnessError::Generation(_))) => {
-                println!("skipped: {error}")
-            }
-            Err(error) => panic!("{generation:?}: {error}"),
         }
+        assert!(messages > 100, "{generation:?}: {messages} messages");
     }
 }

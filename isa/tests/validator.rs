@@ -1,9 +1,8 @@
 //! The validator's rules: instructions that keep and break each of them, from `rules.txt`.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
-use gencl_isa::{Flag, Generation, Instruction, Opcode, decode, parse, rules, validate};
+use gencl_isa::{Flag, Generation, Instruction, Opcode, parse, rules, validate};
 
 /// Rules that no text can break, because it would not parse.
 const WITHOUT_TEXT: [&str; 3] = ["control.exec-size", "operand.flag", "operand.sources"];
@@ -73,39 +72,4 @@ fn rule_names_are_unique() {
     let count = ids.len();
     ids.dedup();
     assert_eq!(ids.len(), count);
-}
-
-/// What the vectors of Mesa's assembler are known to break: where Gen9 has the extended descriptor it writes a payload's region, and one
-/// line's immediate has lost its type's first letter.
-const MESAS_FAULTS: [(&str, &[Generation]); 2] =
-    [("send.region", &Generation::ALL), ("operand.float-logic", &[Generation::Gen75])];
-
-/// What Mesa's compiler emits breaks no rule, but for what is known.
-#[test]
-fn mesas_instructions_are_accepted() {
-    for generation in Generation::ALL {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("../../shared/oracle/mesa-asm")
-            .join(generation.capabilities().name);
-        let Ok(entries) = std::fs::read_dir(&folder) else {
-            println!("no vectors in {}: skipped", folder.display());
-            return;
-        };
-        let paths = entries.map(|entry| entry.expect("a readable folder").path());
-        for path in paths.filter(|path| path.extension().is_some_and(|e| e == "expected")) {
-            for line in std::fs::read_to_string(&path).expect("a readable file").lines() {
-                let bytes: Vec<u8> = line
-                    .split_whitespace()
-                    .map(|byte| u8::from_str_radix(byte, 16).expect("hexadecimal bytes"))
-                    .collect();
-                let instruction = decode(generation, &bytes.try_into().expect("16 bytes")).expect("known");
-                for violation in validate(generation, &instruction) {
-                    let known = MESAS_FAULTS
-                        .iter()
-                        .any(|(rule, of)| *rule == violation.rule.id && of.contains(&generation));
-                    assert!(known, "{}: {violation}", instruction.display(generation));
-                }
-            }
-        }
-    }
 }

@@ -1,25 +1,42 @@
 //! Machine code of Intel's own compiler, which this crate must read as Intel's disassembler does,
-//! write back, and find legal. Needs `ocloc` (Debian package `intel-opencl-icd`) and `iga64`.
+//! write back, and find legal.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use gencl_isa::{
-    Extra, Generation, Opcode, Send, decode, decode_first, encode, parse, print, validate, witness,
-};
+use gencl_isa::{Extra, Generation, Opcode, Send, decode, decode_first, encode, parse, print, validate};
+use gencl_testing::harness::{Outcome, Trial, missing_programs, test_unless};
 
-/// The kernels' machine code for a device; `None` where the compiler is not installed.
-fn compile(device: &str) -> Option<Vec<(String, Vec<u8>)>> {
+use crate::agree;
+
+/// Generations and `ocloc`'s names of a device of each.
+const DEVICES: [(Generation, &str); 2] = [(Generation::Gen9, "skl"), (Generation::Gen8, "bdw")];
+
+pub fn tests() -> Vec<Trial> {
+    let missing = missing_programs(&["ocloc", "iga64"]);
+    let test = |(generation, device)| {
+        test_unless(missing.clone(), format!("intels_code_for_{device}"), move || check(generation, device))
+    };
+    DEVICES.into_iter().map(test).collect()
+}
+
+/// The kernels' machine code for a device.
+fn compile(device: &str) -> Vec<(String, Vec<u8>)> {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("intel-{device}"));
     std::fs::create_dir_all(&folder).expect("a folder for the results");
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernels/mixed.cl");
     let run = |arguments: &[&str]| {
-        Command::new("ocloc").args(arguments).args(["-device", device]).current_dir(&folder).output().ok()
+        Command::new("ocloc")
+            .args(arguments)
+            .args(["-device", device])
+            .current_dir(&folder)
+            .output()
+            .expect("ocloc runs")
     };
     let file = source.to_str().expect("a path in UTF-8");
-    let compiled = run(&["compile", "-file", file, "-output", "mixed", "-output_no_suffix"])?;
+    let compiled = run(&["compile", "-file", file, "-output", "mixed", "-output_no_suffix"]);
     assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stdout));
-    run(&["disasm", "-file", "mixed", "-dump", "parts"])?;
+    run(&["disasm", "-file", "mixed", "-dump", "parts"]);
     let mut result = Vec::new();
     for entry in std::fs::read_dir(folder.join("parts")).expect("the parts of the program") {
         let path = entry.expect("a readable folder").path();
@@ -29,7 +46,7 @@ fn compile(device: &str) -> Option<Vec<(String, Vec<u8>)>> {
         }
     }
     result.sort();
-    Some(result)
+    result
 }
 
 /// Bytes up to and with the last message that ends the thread; padding follows.
@@ -49,11 +66,8 @@ fn program_size(generation: Generation, code: &[u8]) -> usize {
     end
 }
 
-fn check(generation: Generation, device: &str) {
-    let Some(kernels) = compile(device) else {
-        println!("ocloc is not installed: skipped");
-        return;
-    };
+fn check(generation: Generation, device: &str) -> Outcome {
+    let kernels = compile(device);
     assert!(kernels.len() >= 6, "{} kernels", kernels.len());
     for (name, code) in kernels {
         let code = &code[..program_size(generation, &code)];
@@ -68,25 +82,7 @@ fn check(generation: Generation, device: &str) {
             let violations = validate(generation, instruction);
             assert!(violations.is_empty(), "{name} {offset:#x}: {text}: {}", violations[0]);
         }
-        match witness::compare(generation, code) {
-            Ok(differences) => {
-                for d in &differences {
-                    println!("{:#x}: {}\n  {}\n  {}", d.offset, d.what, d.ours, d.theirs);
-                }
-                assert!(differences.is_empty(), "{name}: {} differences", differences.len());
-            }
-            Err(witness::WitnessError::Missing) => println!("iga64 is not installed"),
-            Err(error) => panic!("{name}: {error}"),
-        }
+        agree(generation, code).map_err(|error| format!("{name}: {error}"))?;
     }
-}
-
-#[test]
-fn skylake() {
-    check(Generation::Gen9, "skl");
-}
-
-#[test]
-fn broadwell() {
-    check(Generation::Gen8, "bdw");
+    Ok(())
 }
