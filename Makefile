@@ -1,6 +1,8 @@
 # make demo     build everything that is needed and render a picture with an unmodified OpenCL program
-# make test     all tests; make test T=compiler_switch: those of the test-suite whose names contain that
-# make test-all Intel's driver with all of the tests too, on every simulated device
+# make check    what to run after each change: format, lints, unit and file tests, the suite on one device
+# make test     the tests; make test T=compiler_switch: those of the test-suite whose names contain that
+# make test-all all of the tests with Intel's driver too, on every simulated device, and the fuzzers
+# make lint     format, lints, links of the documents, licences
 # make bench    the measurements of docs/benchmarks.md
 # make compare  BENCH=PROGRAM OPTIONS='...': Intel's compiler and ours on one model, docs/statistics.md
 # make compare-code KERNELS=FOLDER BASE=GENCLC OPTIONS='...': the code that Intel's compiler, another build and this one make
@@ -22,7 +24,7 @@ SEED ?=
 S ?= address
 DEVICE ?= skl
 
-.PHONY: all demo test test-all lint bench compare compare-code fuzz-api fuzz-ioctl fuzz-kernels sanitize install clean dependencies test-dependencies build
+.PHONY: all demo check test test-all lint bench compare compare-code fuzz-api fuzz-ioctl fuzz-kernels sanitize install clean dependencies test-dependencies build
 
 all: build
 
@@ -35,21 +37,28 @@ test-dependencies:
 build: dependencies
 	$(CARGO) build --release -p gencl -p gencl-compiler -p gencl-render-node
 
-$(RELEASE)/mandelbrot: examples/mandelbrot.c | build
+$(RELEASE)/mandelbrot: examples/mandelbrot.c | dependencies
+	@mkdir -p $(@D)
 	$(CC) -O2 -Wall -Wextra -ffp-contract=off $< -o $@ -lOpenCL -lpng
 
 demo: build $(RELEASE)/mandelbrot
 	$(DRIVER) $(RELEASE)/mandelbrot
 
-test: test-dependencies build $(RELEASE)/mandelbrot
+check: lint $(RELEASE)/mandelbrot
+	CARGO='$(CARGO)' RELEASE='$(RELEASE)' scripts/test --check '$(T)'
+
+test: test-dependencies $(RELEASE)/mandelbrot
 	CARGO='$(CARGO)' RELEASE='$(RELEASE)' scripts/test '$(T)'
 
-test-all: test-dependencies build $(RELEASE)/mandelbrot
+test-all: test-dependencies $(RELEASE)/mandelbrot
 	CARGO='$(CARGO)' RELEASE='$(RELEASE)' scripts/test --all '$(T)'
 
 lint: dependencies
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy --workspace --all-targets -- -D warnings
+	$(CARGO) clippy --release --workspace --all-targets -- -D warnings
+	scripts/check-links
+	scripts/check-generations
+	@if command -v cargo-deny >/dev/null; then $(CARGO) deny check; else echo 'lint: cargo-deny is not installed, dependencies are not checked'; fi
 
 bench: test-dependencies build
 	CARGO='$(CARGO)' RELEASE='$(RELEASE)' scripts/bench

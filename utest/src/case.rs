@@ -1,15 +1,16 @@
 //! Test cases and the runner.
 
 use gencl_program::debug::{CONTROL_FLOW, IMAGES, OPTIONS};
-use libtest_mimic::{Arguments, Failed, Trial};
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::process::Command;
 
+use gencl_testing::harness;
+
 use crate::device::Gpu;
+use crate::driver;
 use crate::need::Need;
 
-/// What a test returns: an explanation when it fails.
-pub type Outcome = Result<(), String>;
+pub use gencl_testing::harness::Outcome;
 
 /// One test with its name.
 pub struct Case {
@@ -19,21 +20,28 @@ pub struct Case {
     own: Option<&'static str>,
     /// What the device has to have.
     needs: Vec<Need>,
+    /// Why it is skipped here, whatever the device is.
+    skipped: Option<String>,
 }
 
 impl Case {
     /// A test. Names are what `make test` takes to select: `compiler_if_else/simd16`.
     pub fn new(name: impl Into<String>, run: impl FnOnce() -> Outcome + Send + 'static) -> Case {
-        Case { name: name.into(), run: Box::new(run), own: None, needs: Vec::new() }
+        Case { name: name.into(), run: Box::new(run), own: None, needs: Vec::new(), skipped: None }
     }
 
-    /// A test of what other drivers need not do. With them it is skipped, and `what` printed.
+    /// A test of what other drivers need not do. With them it is skipped with `what` as the reason.
     pub fn of_gencl(
         what: &'static str,
         name: impl Into<String>,
         run: impl FnOnce() -> Outcome + Send + 'static,
     ) -> Case {
         Case { own: Some(what), ..Case::new(name, run) }
+    }
+
+    /// The same, skipped where there is a reason.
+    pub fn skipped_for(self, reason: Option<String>) -> Case {
+        Case { skipped: reason, ..self }
     }
 
     /// The same, left out on devices that lack something.
@@ -83,7 +91,7 @@ pub fn all_control_flows(cases: Vec<Case>) -> Vec<Case> {
 /// Cases that need images. gencl has them only when it is asked to (its kernels cannot use them yet), so these run this program anew, for the one case and with
 /// `GENCL_DEBUG=images`; on other drivers without images they do nothing.
 pub fn all_with_images(cases: Vec<Case>) -> Vec<Case> {
-    let again = |Case { name, run, own, needs }: Case| {
+    let again = |Case { name, run, own, needs, skipped }: Case| {
         let this = name.clone();
         let run = move || {
             let gpu = Gpu::get()?;
@@ -95,7 +103,7 @@ pub fn all_with_images(cases: Vec<Case>) -> Vec<Case> {
                 Ok(())
             }
         };
-        Case { name, run: Box::new(run), own, needs }
+        Case { name, run: Box::new(run), own, needs, skipped }
     };
     cases.into_iter().map(again).collect()
 }
@@ -116,36 +124,28 @@ fn run_with(name: &str, option: &str) -> Outcome {
     if output.status.success() && text.contains("1 passed") { Ok(()) } else { Err(text.into_owned()) }
 }
 
-/// Runs the cases as the command line asks (the options of `cargo test`) and ends the process.
-pub fn main_with(cases: Vec<Case>) -> ! {
+/// Runs the cases as the command line asks (the options of `cargo test`) and ends the process. To be called at the beginning of
+/// `main`, with a function that makes the cases: `OCL_ICD_VENDORS` and the like are set where they are not, so that the driver of
+/// this build is tested.
+pub fn main_with(cases: impl FnOnce() -> Vec<Case>) -> ! {
+    if let Err(error) = driver::choose() {
+        eprintln!("{error}");
+        std::process::exit(1);
+    }
     let gpu = Gpu::get().ok();
     let foreign = gpu.and_then(Gpu::foreign_platform);
-    let arguments = Arguments::from_args();
-    let mut missing: BTreeMap<String, bool> = BTreeMap::new();
-    let mut lacks = |need: Need| {
-        *missing.entry(need.name()).or_insert_with(|| gpu.is_some_and(|gpu| need.is_missing(gpu)))
+    // Asking is slow for some needs.
+    let mut known: HashMap<Need, Option<String>> = HashMap::new();
+    let mut missing = |need: Need| {
+        let ask = || gpu.filter(|gpu| need.is_missing(gpu)).map(|gpu| need.reason(gpu));
+        known.entry(need).or_insert_with(ask).clone()
     };
-    let mut skipped: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    let trials = cases
-        .into_iter()
-        .map(|case| {
-            let need = case.needs.iter().find(|need| lacks(**need));
-            let reason = match (&foreign, case.own, need) {
-                (Some(platform), Some(what), _) => Some(format!("with {platform} ({what})")),
-                (_, _, Some(need)) => Some(format!("without {}", need.name())),
-                _ => None,
-            };
-            let ignored = reason.is_some();
-            if let Some(reason) = reason {
-                skipped.entry(reason).or_default().push(case.name.clone());
-            }
-            Trial::test(case.name, move || (case.run)().map_err(Failed::from)).with_ignored_flag(ignored)
-        })
-        .collect();
-    if !arguments.list {
-        for (reason, names) in skipped {
-            println!("skipped {reason}: {}", names.join(", "));
-        }
-    }
-    libtest_mimic::run(&arguments, trials).exit()
+    let trial = |Case { name, run, own, needs, skipped }: Case| {
+        let reason = skipped.or_else(|| match (&foreign, own) {
+            (Some(platform), Some(what)) => Some(format!("with {platform}: {what}")),
+            _ => needs.into_iter().find_map(&mut missing),
+        });
+        harness::test_unless(reason, name, run)
+    };
+    harness::run(cases().into_iter().map(trial).collect())
 }

@@ -82,7 +82,7 @@ impl Gpu {
     fn open() -> Result<Gpu, String> {
         // Otherwise it would be the first of whatever is installed.
         if std::env::var_os("OCL_ICD_VENDORS").is_none() {
-            return Err("which driver is to be tested? OCL_ICD_VENDORS has to name its .icd file".into());
+            return Err("OCL_ICD_VENDORS does not say which driver is to be tested".into());
         }
         let platforms = get_platforms().map_err(text("clGetPlatformIDs"))?;
         let platform = platforms.first().ok_or("no OpenCL platform")?;
@@ -111,6 +111,21 @@ impl Gpu {
             // Others refuse the attribute or ignore it.
             _ => vec![8, 16, 32],
         }
+    }
+
+    /// Why the machine code of kernels cannot be shown to an independent disassembler, if so.
+    pub(crate) fn missing_witness(&self) -> Option<String> {
+        if self.foreign_platform().is_some() {
+            return Some("the driver's binaries are its own".into());
+        }
+        let target = || {
+            let program = self.build_unchecked("kernel void k(void) {}", "")?;
+            let binaries = program.0.get_binaries().map_err(text("CL_PROGRAM_BINARIES"))?;
+            let binary = binaries.first().ok_or("no binary")?;
+            let program = gencl_program::elf::read(binary).map_err(|error| error.to_string())?;
+            witness::missing(&program.target)
+        };
+        target().unwrap_or_else(Some)
     }
 
     /// A new in-order queue with profiling.

@@ -1,12 +1,12 @@
 //! The test-suite's harness.
 //!
-//! Tests load the driver through the ICD loader, as any application does: `OCL_ICD_VENDORS` says which
-//! driver is tested (`make test` sets it; any other OpenCL driver can be put to the same tests, which is how
-//! the tests themselves are tested). Kernels are `.cl` files in `utest/kernels`, results are compared with
+//! Tests load the driver through the ICD loader, as any application does: the one of this build, or what `OCL_ICD_VENDORS`
+//! says (any other OpenCL driver can be put to the same tests, which is how the tests themselves are tested). Kernels are `.cl` files in `utest/kernels`, results are compared with
 //! what the host computes.
 
 mod case;
 mod device;
+mod driver;
 mod need;
 pub mod random_kernel;
 pub mod raw;

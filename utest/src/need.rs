@@ -3,7 +3,7 @@
 use crate::device::Gpu;
 
 /// What a device may lack.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Need {
     /// An extension.
     Extension(&'static str),
@@ -11,8 +11,14 @@ pub enum Need {
     Feature(&'static str),
     /// Shared virtual memory.
     SharedMemory,
+    /// Sub-groups of OpenCL 2.1 and later.
+    SubGroups,
     /// Threads of so many lanes.
     Lanes(u32),
+    /// gencl's simulator in this process, whose engine the environment chooses.
+    Simulator,
+    /// Machine code that `iga64` can read, and `iga64`.
+    Witness,
     /// Private arrays of doubles at the right places, which Intel's compiler does not have on the Atom line (docs/witness.md).
     DoubleArrays,
 }
@@ -31,6 +37,9 @@ impl Need {
         let narrow = gpu.device.address_bits().is_ok_and(|bits| bits == 32);
         let near = gpu.device.name().is_ok_and(|name| name.contains("Cherryview"));
         let shared = matches!(self, Need::SharedMemory | Need::Extension("cl_intel_unified_shared_memory"));
+        if matches!(self, Need::Witness | Need::Simulator) {
+            return !self.is_there(gpu);
+        }
         let optional = gpu.foreign_platform().is_some() || narrow || near && shared;
         optional && !self.is_there(gpu)
     }
@@ -47,7 +56,10 @@ impl Need {
                     .any(|known| known.name.iter().copied().take_while(|&byte| byte != 0).eq(name.bytes()))
             }),
             Need::SharedMemory => device.svm_mem_capability() != 0,
+            Need::SubGroups => gpu.device.max_num_sub_groups().is_ok_and(|most| most != 0),
             Need::Lanes(lanes) => gpu.simd_widths().contains(&lanes),
+            Need::Simulator => device.name().is_ok_and(|name| name.contains("simulated")),
+            Need::Witness => gpu.missing_witness().is_none(),
             Need::DoubleArrays => {
                 let atom = |name: String| ATOM_LINE.iter().any(|graphics| name.contains(graphics));
                 gpu.foreign_platform().is_none() || !gpu.device.name().is_ok_and(atom)
@@ -55,13 +67,16 @@ impl Need {
         }
     }
 
-    /// For people.
-    pub fn name(self) -> String {
+    /// Why a test that needs it is skipped, for people.
+    pub fn reason(self, gpu: &Gpu) -> String {
         match self {
-            Need::Extension(name) | Need::Feature(name) => name.to_owned(),
-            Need::SharedMemory => "shared virtual memory".to_owned(),
-            Need::Lanes(lanes) => format!("threads of {lanes} lanes"),
-            Need::DoubleArrays => "private arrays of doubles".to_owned(),
+            Need::Extension(name) | Need::Feature(name) => format!("the device lacks {name}"),
+            Need::SharedMemory => "the device lacks shared virtual memory".to_owned(),
+            Need::SubGroups => "the device lacks sub-groups".to_owned(),
+            Need::Lanes(lanes) => format!("the device lacks threads of {lanes} lanes"),
+            Need::DoubleArrays => "the driver puts private arrays of doubles to wrong places".to_owned(),
+            Need::Simulator => "the device is not simulated in this process".to_owned(),
+            Need::Witness => gpu.missing_witness().unwrap_or_default(),
         }
     }
 }

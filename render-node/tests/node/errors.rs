@@ -2,7 +2,8 @@
 //! (`drivers/gpu/drm/i915/gem/*.c`, `drm_ioctl.c`, `drm_syncobj.c`, `drm_prime.c`).
 #![expect(clippy::field_reassign_with_default, reason = "the macros get what is right as an expression")]
 
-use crate::support::{PINNED, ask, batch, create, open, read, run_with, send, send_address};
+use crate::support::{PINNED, ask, batch, create, open, read, send, send_address};
+use crate::under_gencl_sim::run_with;
 use gencl_i915::uapi::{
     ContextCreateExt, ContextCreateExtSetparam, ContextDestroy, ContextParam, ExecBuffer2, ExecFence,
     ExecObject2, ExecTimelineFences, GemBusy, GemCaching, GemClose, GemCopy, GemCreate, GemCreateExt,
@@ -92,7 +93,7 @@ fn one_address_space() {
 
 #[test]
 fn errors_without_address_spaces() {
-    run_with("node::errors::errors_without_address_spaces", &["--device", "hsw"], &[], one_address_space);
+    run_with("errors::errors_without_address_spaces", &["--device", "hsw"], &[], one_address_space);
 }
 
 fn driver() {

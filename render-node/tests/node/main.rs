@@ -2,7 +2,8 @@
 
 mod errors;
 mod fuzz;
-mod gl;
 mod processes;
 mod program;
 mod support;
+#[path = "../common/under_gencl_sim.rs"]
+mod under_gencl_sim;

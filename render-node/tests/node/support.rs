@@ -1,18 +1,10 @@
 //! What tests need that use the node themselves: to be run by `gencl-sim`, and requests.
 
-use std::path::Path;
-use std::process::Command;
-
 use bytemuck::Pod;
 use gencl_i915::uapi::{ExecBuffer2, ExecObject2, GemCopy, GemCreate, GemWait, ioctl};
 
-/// `gencl-sim` with the library that was built for the tests.
-pub fn gencl_sim() -> Command {
-    let program = Path::new(env!("CARGO_BIN_EXE_gencl-sim"));
-    let mut command = Command::new(program);
-    command.env("GENCL_RENDER_NODE_LIBRARY", program.with_file_name("deps/libgencl_render_node.so"));
-    command
-}
+pub use crate::under_gencl_sim::gencl_sim;
+use crate::under_gencl_sim::run_with;
 
 /// Declares tests that `gencl-sim` runs: names and functions.
 macro_rules! under_gencl_sim {
@@ -27,23 +19,8 @@ pub(crate) use under_gencl_sim;
 
 /// Runs `body` in a process that `gencl-sim` shows the node to: the test of this path, started again.
 pub fn run(path: &str, body: fn()) {
-    run_with(path, &[], &[], body);
-}
-
-/// As [`run`], with options of `gencl-sim` and variables of the environment.
-pub fn run_with(path: &str, options: &[&str], variables: &[(&str, &str)], body: fn()) {
-    if std::env::var_os("GENCL_RENDER_NODE_ROOT").is_some() {
-        return body();
-    }
     let (_, test) = path.split_once("::").expect("a test in a module");
-    let program = std::env::current_exe().expect("the test's own path");
-    let mut command = gencl_sim();
-    command.args(options).arg("--").arg(program).args(["--exact", test, "--nocapture"]);
-    command.envs(variables.iter().copied());
-    let out = command.output().expect("gencl-sim starts");
-    let text = [out.stdout, out.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-    assert!(out.status.success() && text[0].contains("1 passed"), "{}\n{}", text[0], text[1]);
-    println!("{}", text[0]);
+    run_with(test, &[], &[], body);
 }
 
 /// Opens the node.

@@ -98,7 +98,7 @@ fn setting(name: &str, otherwise: u64) -> u64 {
 
 /// Compares kernels that `make` makes of random numbers.
 fn compare(make: impl Fn(&mut Random) -> Case) {
-    let (count, seed) = (setting("GENCL_AGREE_KERNELS", 40), setting("GENCL_AGREE_SEED", 1));
+    let (count, seed) = (setting("GENCL_AGREE_KERNELS", 12), setting("GENCL_AGREE_SEED", 1));
     let mut failures = Vec::new();
     let mut run = 0;
     for number in seed..seed + count {
@@ -193,8 +193,11 @@ fn random_segments() {
 #[test]
 fn edges_of_segments() {
     let mut faults = 0;
-    for (down, is_constant) in [(false, false), (false, true), (true, false), (true, true)] {
-        for moves in [[64, 64], [-64, -64], [128, 128], [-128, -128]] {
+    let [near, far] = [[[64, 64], [-64, -64]], [[128, 128], [-128, -128]]];
+    for (down, is_constant, moves) in
+        [(false, false, near), (false, true, far), (true, false, far), (true, true, near)]
+    {
+        for moves in moves {
             for rows in 0..8 {
                 let offset = if down { rows * 64 } else { DATA_SIZE - rows * 64 };
                 let mut case = case(&mut Random(1), 16, Vec::new());
@@ -205,7 +208,7 @@ fn edges_of_segments() {
             }
         }
     }
-    assert!((32..96).contains(&faults), "{faults} of 128 are outside");
+    assert!((16..48).contains(&faults), "{faults} of 64 are outside");
 }
 
 /// Integers too large for half floats that are made of few bits: LLVM 19 takes those for exact.

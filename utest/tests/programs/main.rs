@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use gencl_testing::harness::missing_programs;
 use gencl_utest::{Case, Outcome, main_with};
 
 /// Intel's driver, where Debian's package has it.
@@ -55,37 +56,36 @@ struct Witnessed {
 }
 
 fn main() -> ! {
-    let mut cases = Vec::new();
-    let has_intel = Path::new(INTEL).exists();
-    if Command::new("clinfo").arg("--version").output().is_err() {
-        println!("skipped: clinfo is not installed");
-    } else {
-        cases.push(Case::new("clinfo_is_the_same_through_the_kernels_interface", same_through_the_node));
-        if has_intel {
-            cases.extend(WITNESSED.iter().map(|witnessed| {
-                let name = format!("clinfo_with_intels_driver_on_{}", witnessed.device);
-                Case::new(name, || clinfo_with_intel(witnessed))
-            }));
-        }
-    }
-    if beside("mandelbrot").is_ok_and(|program| program.exists()) {
-        cases.push(Case::new("mandelbrot_in_process", || mandelbrot(None, "sim:skl", None)));
-        cases.push(Case::new("mandelbrot_through_the_kernels_interface", || {
-            mandelbrot(Some("skl"), "/dev/dri/renderD128", None)
-        }));
-        if has_intel {
-            cases.extend(WITNESSED.iter().map(|Witnessed { device, .. }| {
-                let name = format!("mandelbrot_with_intels_driver_on_{device}");
-                Case::new(name, || mandelbrot(Some(device), "", Some(INTEL)))
-            }));
-        }
-    } else {
-        println!("skipped: mandelbrot, which `make` builds of examples/mandelbrot.c, is not there");
-    }
-    if !has_intel {
-        println!("skipped: programs with Intel's driver, as there is no {INTEL}");
-    }
     main_with(cases)
+}
+
+fn cases() -> Vec<Case> {
+    let no_clinfo = missing_programs(&["clinfo"]);
+    let no_mandelbrot = (!beside("mandelbrot").is_ok_and(|program| program.exists()))
+        .then(|| "examples/mandelbrot.c is not built (make demo)".to_owned());
+    let no_intel = (!Path::new(INTEL).exists()).then(|| format!("Intel's driver is not installed ({INTEL})"));
+    let mut cases = vec![
+        Case::new("clinfo_is_the_same_through_the_kernels_interface", same_through_the_node)
+            .skipped_for(no_clinfo.clone()),
+        Case::new("mandelbrot_in_process", || mandelbrot(None, "sim:skl", None))
+            .skipped_for(no_mandelbrot.clone()),
+        Case::new("mandelbrot_through_the_kernels_interface", || {
+            mandelbrot(Some("skl"), "/dev/dri/renderD128", None)
+        })
+        .skipped_for(no_mandelbrot.clone()),
+    ];
+    for witnessed in &WITNESSED {
+        let device = witnessed.device;
+        cases.extend([
+            Case::new(format!("clinfo_with_intels_driver_on_{device}"), || clinfo_with_intel(witnessed))
+                .skipped_for(no_intel.clone().or_else(|| no_clinfo.clone())),
+            Case::new(format!("mandelbrot_with_intels_driver_on_{device}"), || {
+                mandelbrot(Some(device), "", Some(INTEL))
+            })
+            .skipped_for(no_intel.clone().or_else(|| no_mandelbrot.clone())),
+        ]);
+    }
+    cases
 }
 
 /// A program in the folder of builds, above the folder of this program.

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use gencl_utest::{Arg, Case, Gpu, Launch, Outcome, Random};
+use gencl_utest::{Arg, Case, Gpu, Launch, Need, Outcome, Random};
 
 use crate::memory::same;
 
@@ -11,7 +11,9 @@ use crate::memory::same;
 const CHILD: &str = "GENCL_UTEST_ENGINE";
 
 pub fn cases() -> Vec<Case> {
-    let own = |name: &'static str, run: fn() -> Outcome| Case::of_gencl("its own simulator", name, run);
+    let own = |name: &'static str, run: fn() -> Outcome| {
+        Case::of_gencl("its own simulator", name, run).needing(Need::Simulator)
+    };
     vec![
         own("engine_translate", translate),
         own("engine_auto", auto),
@@ -24,20 +26,15 @@ pub fn cases() -> Vec<Case> {
     ]
 }
 
-/// Runs a case in a process of its own and gives its error output. `None` where the device is not gencl's simulator.
-fn child(name: &str, variables: &[(&str, &str)]) -> Result<Option<String>, String> {
-    let device = Gpu::get()?.device.name().map_err(|e| e.to_string())?;
-    if !device.contains("simulated") {
-        println!("{device} is not simulated");
-        return Ok(None);
-    }
+/// Runs a case in a process of its own and gives its error output.
+fn child(name: &str, variables: &[(&str, &str)]) -> Result<String, String> {
     let program = std::env::current_exe().map_err(|e| e.to_string())?;
     let mut command = Command::new(program);
     command.args(["--exact", name]).env(CHILD, "1").env("GENCL_DEBUG", "log=debug");
     let output = command.envs(variables.iter().copied()).output().map_err(|e| e.to_string())?;
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
     if output.status.success() {
-        return Ok(Some(errors));
+        return Ok(errors);
     }
     Err(format!("{}{errors}", String::from_utf8_lossy(&output.stdout)))
 }
@@ -71,15 +68,13 @@ fn sum(groups: usize, rounds: i32) -> Outcome {
     same(&out.read()?, &vec![rounds * squares; groups])
 }
 
-/// A line of the error output has these words.
-fn says(errors: Option<String>, words: &str, expected: bool) -> Outcome {
-    match errors {
-        Some(errors) if errors.contains(words) != expected => {
-            let not = if expected { "not " } else { "" };
-            Err(format!("the log does {not}say {words:?}: {errors}"))
-        }
-        _ => Ok(()),
+/// A line of the error output has these words, or none has.
+fn says(errors: &str, words: &str, expected: bool) -> Outcome {
+    if errors.contains(words) == expected {
+        return Ok(());
     }
+    let not = if expected { "not " } else { "" };
+    Err(format!("the log does {not}say {words:?}: {errors}"))
 }
 
 fn translate() -> Outcome {
@@ -91,11 +86,11 @@ fn translate() -> Outcome {
     let _gone = Gone(&folder);
     let variables =
         [("GENCL_ENGINE", "translate"), ("GENCL_CACHE", folder.to_str().ok_or("a folder without name")?)];
-    says(child("engine_translate", &variables)?, "kernel was translated", true)?;
+    says(&child("engine_translate", &variables)?, "kernel was translated", true)?;
     // Now all is in the cache.
     let again = child("engine_translate", &variables)?;
-    says(again.clone(), "kernel was translated", true)?;
-    says(again, "is ready", false)
+    says(&again, "kernel was translated", true)?;
+    says(&again, "is ready", false)
 }
 
 /// A folder that goes.
@@ -120,13 +115,13 @@ fn interpret() -> Outcome {
     if is_child() {
         return sum(100, 100);
     }
-    says(child("engine_interpret", &[("GENCL_ENGINE", "interpret")])?, "kernel was translated", false)
+    says(&child("engine_interpret", &[("GENCL_ENGINE", "interpret")])?, "kernel was translated", false)
 }
 
 /// Faults inside translated kernels: the cases for that.
 fn faults() -> Outcome {
     for name in ["fault_wild_pointer", "fault_endless_loop", "fault_wild_gather", "fault_endless_gather"] {
-        child(name, &[("GENCL_ENGINE", "translate")])?;
+        child(name, &[("GENCL_ENGINE", "translate"), ("GENCL_HANG_LIMIT", "2")])?;
     }
     Ok(())
 }
@@ -157,7 +152,7 @@ const WALK: &str = "
 fn walk() -> Outcome {
     if !is_child() {
         let errors = child("engine_walk", &[("GENCL_ENGINE", "translate")])?;
-        return says(errors, "kernel was translated", true);
+        return says(&errors, "kernel was translated", true);
     }
     let gpu = Gpu::get()?;
     let mut random = Random::new(11);
@@ -193,7 +188,7 @@ const ROWS: &str = "
 fn rows() -> Outcome {
     if !is_child() {
         let errors = child("engine_rows", &[("GENCL_ENGINE", "translate")])?;
-        return says(errors, "kernel was translated", true);
+        return says(&errors, "kernel was translated", true);
     }
     const ELEMENTS: u32 = 8192;
     let gpu = Gpu::get()?;
@@ -232,10 +227,8 @@ fn without_translator() -> Outcome {
         return sum(10, 3);
     }
     // Builds come from the same program, so only its part as translator may fail.
-    let Some(compiler) = std::env::var_os("GENCL_COMPILER") else {
-        println!("GENCL_COMPILER does not say where the compiler is");
-        return Ok(());
-    };
+    let compiler =
+        std::env::var_os("GENCL_COMPILER").ok_or("GENCL_COMPILER does not say where the compiler is")?;
     let script = std::env::temp_dir().join(format!("gencl-utest-translator-{}", std::process::id()));
     let text = format!(
         "#!/bin/sh\ncase \"$*\" in *--translations*) echo no translator >&2; exit 1;; esac\nexec '{}' \"$@\"\n",
@@ -247,7 +240,7 @@ fn without_translator() -> Outcome {
     std::fs::set_permissions(&script, mode).map_err(|e| e.to_string())?;
     let path = script.to_str().ok_or("a file without name")?;
     let variables = [("GENCL_ENGINE", "translate"), ("GENCL_COMPILER", path), ("GENCL_CACHE", "off")];
-    says(child("engine_without_translator", &variables)?, "kernel stays interpreted", true)
+    says(&child("engine_without_translator", &variables)?, "kernel stays interpreted", true)
 }
 
 /// A file that goes.

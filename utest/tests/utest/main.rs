@@ -21,9 +21,16 @@ mod printf;
 mod programs;
 mod shared_memory;
 mod unified_memory;
+mod witness;
+
+use gencl_utest::Case;
 
 fn main() {
     misuse::run_as_child();
+    gencl_utest::main_with(cases)
+}
+
+fn cases() -> Vec<Case> {
     let cases = [
         control_flow::cases(),
         arguments::cases(),
@@ -46,6 +53,7 @@ fn main() {
         unified_memory::cases(),
         faults::cases(),
         misuse::cases(),
+        witness::cases(),
     ];
-    gencl_utest::main_with(cases.into_iter().flatten().collect())
+    cases.into_iter().flatten().collect()
 }

@@ -5,7 +5,7 @@ use std::ptr::{null, null_mut};
 use std::sync::Mutex;
 
 use gencl_utest::raw::api;
-use gencl_utest::{Case, Gpu, Outcome};
+use gencl_utest::{Case, Gpu, Need, Outcome};
 use opencl_sys::{
     CL_INVALID_CONTEXT, CL_INVALID_DEVICE, CL_INVALID_MEM_OBJECT, CL_INVALID_OPERATION, CL_INVALID_PROGRAM,
     CL_INVALID_VALUE, CL_MEM_READ_WRITE, CL_SUCCESS, cl_context, cl_int, cl_mem, cl_program,
@@ -18,7 +18,9 @@ pub fn cases() -> Vec<Case> {
         Case::new("object_context_destructors", context_destructors),
         Case::new("object_memory_destructors", memory_destructors),
         Case::new("object_program_release_callback", program_release_callback),
-        Case::new("object_queue_hints", queue_hints),
+        Case::new("object_queue_hints", queue_hints)
+            .needing(Need::Extension("cl_khr_priority_hints"))
+            .needing(Need::Extension("cl_khr_throttle_hints")),
         Case::of_gencl("others can be partitioned", "object_sub_devices", sub_devices),
         Case::of_gencl("others make none of them", "object_device_uuid", device_uuid),
     ]
@@ -151,10 +153,6 @@ fn queue_hints() -> Outcome {
         CL_QUEUE_PROPERTIES_ARRAY, CL_QUEUE_THROTTLE_HIGH_KHR, CL_QUEUE_THROTTLE_KHR,
     };
     let (api, gpu) = (api()?, Gpu::get()?);
-    let extensions = gpu.device.extensions().map_err(|error| error.to_string())?;
-    if !["cl_khr_priority_hints", "cl_khr_throttle_hints"].iter().all(|name| extensions.contains(name)) {
-        return Ok(());
-    }
     let (context, device) = (gpu.context.get(), gpu.device.id());
     let create = |properties: &[u64]| {
         let mut code = 0;

@@ -12,7 +12,7 @@ use opencl3::program::{
     CL_PROGRAM_BINARY_TYPE, CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT, CL_PROGRAM_BINARY_TYPE_EXECUTABLE,
     CL_PROGRAM_BINARY_TYPE_LIBRARY, Program, get_program_build_info, link_program, release_program,
 };
-use opencl3::types::{cl_mem, cl_name_version, cl_program};
+use opencl3::types::{cl_mem, cl_program};
 
 use crate::memory::same;
 
@@ -40,38 +40,18 @@ pub fn cases() -> Vec<Case> {
 
 const LATEST: &str = "-cl-std=CL3.0";
 
-/// The program of a kernel file that needs an optional feature. `None` for other drivers that do not have it.
-fn optional(name: &str, width: Option<u32>, feature: &str) -> Result<Option<gencl_utest::Program>, String> {
-    let gpu = Gpu::get()?;
-    let features = gpu.device.opencl_c_features().map_err(text("CL_DEVICE_OPENCL_C_FEATURES"))?;
-    let has = features.iter().any(|known| name_of(known) == feature);
-    match (has, gpu.foreign_platform()) {
-        (false, Some(platform)) => {
-            println!("skipped with {platform}, which has no {feature}");
-            Ok(None)
-        }
-        (false, None) => Err(format!("{feature} is not reported")),
-        (true, _) => gpu.build_with(name, width, LATEST).map(Some),
-    }
+fn with_variables() -> Result<gencl_utest::Program, String> {
+    Gpu::get()?.build_with("variables", None, LATEST)
 }
 
-fn name_of(feature: &cl_name_version) -> String {
-    let end = feature.name.iter().position(|&byte| byte == 0).unwrap_or(feature.name.len());
-    String::from_utf8_lossy(&feature.name[..end]).into_owned()
-}
-
-fn with_variables() -> Result<Option<gencl_utest::Program>, String> {
-    optional("variables", None, "__opencl_c_program_scope_global_variables")
-}
-
-fn with_generic(width: u32) -> Result<Option<gencl_utest::Program>, String> {
-    optional("generic", Some(width), "__opencl_c_generic_address_space")
+fn with_generic(width: u32) -> Result<gencl_utest::Program, String> {
+    Gpu::get()?.build_with("generic", Some(width), LATEST)
 }
 
 fn variables_live() -> Outcome {
     let gpu = Gpu::get()?;
     let out = gpu.buffer(&[0i32; 4])?;
-    let Some(program) = with_variables()? else { return Ok(()) };
+    let program = with_variables()?;
     let count = || program.run("count", &[out.arg()], &Launch::linear(4, 4));
     count()?;
     same(&out.read()?, &[5, 103, 4, 80])?;
@@ -82,14 +62,14 @@ fn variables_live() -> Outcome {
     count()?;
     same(&out.read()?, &[(5 + 10) * 4, 103, 104, 80])?;
     // Another program of the same source has variables of its own.
-    let Some(another) = with_variables()? else { return Ok(()) };
+    let another = with_variables()?;
     another.run("count", &[out.arg()], &Launch::linear(4, 4))?;
     same(&out.read()?, &[5, 103, 4, 80])
 }
 
 fn variables_point() -> Outcome {
     let gpu = Gpu::get()?;
-    let Some(program) = with_variables()? else { return Ok(()) };
+    let program = with_variables()?;
     let out = gpu.buffer(&[0i32; 32])?;
     program.run("follow", &[out.arg()], &Launch::linear(32, 32))?;
     let expected: Vec<i32> =
@@ -108,7 +88,7 @@ fn generic_mixed(width: u32) -> Outcome {
     let data: Vec<i32> = (0..4 * N as i32).map(|i| i * i).collect();
     let (out, input) = (gpu.buffer(&[0i32; N])?, gpu.buffer(&data)?);
     let args = [out.arg(), input.arg(), Arg::Local(4 * 4 * 32)];
-    let Some(program) = with_generic(width)? else { return Ok(()) };
+    let program = with_generic(width)?;
     program.run("mixed", &args, &Launch::linear(N, 32))?;
     let expected: Vec<i32> = (0..N)
         .map(|id| match id % 3 {
@@ -127,7 +107,7 @@ fn generic_wide(width: u32) -> Outcome {
     let gpu = Gpu::get()?;
     let (out, data) = (gpu.buffer(&[0u64; 4 * N])?, gpu.buffer(&[0u64; 4 * N])?);
     let args = [out.arg(), data.arg(), Arg::Local(32 * 32)];
-    let Some(program) = with_generic(width)? else { return Ok(()) };
+    let program = with_generic(width)?;
     program.run("wide", &args, &Launch::linear(N, 32))?;
     let mut expected = Vec::new();
     for id in 0..N {
@@ -147,7 +127,7 @@ fn generic_wide(width: u32) -> Outcome {
 fn generic_spaces(width: u32) -> Outcome {
     let gpu = Gpu::get()?;
     let out = gpu.buffer(&[0i32; N])?;
-    let Some(program) = with_generic(width)? else { return Ok(()) };
+    let program = with_generic(width)?;
     program.run("spaces", &[out.arg(), Arg::Local(64)], &Launch::linear(N, 32))?;
     let expected: Vec<i32> = (0..N).map(|id| [1, 2 + 8, 4, 2 + 8 + 16 + 32][id % 4]).collect();
     same(&out.read()?, &expected)
@@ -157,7 +137,7 @@ fn generic_stored(width: u32) -> Outcome {
     let gpu = Gpu::get()?;
     let (out, items) = (gpu.buffer(&[0i32; N])?, gpu.buffer(&[0u64; 2 * N])?);
     let args = [out.arg(), items.arg(), Arg::Local(16 * 32)];
-    let Some(program) = with_generic(width)? else { return Ok(()) };
+    let program = with_generic(width)?;
     program.run("stored", &args, &Launch::linear(N, 32))?;
     let expected: Vec<i32> = (0..N as i32).map(|id| if id % 2 == 1 { 4 * id } else { 50 + 3 * id }).collect();
     same(&out.read()?, &expected)
@@ -166,7 +146,7 @@ fn generic_stored(width: u32) -> Outcome {
 fn generic_library(width: u32) -> Outcome {
     let gpu = Gpu::get()?;
     let out = gpu.buffer(&[0f32; N])?;
-    let Some(program) = with_generic(width)? else { return Ok(()) };
+    let program = with_generic(width)?;
     program.run("library", &[out.arg(), Arg::Local(4 * 32)], &Launch::linear(N, 32))?;
     let expected: Vec<f32> = (0..N)
         .map(|id| {

@@ -36,6 +36,11 @@ pub fn cases() -> Vec<Case> {
     all_needing(Need::Extension("cl_intel_unified_shared_memory"), cases)
 }
 
+/// The extension's functions, which devices that report it have.
+fn needed() -> Result<&'static Unified, String> {
+    unified()?.ok_or_else(|| "the platform lacks functions of cl_intel_unified_shared_memory".into())
+}
+
 /// Kinds of memory, as their types.
 const KINDS: [cl_uint; 3] = [CL_MEM_TYPE_HOST_INTEL, CL_MEM_TYPE_DEVICE_INTEL, CL_MEM_TYPE_SHARED_INTEL];
 
@@ -127,7 +132,7 @@ fn ask_about(unified: &'static Unified, context: cl_context, pointer: *const c_v
 fn information() -> Outcome {
     let gpu = Gpu::get()?;
     let (context, device) = (gpu.context.get(), gpu.device.id());
-    let Some(unified) = unified()? else { return Ok(()) };
+    let unified = needed()?;
     let of_device = ask!(clGetDeviceInfo, device);
     for query in opencl_sys::CL_DEVICE_HOST_MEM_CAPABILITIES_INTEL
         ..=opencl_sys::CL_DEVICE_SHARED_SYSTEM_MEM_CAPABILITIES_INTEL
@@ -188,7 +193,7 @@ fn launch(kernel: opencl_sys::cl_kernel, items: usize) -> Outcome {
 
 /// A pointer into each kind as a kernel's argument.
 fn kernel() -> Outcome {
-    let Some(unified) = unified()? else { return Ok(()) };
+    let unified = needed()?;
     let kernel = program()?.kernel("add")?;
     for kind in KINDS {
         let memory = Memory::new(unified, kind, 64 * 4)?;
@@ -211,7 +216,7 @@ fn kernel() -> Outcome {
 
 /// Allocations that a kernel finds in memory: named one by one, or all of a kind allowed.
 fn indirect() -> Outcome {
-    let Some(unified) = unified()? else { return Ok(()) };
+    let unified = needed()?;
     for named in [true, false] {
         let kernel = program()?.kernel("behind")?;
         let memories = KINDS.map(|kind| Memory::new(unified, kind, 32 * 4));
@@ -254,7 +259,7 @@ static CL_TRUE_VALUE: cl_uint = CL_TRUE;
 
 /// Fills, copies, and hints that do nothing; their events say what they are.
 fn commands() -> Outcome {
-    let Some(unified) = unified()? else { return Ok(()) };
+    let unified = needed()?;
     let queue = Gpu::get()?.queue()?;
     let (first, second) = (
         Memory::new(unified, CL_MEM_TYPE_DEVICE_INTEL, 256)?,
@@ -309,7 +314,7 @@ fn commands() -> Outcome {
 }
 
 fn free() -> Outcome {
-    let Some(unified) = unified()? else { return Ok(()) };
+    let unified = needed()?;
     let gpu = Gpu::get()?;
     let context = gpu.context.get();
     for kind in KINDS {
@@ -337,7 +342,7 @@ fn free() -> Outcome {
 
 /// The blocking free returns after the commands that use the memory.
 fn blocking_free() -> Outcome {
-    let Some(unified) = unified()? else { return Ok(()) };
+    let unified = needed()?;
     let gpu = Gpu::get()?;
     let (queue, context) = (gpu.queue()?, gpu.context.get());
     let (pointer, code) = allocate(unified, CL_MEM_TYPE_DEVICE_INTEL, context, gpu.device.id(), None, 256, 0);

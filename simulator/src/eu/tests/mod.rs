@@ -4,7 +4,6 @@
 mod files;
 mod flow;
 mod functions;
-mod intel;
 mod paths;
 pub mod script;
 mod state;

@@ -8,7 +8,7 @@ pub(crate) use ask::queries;
 pub use ask::{Ask, HANDLE, Query, SIZE, Shape, UINT, ULONG, answer, check_all, expect, number, text};
 pub(crate) use objects::ask;
 
-use gencl_utest::Case;
+use gencl_utest::{Case, Need};
 
 pub fn cases() -> Vec<Case> {
     vec![
@@ -19,7 +19,7 @@ pub fn cases() -> Vec<Case> {
         Case::new("information_memory", objects::memory),
         Case::new("information_program", objects::program),
         Case::new("information_kernel", objects::kernel),
-        Case::new("information_sub_groups", objects::sub_groups),
+        Case::new("information_sub_groups", objects::sub_groups).needing(Need::SubGroups),
         Case::new("information_event", objects::event),
         Case::new("information_limits", limits::limits),
         Case::new("information_extensions", limits::extensions),

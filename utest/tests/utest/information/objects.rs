@@ -13,9 +13,7 @@ use opencl_sys::{
 use opencl3::event::create_user_event;
 use opencl3::memory::ClMem;
 
-use super::ask::{
-    Ask, HANDLE, NAMES, Query, SIZE, Shape, UINT, ULONG, check_all, expect, number, queries, text,
-};
+use super::ask::{Ask, HANDLE, NAMES, Query, SIZE, Shape, UINT, ULONG, check_all, expect, queries, text};
 
 const PLATFORM: &[Query] = queries! {
     CL_PLATFORM_PROFILE: Shape::Text,
@@ -363,9 +361,6 @@ pub fn kernel() -> Outcome {
 pub fn sub_groups() -> Outcome {
     let gpu = Gpu::get()?;
     let device = gpu.device.id();
-    if number(&ask!(clGetDeviceInfo, device), opencl_sys::CL_DEVICE_MAX_NUM_SUB_GROUPS)? == 0 {
-        return Ok(());
-    }
     let kernel = gpu.build_unchecked(SOURCE, "")?.kernel("k")?;
     let handle = kernel.get();
     let local = [8usize];

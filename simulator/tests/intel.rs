@@ -4,26 +4,32 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::super::Kernel;
-use super::super::op::Action;
-use crate::device::Device;
+use gencl_simulator::device::Device;
+use gencl_simulator::eu::Kernel;
+use gencl_simulator::eu::op::Action;
+use gencl_testing::harness::{self, missing_programs, test_unless};
 
 /// The simulator's and the compiler's name of a device of each line that has rules of its own.
 const DEVICES: &[(&str, &str)] = &[("bdw", "bdw"), ("skl", "skl"), ("bxt", "bxt"), ("glk", "glk")];
 
-/// Machine code of the kernels in `tests/eu/intel.cl` for a device; `None` where the compiler is not installed.
-fn compile(device: &str) -> Option<Vec<(String, Vec<u8>)>> {
+/// Machine code of the kernels in `tests/eu/intel.cl` for a device.
+fn compile(device: &str) -> Vec<(String, Vec<u8>)> {
     let folder: PathBuf =
         std::env::temp_dir().join(format!("gencl-eu-intel-{device}-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder for the results");
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/eu/intel.cl");
     let run = |arguments: &[&str]| {
-        Command::new("ocloc").args(arguments).args(["-device", device]).current_dir(&folder).output().ok()
+        Command::new("ocloc")
+            .args(arguments)
+            .args(["-device", device])
+            .current_dir(&folder)
+            .output()
+            .expect("ocloc runs")
     };
     let file = source.to_str().expect("a path in UTF-8");
-    let compiled = run(&["compile", "-file", file, "-output", "kernels", "-output_no_suffix"])?;
+    let compiled = run(&["compile", "-file", file, "-output", "kernels", "-output_no_suffix"]);
     assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stdout));
-    run(&["disasm", "-file", "kernels", "-dump", "parts"])?;
+    run(&["disasm", "-file", "kernels", "-dump", "parts"]);
     let entries = std::fs::read_dir(folder.join("parts")).expect("the parts of the program");
     let mut kernels: Vec<(String, Vec<u8>)> = entries
         .filter_map(|entry| {
@@ -34,19 +40,23 @@ fn compile(device: &str) -> Option<Vec<(String, Vec<u8>)>> {
         .collect();
     kernels.sort();
     std::fs::remove_dir_all(&folder).expect("the folder is ours");
-    Some(kernels)
+    kernels
 }
 
-#[test]
-fn intels_kernels_are_accepted() {
-    for &(name, intels_name) in DEVICES {
-        let Some(kernels) = compile(intels_name) else {
-            println!("ocloc is not installed: skipped");
-            return;
-        };
-        assert_eq!(kernels.len(), 3);
-        accepts(Device::named(name).expect("the device is in the table"), kernels);
-    }
+fn main() -> ! {
+    let test = |&(name, intels_name): &(&'static str, &'static str)| {
+        test_unless(
+            missing_programs(&["ocloc"]),
+            format!("intels_kernels_are_accepted_on_{name}"),
+            move || {
+                let kernels = compile(intels_name);
+                assert_eq!(kernels.len(), 3);
+                accepts(Device::named(name).expect("the device is in the table"), kernels);
+                Ok(())
+            },
+        )
+    };
+    harness::run(DEVICES.iter().map(test).collect())
 }
 
 fn accepts(device: &Device, kernels: Vec<(String, Vec<u8>)>) {

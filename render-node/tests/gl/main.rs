@@ -3,10 +3,13 @@
 
 mod library;
 mod shaders;
+#[path = "../common/under_gencl_sim.rs"]
+mod under_gencl_sim;
 
-use crate::support::run_with;
+use gencl_testing::harness::{self, test_unless};
 use library::{Context, missing};
 use shaders::{COUNT, SHADERS};
+use under_gencl_sim::run_with;
 
 /// What all shaders have behind the dialect's head.
 const BUFFERS: &str = "layout(std430, binding = 0) buffer Input { uint i[]; };
@@ -46,33 +49,39 @@ fn compute(device: &str) {
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), SHADERS.len(), wrong.join("\n"));
 }
 
-/// Declares tests: Mesa's driver, the simulated device, how Mesa calls it, and variables for Mesa.
-macro_rules! on_devices {
-    ($($name:ident: $driver:literal, $device:literal, $shown:literal, [$($variable:literal = $value:literal),*];)*) => {$(
-        #[test]
-        fn $name() {
-            if let Some(what) = missing($driver) {
-                println!("skipped: {what} is not here");
-                return;
-            }
-            let path = concat!(module_path!(), "::", stringify!($name));
-            let variables = [("MESA_SHADER_CACHE_DISABLE", "true"), $(($variable, $value)),*];
-            run_with(path, &["--strict", "--device", $device], &variables, || compute($shown));
-        }
-    )*};
+/// A test: Mesa's driver, the simulated device, how Mesa calls it, and variables for Mesa.
+struct Row {
+    name: &'static str,
+    driver: &'static str,
+    device: &'static str,
+    shown: &'static str,
+    variables: &'static [(&'static str, &'static str)],
 }
 
-on_devices! {
-    crocus_on_ivy_bridge: "crocus", "ivb", "IVB GT2", [];
-    crocus_on_bay_trail: "crocus", "byt", "BYT", [];
-    crocus_on_haswell: "crocus", "hsw", "HSW GT2", [];
+#[rustfmt::skip]
+const ROWS: &[Row] = &[
+    Row { name: "crocus_on_ivy_bridge", driver: "crocus", device: "ivb", shown: "IVB GT2", variables: &[] },
+    Row { name: "crocus_on_bay_trail", driver: "crocus", device: "byt", shown: "BYT", variables: &[] },
+    Row { name: "crocus_on_haswell", driver: "crocus", device: "hsw", shown: "HSW GT2", variables: &[] },
     // Everything goes through scratch memory between its uses. Not on Ivy Bridge, where crocus gives launches of 11 KiB the buffer of
     // those of 1 KiB (`crocus_get_scratch_space` looks for the lowest bit of the size).
-    crocus_on_haswell_spills: "crocus", "hsw", "HSW GT2", ["INTEL_DEBUG" = "spill_fs"];
-    crocus_on_ivy_bridge_of_8_lanes: "crocus", "ivb", "IVB GT2", ["INTEL_DEBUG" = "no16"];
-    crocus_on_haswell_of_32_lanes: "crocus", "hsw", "HSW GT2", ["INTEL_DEBUG" = "do32"];
-    iris_on_broadwell_spills: "iris", "bdw", "BDW GT2", ["INTEL_DEBUG" = "spill_fs"];
-    iris_on_skylake_spills: "iris", "skl", "SKL GT2", ["INTEL_DEBUG" = "spill_fs"];
-    iris_on_broadwell: "iris", "bdw", "BDW GT2", [];
-    iris_on_skylake: "iris", "skl", "SKL GT2", [];
+    Row { name: "crocus_on_haswell_spills", driver: "crocus", device: "hsw", shown: "HSW GT2", variables: &[("INTEL_DEBUG", "spill_fs")] },
+    Row { name: "crocus_on_ivy_bridge_of_8_lanes", driver: "crocus", device: "ivb", shown: "IVB GT2", variables: &[("INTEL_DEBUG", "no16")] },
+    Row { name: "crocus_on_haswell_of_32_lanes", driver: "crocus", device: "hsw", shown: "HSW GT2", variables: &[("INTEL_DEBUG", "do32")] },
+    Row { name: "iris_on_broadwell_spills", driver: "iris", device: "bdw", shown: "BDW GT2", variables: &[("INTEL_DEBUG", "spill_fs")] },
+    Row { name: "iris_on_skylake_spills", driver: "iris", device: "skl", shown: "SKL GT2", variables: &[("INTEL_DEBUG", "spill_fs")] },
+    Row { name: "iris_on_broadwell", driver: "iris", device: "bdw", shown: "BDW GT2", variables: &[] },
+    Row { name: "iris_on_skylake", driver: "iris", device: "skl", shown: "SKL GT2", variables: &[] },
+];
+
+fn main() -> ! {
+    let test = |row: &'static Row| {
+        let run = || {
+            let variables = [&[("MESA_SHADER_CACHE_DISABLE", "true")], row.variables].concat();
+            run_with(row.name, &["--strict", "--device", row.device], &variables, || compute(row.shown));
+            Ok(())
+        };
+        test_unless(missing(row.driver), row.name, run)
+    };
+    harness::run(ROWS.iter().map(test).collect())
 }

@@ -58,14 +58,14 @@ fn open(library: &CStr) -> Option<*mut c_void> {
 /// What the tests cannot do without and is not there; `driver` is Mesa's name of one.
 pub fn missing(driver: &str) -> Option<String> {
     if open(c"libEGL.so.1").is_none() {
-        return Some("libEGL.so.1 (libegl1)".into());
+        return Some("libEGL.so.1 (libegl1) is not installed".into());
     }
     let name = format!("dri/{driver}_dri.so");
     let mut folders: Vec<PathBuf> = vec!["/usr/lib64".into(), "/usr/lib".into()];
     folders
         .extend(Path::new("/usr/lib").read_dir().into_iter().flatten().flatten().map(|entry| entry.path()));
     let found = folders.iter().any(|folder| folder.join(&name).exists());
-    (!found).then(|| format!("{name} (libgl1-mesa-dri)"))
+    (!found).then(|| format!("{name} (libgl1-mesa-dri) is not installed"))
 }
 
 /// Declares the functions that are used: a structure of pointers, loaded by name.
