@@ -251,7 +251,7 @@ fn check(generation: &str, structure: &str, fields: &[Field]) {
     let packets = packets(generation);
     for &(name, first, last) in fields {
         let described = packets[structure].fields.get(name).map(|field| (field.first, field.last));
-        assert_eq!(described, Some((first as u32, last as u32)), "{generation} {structure}: {name}");
+        assert_eq!(described, Some((first, last)), "{generation} {structure}: {name}");
     }
 }
 
