@@ -6,6 +6,7 @@
 # make bench    the measurements of docs/benchmarks.md
 # make compare  BENCH=PROGRAM OPTIONS='...': Intel's compiler and ours on one model, docs/statistics.md
 # make compare-code KERNELS=FOLDER BASE=GENCLC OPTIONS='...': the code that Intel's compiler, another build and this one make
+# make fuzz     T=decoder MINUTES=30: coverage-guided fuzzing of a target, or of each (fuzz/fuzz_targets); takes cargo-fuzz
 # make fuzz-ioctl MINUTES=30   random requests to the simulated render node; SEED=N to see a fault again
 # make fuzz-kernels COUNT=1000   random kernels, compared with pocl; SEED=N for the first
 # make fuzz-api MINUTES=30   random calls of the API from several threads; SEED=N to see a fault again
@@ -24,7 +25,7 @@ SEED ?=
 S ?= address
 DEVICE ?= skl
 
-.PHONY: all demo check test test-all lint bench compare compare-code fuzz-api fuzz-ioctl fuzz-kernels sanitize install clean dependencies test-dependencies build
+.PHONY: all demo check test test-all lint bench compare compare-code fuzz fuzz-api fuzz-ioctl fuzz-kernels sanitize install clean dependencies test-dependencies build
 
 all: build
 
@@ -69,6 +70,9 @@ compare: test-dependencies build
 compare-code: dependencies
 	@$(CARGO) build --quiet --release -p gencl-compiler
 	@RELEASE='$(RELEASE)' BASE='$(BASE)' DEVICE='$(DEVICE)' scripts/compare-code '$(KERNELS)' $(OPTIONS)
+
+fuzz:
+	CARGO='$(CARGO)' RELEASE='$(RELEASE)' MINUTES='$(MINUTES)' scripts/fuzz $(T)
 
 fuzz-ioctl:
 	$(CARGO) build --release -p gencl-render-node

@@ -16,7 +16,6 @@ pub mod ir;
 pub mod link;
 #[cfg(feature = "llvm")]
 pub mod llvm;
-#[cfg(feature = "llvm")]
 pub mod options;
 #[cfg(feature = "llvm")]
 pub mod server;

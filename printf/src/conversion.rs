@@ -7,10 +7,12 @@ use std::ffi::{CString, c_char, c_double, c_int, c_longlong};
 /// A conversion specification.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Conversion<'f> {
-    /// Flags, width and precision.
-    pub(super) layout: &'f [u8],
-    /// Digits behind the point in `layout`.
-    pub(super) precision: Option<usize>,
+    /// Any of `-+ #0`.
+    pub(super) flags: &'f [u8],
+    /// Characters at least.
+    pub(super) width: Option<u32>,
+    /// The number behind a point.
+    pub(super) precision: Option<u32>,
     /// `v2` and so on: elements of a vector.
     pub(super) vector: Option<u32>,
     /// Bytes that the length modifier stands for: 1, 2, 4 (`hl`) or 8; `None` without one.
@@ -18,6 +20,10 @@ pub(super) struct Conversion<'f> {
     /// The letter.
     pub(super) letter: u8,
 }
+
+/// Most of width and precision, so that a few bytes of a program do not become gigabytes: a conversion need not produce more (C11, 7.21.6.1,
+/// "Environmental limits").
+const LARGEST: u32 = 4095;
 
 impl<'f> Conversion<'f> {
     /// Reads what follows a per cent sign; gives what stands behind it, too. `None` for what is no specification of OpenCL C.
@@ -27,25 +33,28 @@ impl<'f> Conversion<'f> {
         };
         let flags = end(0, |byte| b"-+ #0".contains(byte));
         let mut at = end(flags, u8::is_ascii_digit);
+        let (flags, width) = (&text[..flags], &text[flags..at]);
+        let width = (!width.is_empty()).then(|| number(width));
         let mut precision = None;
         if text.get(at) == Some(&b'.') {
             let begin = at + 1;
             at = end(begin, u8::is_ascii_digit);
-            precision = Some(number(&text[begin..at]).unwrap_or(0) as usize);
+            precision = Some(number(&text[begin..at]));
         }
-        let layout = &text[..at];
         let mut vector = None;
         if text.get(at) == Some(&b'v') {
             let begin = at + 1;
             at = end(begin, u8::is_ascii_digit);
-            vector = Some(number(&text[begin..at]).filter(|count| [2, 3, 4, 8, 16].contains(count))?);
+            let count = number(&text[begin..at]);
+            vector = [2, 3, 4, 8, 16].contains(&count).then_some(count);
+            vector?;
         }
         const LENGTHS: [(&[u8], u32); 4] = [(b"hh", 1), (b"hl", 4), (b"h", 2), (b"l", 8)];
         let length = LENGTHS.iter().find(|(word, _)| text[at..].starts_with(word));
         at += length.map_or(0, |(word, _)| word.len());
         let letter = *text.get(at).filter(|letter| b"diouxXfFeEgGaAcsp".contains(letter))?;
         let length = length.map(|(_, bytes)| *bytes);
-        Some((Self { layout, precision, vector, length, letter }, &text[at + 1..]))
+        Some((Self { flags, width, precision, vector, length, letter }, &text[at + 1..]))
     }
 
     /// Appends an integer, given by the low bytes that it has in memory, as the conversion wants it.
@@ -95,7 +104,7 @@ impl<'f> Conversion<'f> {
 
     /// Appends a string, without its end.
     pub(super) fn string(&self, value: &[u8], out: &mut Vec<u8>) {
-        let value = &value[..self.precision.unwrap_or(usize::MAX).min(value.len())];
+        let value = &value[..self.precision.map_or(value.len(), |most| value.len().min(most as usize))];
         let Ok(value) = CString::new(value) else { return };
         let specification = self.specification("");
         // SAFETY: the specification takes one string.
@@ -104,17 +113,20 @@ impl<'f> Conversion<'f> {
 
     /// For C's library: with the length that the argument has there.
     fn specification(&self, length: &str) -> CString {
-        let bytes = [b"%", self.layout, length.as_bytes(), &[self.letter]].concat();
+        let mut bytes = [b"%", self.flags].concat();
+        bytes.extend(self.width.map(|width| width.to_string()).unwrap_or_default().bytes());
+        bytes.extend(self.precision.map(|precision| format!(".{precision}")).unwrap_or_default().bytes());
+        bytes.extend([length.as_bytes(), &[self.letter]].concat());
         CString::new(bytes).expect("no zero among flags, digits and letters")
     }
 }
 
-fn number(digits: &[u8]) -> Option<u32> {
-    std::str::from_utf8(digits).ok()?.parse().ok()
+/// The number of digits, 0 of none, at most [`LARGEST`].
+fn number(digits: &[u8]) -> u32 {
+    digits.iter().fold(0, |number, digit| (10 * number + u32::from(digit - b'0')).min(LARGEST))
 }
 
-/// Appends what a call of `snprintf` writes, which is called again when it needs more room. A width beyond all measure writes
-/// nothing.
+/// Appends what a call of `snprintf` writes, which is called again when it needs more room.
 fn print(out: &mut Vec<u8>, call: impl Fn(*mut c_char, usize) -> c_int) {
     let mut room = 128;
     loop {
@@ -141,7 +153,8 @@ mod tests {
     #[test]
     fn specifications() {
         let expected = Conversion {
-            layout: b"-+08.3",
+            flags: b"-+0",
+            width: Some(8),
             precision: Some(3),
             vector: Some(16),
             length: Some(4),
@@ -178,5 +191,14 @@ mod tests {
         assert_eq!(text("5.2s", |c, out| c.string(b"abc", out)), "   ab");
         assert_eq!(text("p", |c, out| c.pointer(0x1234, out)), "0x1234");
         assert_eq!(text("300d", |c, out| c.integer(7, 4, out)).len(), 300);
+        assert_eq!(text(".s", |c, out| c.string(b"abc", out)), "");
+    }
+
+    #[test]
+    fn a_conversion_has_no_more_characters_than_c_asks_for() {
+        for width in ["4095", "4096", "2000000000", "99999999999"] {
+            assert_eq!(text(&format!("{width}d"), |c, out| c.integer(7, 4, out)).len(), 4095);
+            assert_eq!(text(&format!(".{width}f"), |c, out| c.float(1.0, out)).len(), 2 + 4095);
+        }
     }
 }

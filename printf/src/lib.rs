@@ -12,10 +12,12 @@ use gencl_program::printf::PrintfFormat;
 /// Formats records, one after the other, and writes them to the standard output. `string` reads a string from the
 /// device's memory.
 pub fn print(formats: &[PrintfFormat], records: &[u8], string: &dyn Fn(u64) -> Option<Vec<u8>>) {
-    output::write(|out| format_all(formats, records, string, out));
+    output::write(|out| format(formats, records, string, out));
 }
 
-fn format_all(
+/// Appends what [`print`] writes. `formats` are those of a program that [`Program::check`](gencl_program::Program::check) has accepted;
+/// records may be anything.
+pub fn format(
     formats: &[PrintfFormat],
     records: &[u8],
     string: &dyn Fn(u64) -> Option<Vec<u8>>,
@@ -116,7 +118,7 @@ mod tests {
     fn printed(formats: &[PrintfFormat], records: &[u8]) -> String {
         let mut out = Vec::new();
         let string = |address| (address == 0x1000).then(|| b"text".to_vec());
-        format_all(formats, records, &string, &mut out);
+        super::format(formats, records, &string, &mut out);
         String::from_utf8(out).unwrap()
     }
 

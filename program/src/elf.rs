@@ -90,12 +90,9 @@ impl<'a> Section<'a> {
 /// Makes the ELF file. The same program gives the same bytes.
 ///
 /// # Errors
-/// [`ElfError::Invalid`] when two kernels have the same name, a name has a zero byte, or a pointer is outside its image.
+/// [`ElfError::Invalid`] when it is no program as [`Program::check`] wants it.
 pub fn write(program: &Program) -> Result<Vec<u8>, ElfError> {
-    check_names(program)?;
-    if !program.data.is_sound() {
-        return Err(ElfError::Invalid("a relocation outside its section".into()));
-    }
+    program.check().map_err(ElfError::Invalid)?;
     let info = description(program)?;
     let check = check_text(program, &info);
     let relocations = [Image::Constants, Image::Variables].map(|image| relocation_bytes(program, image));
@@ -314,18 +311,6 @@ fn check_text(program: &Program, info: &str) -> String {
     format!("gencl format {FORMAT_VERSION} checksum {:08x}", sum.finalize())
 }
 
-fn check_names(program: &Program) -> Result<(), ElfError> {
-    let mut names: Vec<_> = program.kernels.iter().map(|kernel| kernel.name.as_str()).collect();
-    names.sort_unstable();
-    if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
-        return Err(ElfError::Invalid(format!("two kernels are named {}", pair[0])));
-    }
-    match names.iter().find(|name| name.contains('\0')) {
-        Some(name) => Err(ElfError::Invalid(format!("kernel name {name:?}"))),
-        None => Ok(()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::{Just, Strategy, any, prop_assert, prop_assert_eq, proptest};
@@ -402,6 +387,25 @@ mod tests {
     }
 
     #[test]
+    fn what_makes_no_sense_is_refused() {
+        let mut bytes = write(&sample()).unwrap();
+        // As a file says that is changed with care: with the checksum of what it has become.
+        let replace = |bytes: &mut Vec<u8>, from: &str, to: &str| {
+            let at = bytes.windows(from.len()).position(|window| window == from.as_bytes()).unwrap();
+            bytes[at..at + to.len()].copy_from_slice(to.as_bytes());
+        };
+        replace(&mut bytes, "\"simd_width\": 16", "\"simd_width\": 19");
+        let mut program = sample();
+        program.kernels[0].simd_width = 19;
+        let info = description(&program).unwrap();
+        let (old, new) =
+            (check_text(&sample(), &description(&sample()).unwrap()), check_text(&program, &info));
+        replace(&mut bytes, &old, &new);
+        let error = read(&bytes).unwrap_err();
+        assert!(matches!(&error, ElfError::Invalid(what) if what.contains("19 lanes")), "{error}");
+    }
+
+    #[test]
     fn every_cut_is_refused() {
         let bytes = write(&sample()).unwrap();
         for cut in 0..bytes.len() {
@@ -428,7 +432,8 @@ mod tests {
     fn kernel() -> impl Strategy<Value = Kernel> {
         (any::<Vec<u8>>(), any::<u32>(), any::<bool>(), any::<Option<[u32; 3]>>()).prop_map(
             |(code, local_size, barrier, required_work_group_size)| Kernel {
-                code,
+                code: code.repeat(8),
+                simd_width: 16,
                 local_size,
                 barrier,
                 required_work_group_size,

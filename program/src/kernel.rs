@@ -78,7 +78,7 @@ pub struct Kernel {
     pub local_ids: bool,
     /// Static `__local` memory in bytes. `__local` arguments come after it, each aligned as it asks.
     pub local_size: u32,
-    /// Scratch memory per thread in bytes: spills and private memory. 0 or a power of two from 1024 to 2 MiB.
+    /// Scratch memory per thread in bytes: spills and private memory. A multiple of 1024 up to 2 MiB.
     pub scratch_size: u32,
     /// Bytes for each thread in the buffer that [`PushSource::StackBase`] points to: private memory that is too large for scratch memory. A
     /// thread's part begins at its number times this. 0, or a multiple of 32 up to 2 MiB.

@@ -4,6 +4,7 @@
 //! the kernel ABI (which data the hardware pushes into which registers), the ELF container and the
 //! protocol of the compile server.
 
+mod check;
 mod data;
 pub mod debug;
 pub mod elf;

@@ -44,11 +44,10 @@ impl PrintfFormat {
     /// Where each argument stands in a record, in bytes, and the bytes of a record.
     #[must_use]
     pub fn places(&self) -> (Vec<u32>, u32) {
-        let mut end = 4u32;
+        let mut end = 4;
         let mut place = |argument: &PrintfArgument| {
             let begin = end;
-            let bytes = argument.size.saturating_mul(argument.count);
-            end = begin.saturating_add(bytes.min(LARGEST_RECORD)).next_multiple_of(4);
+            end = (begin + argument.size * argument.count).next_multiple_of(4);
             begin
         };
         let places = self.arguments.iter().map(&mut place).collect();

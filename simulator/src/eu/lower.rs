@@ -309,16 +309,17 @@ impl Lowering<'_> {
 }
 
 fn wait(instruction: &Instruction) -> Result<Action, Fault> {
-    let number = match &instruction.sources[0] {
-        Operand::Register(s) => match s.register {
-            Register::Arf(gencl_isa::Arf::Notification(n)) => n + s.subregister / 4,
-            _ => return Err(Fault::illegal("wait needs a notification register")),
-        },
-        _ => match instruction.destination.register {
-            Register::Arf(gencl_isa::Arf::Notification(n)) => n + instruction.destination.subregister / 4,
-            _ => return Err(Fault::illegal("wait needs a notification register")),
-        },
+    let (register, subregister) = match &instruction.sources[0] {
+        Operand::Register(source) => (source.register, source.subregister),
+        _ => (instruction.destination.register, instruction.destination.subregister),
     };
+    let number = match register {
+        Register::Arf(gencl_isa::Arf::Notification(number)) => number + subregister / 4,
+        _ => return Err(Fault::illegal("wait needs a notification register")),
+    };
+    if number > 2 {
+        return Err(Fault::illegal("there are three notification registers"));
+    }
     Ok(Action::Wait(number))
 }
 

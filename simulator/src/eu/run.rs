@@ -187,7 +187,7 @@ pub(super) fn run_group_from<P: Probe>(
         for n in 0..waiting {
             let thread = &mut worker.threads[n];
             let interrupted = thread.status == Status::Ready && thread.statistics.instructions >= SLICE;
-            if thread.status == Status::Waiting && notified(thread) {
+            if thread.status == Status::Waiting && notified(kernel, thread) {
                 thread.status = Status::Ready;
             }
             if thread.status != Status::Ready {
@@ -228,8 +228,17 @@ fn open_barrier<P: Probe>(context: &mut Context<'_>, threads: &mut [Thread], cou
     }
 }
 
-fn notified(thread: &Thread) -> bool {
-    dword(&thread.file, NOTIFICATION) > 0
+/// Has the counter been incremented that a thread waits for?
+fn notified(kernel: &Kernel, thread: &Thread) -> bool {
+    match kernel.ops()[thread.ip].action {
+        Action::Wait(number) => dword(&thread.file, counter(number)) > 0,
+        _ => false,
+    }
+}
+
+/// Where a notification counter is in a thread's registers.
+fn counter(number: u8) -> usize {
+    NOTIFICATION + usize::from(number) * 4
 }
 
 /// Executes a thread until it ends or has to wait, or has had its turn.
@@ -369,7 +378,7 @@ fn step(
             message::send(context, thread, op, message, mask)
         }
         Action::Wait(number) => {
-            let at = NOTIFICATION + usize::from(*number) * 4;
+            let at = counter(*number);
             match dword(&thread.file, at) {
                 0 => {
                     thread.status = Status::Waiting;

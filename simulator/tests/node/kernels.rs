@@ -154,3 +154,14 @@ fn results_do_not_depend_on_the_number_of_host_threads() {
         assert!(result(workers) == one, "{workers} threads");
     }
 }
+
+#[test]
+fn notifications_that_never_come_are_faults() {
+    for register in ["n0.1", "n1", "n2"] {
+        let machine = Machine::new(simulator());
+        let kernel = &REVERSE.replace("wait(1) n0<1>", &format!("wait(1) {register}<1>"));
+        machine.run_kernel(&Launch { kernel, threads: 2, slm_code: 1, ..Launch::default() }).unwrap();
+        let error = machine.error().unwrap();
+        assert!(error.contains("never reach"), "{error}");
+    }
+}

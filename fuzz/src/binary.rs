@@ -1,0 +1,86 @@
+//! Program binaries as an application hands them to the runtime.
+
+use std::sync::{Arc, LazyLock, Once};
+use std::time::Duration;
+
+use gencl_program::elf;
+use gencl_runtime::{
+    ArgumentKind, ArgumentValue, Buffer, CommandKind, Context, Device, Kernel, MemoryFlags, NdRange, Program,
+    Queue, QueueFlags, Result, SimulatorSettings,
+};
+
+/// Devices that differ in how kernels reach memory, by the name in a program.
+static DEVICES: LazyLock<Vec<Arc<Device>>> = LazyLock::new(|| {
+    let settings = || SimulatorSettings {
+        hang_limit: Duration::from_millis(50),
+        workers: 1,
+        shared: false,
+        ..SimulatorSettings::default()
+    };
+    ["skl", "hsw"].map(|name| Device::simulated(name, settings()).expect("there is such a device")).into()
+});
+
+/// Largest argument that is given, in bytes.
+const LARGEST_ARGUMENT: u32 = 4096;
+
+/// A program in parts. Its binary is loaded and built, and each of its kernels launched. What fails in a launch has to be an error, and no
+/// panic.
+pub fn binary(data: &[u8]) {
+    let Some(program) = crate::parts::program(&crate::split(data)) else { return };
+    let Ok(bytes) = elf::write(&program) else { return };
+    discard_output();
+    let device = DEVICES.iter().find(|device| device.facts().target == program.target).unwrap_or(&DEVICES[0]);
+    // Refused, or failed with a reason: both are as they are to be.
+    let _ = run(device, &bytes);
+}
+
+fn run(device: &Arc<Device>, bytes: &[u8]) -> Result<()> {
+    let context = Context::new(device, None)?;
+    let program = Program::from_binary(&context, bytes)?;
+    program.build("", None)?;
+    let queue = Queue::new(&context, QueueFlags::empty())?;
+    let buffer = Buffer::new(&context, MemoryFlags::READ_WRITE, 1 << 16, None)?;
+    for kernel in Kernel::all(&program)? {
+        // One that cannot be launched does not keep the others from it.
+        let _ = launch(&queue, &kernel, &buffer);
+    }
+    Ok(())
+}
+
+fn launch(queue: &Queue, kernel: &Arc<Kernel>, buffer: &Arc<Buffer>) -> Result<()> {
+    for (index, argument) in (0..).zip(&kernel.info().arguments) {
+        // A number that is not large: what loops run to.
+        let mut bytes = vec![0; argument.size.min(LARGEST_ARGUMENT) as usize];
+        bytes.iter_mut().step_by(8).for_each(|byte| *byte = 16);
+        let value = match argument.kind {
+            ArgumentKind::Value => ArgumentValue::Bytes(&bytes),
+            ArgumentKind::GlobalPointer | ArgumentKind::ConstantPointer => {
+                ArgumentValue::Buffer(Some(buffer.clone()))
+            }
+            ArgumentKind::LocalPointer => ArgumentValue::Local(256),
+            ArgumentKind::Image | ArgumentKind::Sampler => continue,
+        };
+        kernel.set_argument(index, value)?;
+    }
+    let _ = (kernel.work_group_size(), kernel.local_memory_size(), kernel.private_memory_size());
+    let required = kernel.info().required_work_group_size;
+    let global = required.unwrap_or([40, 1, 1]).map(u64::from);
+    let range = NdRange { dimensions: 3, offset: [0; 3], global, local: None };
+    kernel.suggested_local_size(&range)?;
+    queue.launch(CommandKind::NdRangeKernel, kernel, &range, &[])?.wait()
+}
+
+/// Lets what kernels print go nowhere.
+fn discard_output() {
+    unsafe extern "C" {
+        /// C's `stdout`, to which kernels print.
+        static mut stdout: *mut libc::FILE;
+    }
+    static ONCE: Once = Once::new();
+    // SAFETY: both are strings. GNU's C library lets programs replace the variable; the stream stays open.
+    ONCE.call_once(|| unsafe {
+        let nowhere = libc::fopen(c"/dev/null".as_ptr(), c"w".as_ptr());
+        assert!(!nowhere.is_null());
+        stdout = nowhere;
+    });
+}

@@ -1,0 +1,54 @@
+//! Inputs of several parts, which stay what they are when one of them grows.
+//!
+//! Program binaries have offsets and a checksum, of which a changed byte makes an input that is refused at once. So a program is given as
+//! its parts, and the target makes the binary of them.
+
+use gencl_program::{Data, Program};
+
+/// What is between parts.
+const BETWEEN: &[u8] = b"\n%%%%\n";
+
+/// The parts of an input.
+pub fn split(data: &[u8]) -> Vec<&[u8]> {
+    let mut parts = Vec::new();
+    let mut rest = data;
+    while let Some(at) = rest.windows(BETWEEN.len()).position(|window| window == BETWEEN) {
+        parts.push(&rest[..at]);
+        rest = &rest[at + BETWEEN.len()..];
+    }
+    parts.push(rest);
+    parts
+}
+
+/// The input of parts.
+pub fn join(parts: &[Vec<u8>]) -> Vec<u8> {
+    parts.join(BETWEEN)
+}
+
+/// A program as the parts of an input: description, relocations, constants, variables, then the code of each kernel.
+pub fn program_parts(mut program: Program) -> Vec<Vec<u8>> {
+    let codes: Vec<Vec<u8>> =
+        program.kernels.iter_mut().map(|kernel| std::mem::take(&mut kernel.code)).collect();
+    let Data { constants, variables, relocations } = std::mem::take(&mut program.data);
+    program.bitcode.clear();
+    let text = |value: Result<String, serde_json::Error>| value.expect("numbers and strings").into_bytes();
+    let head = [
+        text(serde_json::to_string_pretty(&program)),
+        text(serde_json::to_string(&relocations)),
+        constants,
+        variables,
+    ];
+    head.into_iter().chain(codes).collect()
+}
+
+/// The program of parts; code that is missing is empty.
+pub(crate) fn program(parts: &[&[u8]]) -> Option<Program> {
+    let [description, relocations, constants, variables, codes @ ..] = parts else { return None };
+    let mut program: Program = serde_json::from_slice(description).ok()?;
+    let relocations = serde_json::from_slice(relocations).ok()?;
+    program.data = Data { constants: constants.to_vec(), variables: variables.to_vec(), relocations };
+    for (kernel, code) in program.kernels.iter_mut().zip(codes) {
+        kernel.code = code.to_vec();
+    }
+    Some(program)
+}

@@ -1,0 +1,41 @@
+//! The protocol of the compile server.
+
+use std::fmt::Debug;
+
+use gencl_program::protocol::{FromServer, ToServer, read_message, write_message};
+use gencl_simulator::translated::abi;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// What comes through the pipe, in both directions. What is understood is written and understood again.
+pub fn protocol(data: &[u8]) {
+    for message in conversation(data) {
+        if let ToServer::Translate(request) = message {
+            inner::<abi::Request>(&request);
+        }
+    }
+    for message in conversation(data) {
+        if let FromServer::Translated(answer) = message {
+            inner::<abi::Answer>(&answer);
+        }
+    }
+}
+
+fn conversation<T: Serialize + DeserializeOwned + PartialEq + Debug>(mut stream: &[u8]) -> Vec<T> {
+    let mut messages = Vec::new();
+    while let Ok(Some(message)) = read_message::<T>(&mut stream) {
+        let mut bytes = Vec::new();
+        write_message(&mut bytes, &message).expect("what was read can be written");
+        assert_eq!(read_message(&mut bytes.as_slice()).expect("as it was written").as_ref(), Some(&message));
+        messages.push(message);
+    }
+    messages
+}
+
+/// What simulator and translator have agreed on, inside of messages.
+fn inner<T: Serialize + DeserializeOwned>(bytes: &[u8]) {
+    if let Ok(value) = postcard::from_bytes::<T>(bytes) {
+        let again = postcard::to_stdvec(&value).expect("what was read can be written");
+        assert!(postcard::from_bytes::<T>(&again).is_ok());
+    }
+}
