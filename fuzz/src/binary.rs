@@ -9,16 +9,34 @@ use gencl_runtime::{
     Queue, QueueFlags, Result, SimulatorSettings,
 };
 
-/// Devices that differ in how kernels reach memory, by the name in a program.
-static DEVICES: LazyLock<Vec<Arc<Device>>> = LazyLock::new(|| {
-    let settings = || SimulatorSettings {
-        hang_limit: Duration::from_millis(50),
-        workers: 1,
-        shared: false,
-        ..SimulatorSettings::default()
-    };
-    ["skl", "hsw"].map(|name| Device::simulated(name, settings()).expect("there is such a device")).into()
-});
+/// What an application has: a queue, and a buffer for all pointers.
+struct Session {
+    queue: Arc<Queue>,
+    buffer: Arc<Buffer>,
+}
+
+impl Session {
+    fn new(target: &str) -> Result<Self> {
+        let settings = SimulatorSettings {
+            hang_limit: Duration::from_millis(50),
+            workers: 1,
+            shared: false,
+            ..SimulatorSettings::default()
+        };
+        let device = Device::simulated(target, settings).expect("there is such a device");
+        let context = Context::new(&device, None)?;
+        let buffer = Buffer::new(&context, MemoryFlags::READ_WRITE, 1 << 16, None)?;
+        Ok(Self { queue: Queue::new(&context, QueueFlags::empty())?, buffer })
+    }
+
+    fn target(&self) -> &str {
+        self.queue.device().facts().target
+    }
+}
+
+/// Devices that differ in how kernels reach memory. One for all programs: making one takes longer than most programs.
+static SESSIONS: LazyLock<Vec<Session>> =
+    LazyLock::new(|| ["skl", "hsw"].map(|target| Session::new(target).expect("there is memory")).into());
 
 /// Largest argument that is given, in bytes.
 const LARGEST_ARGUMENT: u32 = 4096;
@@ -29,25 +47,22 @@ pub fn binary(data: &[u8]) {
     let Some(program) = crate::parts::program(&crate::split(data)) else { return };
     let Ok(bytes) = elf::write(&program) else { return };
     discard_output();
-    let device = DEVICES.iter().find(|device| device.facts().target == program.target).unwrap_or(&DEVICES[0]);
+    let session = SESSIONS.iter().find(|session| session.target() == program.target).unwrap_or(&SESSIONS[0]);
     // Refused, or failed with a reason: both are as they are to be.
-    let _ = run(device, &bytes);
+    let _ = run(session, &bytes);
 }
 
-fn run(device: &Arc<Device>, bytes: &[u8]) -> Result<()> {
-    let context = Context::new(device, None)?;
-    let program = Program::from_binary(&context, bytes)?;
+fn run(session: &Session, bytes: &[u8]) -> Result<()> {
+    let program = Program::from_binary(session.queue.context(), bytes)?;
     program.build("", None)?;
-    let queue = Queue::new(&context, QueueFlags::empty())?;
-    let buffer = Buffer::new(&context, MemoryFlags::READ_WRITE, 1 << 16, None)?;
     for kernel in Kernel::all(&program)? {
         // One that cannot be launched does not keep the others from it.
-        let _ = launch(&queue, &kernel, &buffer);
+        let _ = launch(session, &kernel);
     }
     Ok(())
 }
 
-fn launch(queue: &Queue, kernel: &Arc<Kernel>, buffer: &Arc<Buffer>) -> Result<()> {
+fn launch(session: &Session, kernel: &Arc<Kernel>) -> Result<()> {
     for (index, argument) in (0..).zip(&kernel.info().arguments) {
         // A number that is not large: what loops run to.
         let mut bytes = vec![0; argument.size.min(LARGEST_ARGUMENT) as usize];
@@ -55,7 +70,7 @@ fn launch(queue: &Queue, kernel: &Arc<Kernel>, buffer: &Arc<Buffer>) -> Result<(
         let value = match argument.kind {
             ArgumentKind::Value => ArgumentValue::Bytes(&bytes),
             ArgumentKind::GlobalPointer | ArgumentKind::ConstantPointer => {
-                ArgumentValue::Buffer(Some(buffer.clone()))
+                ArgumentValue::Buffer(Some(session.buffer.clone()))
             }
             ArgumentKind::LocalPointer => ArgumentValue::Local(256),
             ArgumentKind::Image | ArgumentKind::Sampler => continue,
@@ -67,7 +82,7 @@ fn launch(queue: &Queue, kernel: &Arc<Kernel>, buffer: &Arc<Buffer>) -> Result<(
     let global = required.unwrap_or([40, 1, 1]).map(u64::from);
     let range = NdRange { dimensions: 3, offset: [0; 3], global, local: None };
     kernel.suggested_local_size(&range)?;
-    queue.launch(CommandKind::NdRangeKernel, kernel, &range, &[])?.wait()
+    session.queue.launch(CommandKind::NdRangeKernel, kernel, &range, &[])?.wait()
 }
 
 /// Lets what kernels print go nowhere.

@@ -44,6 +44,8 @@ pub enum Request {
         blit: bool,
         /// [`ExecFlags`]
         flags: u64,
+        /// Is it waited for at once?
+        awaited: bool,
         /// Where in the buffer the commands are, and their bytes.
         batch: (u32, u32),
         /// What it uses.
@@ -147,7 +149,14 @@ fn answer(node: &Simulator, lent: &HostMemory, request: Request) -> gencl_i915::
             memory.write(offset, &bytes[..bytes.len().min(memory.len() - offset)]);
             Ok(())
         }
-        Request::Execute { context: id, blit, flags, batch: (batch_start, batch_length), objects } => {
+        Request::Execute {
+            context: id,
+            blit,
+            flags,
+            awaited,
+            batch: (batch_start, batch_length),
+            objects,
+        } => {
             let mut objects: Vec<ExecObject> = objects.into_iter().map(object).collect();
             node.exec_buffer(&mut ExecBuffer {
                 context: context(id),
@@ -156,8 +165,12 @@ fn answer(node: &Simulator, lent: &HostMemory, request: Request) -> gencl_i915::
                 objects: &mut objects,
                 batch_start,
                 batch_length,
-                awaited: false,
-            })
+                awaited,
+            })?;
+            match objects.first() {
+                Some(object) if awaited => node.gem_wait(object.handle, -1),
+                _ => Ok(()),
+            }
         }
     }
 }
