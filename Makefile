@@ -59,7 +59,7 @@ lint: dependencies
 	$(CARGO) clippy --release --workspace --all-targets -- -D warnings
 	scripts/check-links
 	scripts/check-generations
-	@if command -v cargo-deny >/dev/null; then $(CARGO) deny check; else echo 'lint: cargo-deny is not installed, dependencies are not checked'; fi
+	scripts/check-dependencies
 
 bench: test-dependencies build
 	CARGO='$(CARGO)' RELEASE='$(RELEASE)' scripts/bench
