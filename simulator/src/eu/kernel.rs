@@ -241,6 +241,25 @@ mod tests {
     use super::*;
 
     #[test]
+    fn flags_end_with_the_last_register() {
+        let device = Device::named("skl").expect("it is there");
+        let is_refused = |line: &str, strict| {
+            let instruction = gencl_isa::parse(device.generation, line).expect("it is an instruction");
+            match Kernel::assemble(device, &[instruction], strict) {
+                Ok(kernel) => matches!(kernel.ops()[0].action, Action::Refused(_)),
+                Err(fault) => fault.to_string().contains("flag"),
+            }
+        };
+        for strict in [false, true] {
+            assert!(is_refused("(+f1.1) mov(16) g2<1>UD g4<8,8,1>UD { align1 2H };", strict));
+            assert!(is_refused("cmp.l.f1.1(16) null<1>UD g2<8,8,1>UD g4<8,8,1>UD { align1 2H };", strict));
+            assert!(is_refused("(+f1.1) mov(32) g2<1>UW g4<16,16,1>UW { align1 };", strict));
+        }
+        assert!(!is_refused("(+f0.1) mov(16) g2<1>UD g4<8,8,1>UD { align1 2H };", false));
+        assert!(!is_refused("sel.l.f1.1(16) g2<1>UD g4<8,8,1>UD g6<8,8,1>UD { align1 2H };", false));
+    }
+
+    #[test]
     fn the_number_of_the_thread_is_read() {
         let device = Device::named("ivb").expect("it is there");
         let reads = |line: &str| {

@@ -8,12 +8,16 @@ use gencl_isa::{
 use rustc_hash::FxHashMap;
 
 use super::double_pairs::as_channels;
+use super::general::condition_is_operation;
 use super::kernel::{Found, targets};
 use super::message::{self, Message, Shape};
 use super::op::{Action, Branch, Op, Pred};
 use super::operand::{Dst, Place, Src, Target};
 use super::{compute, cycles, fast, file, ieee_macro};
 use crate::fault::Fault;
+
+/// Bits of `f0` and `f1`.
+const FLAG_BITS: usize = 64;
 
 /// Does strict mode accept that a rule is broken, because compilers that are used on hardware do so without harm?
 fn is_tolerated(rule: &str, instruction: &Instruction) -> bool {
@@ -105,6 +109,11 @@ impl Lowering<'_> {
         op.flag_base = instruction.flag.register * 32 + instruction.flag.subregister * 16;
         op.flag_bit = op.flag_base + op.channel;
         op.condition = instruction.condition;
+        let writes_flags = op.condition.is_some() && !condition_is_operation(op.opcode);
+        let uses_flags = op.predicate.is_some() || writes_flags || ieee_macro::is_macro(instruction);
+        if uses_flags && usize::from(op.flag_bit) + lanes > FLAG_BITS {
+            return Err(Fault::illegal("the flag registers end before the instruction's channels"));
+        }
         op.saturate = instruction.saturate;
         op.accumulator_write = instruction.accumulator_write;
         op.function = match instruction.extra {
