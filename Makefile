@@ -17,7 +17,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 CARGO ?= cargo
 RELEASE := $(or $(CARGO_TARGET_DIR),$(CURDIR)/target)/release
-DRIVER := OCL_ICD_VENDORS=$(RELEASE)/gencl.icd GENCL_COMPILER=$(RELEASE)/genclc
+DRIVER := OCL_ICD_VENDORS=$(RELEASE)/vendors GENCL_COMPILER=$(RELEASE)/genclc
 T ?=
 MINUTES ?= 5
 COUNT ?= 1000

@@ -14,8 +14,11 @@ fn main() -> io::Result<()> {
     ] {
         println!("cargo:rustc-cdylib-link-arg=-Wl,{argument}");
     }
+    // A folder of its own: Debian's ICD loader takes a file in OCL_ICD_VENDORS as well, Khronos' only folders.
     let directory = target_directory();
-    fs::write(directory.join("gencl.icd"), format!("{}\n", directory.join("libgencl.so").display()))
+    let vendors = directory.join("vendors");
+    fs::create_dir_all(&vendors)?;
+    fs::write(vendors.join("gencl.icd"), format!("{}\n", directory.join("libgencl.so").display()))
 }
 
 /// Where cargo puts the library: `target/PROFILE`, of which the output directory of build scripts,

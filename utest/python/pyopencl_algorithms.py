@@ -1,7 +1,7 @@
 """pyopencl's own algorithms, whose kernels are generated and real, against numpy.
 
     apt-get install python3-pyopencl           # or: pip install pyopencl mako numpy
-    OCL_ICD_VENDORS=target/release/gencl.icd python3 utest/python/pyopencl_algorithms.py [PART-OF-NAME]
+    OCL_ICD_VENDORS=target/release/vendors python3 utest/python/pyopencl_algorithms.py [PART-OF-NAME]
 
 The last line counts as those of `cargo test` do: "test result: ok. N passed; N failed; N ignored".
 """

@@ -16,7 +16,7 @@ pub(crate) fn choose() -> Result<(), String> {
     build(folder)?;
     let compiler = folder.join("genclc");
     let variables: [(&str, PathBuf); 3] = [
-        ("OCL_ICD_VENDORS", folder.join("gencl.icd")),
+        ("OCL_ICD_VENDORS", folder.join("vendors")),
         ("GENCL_COMPILER", compiler),
         ("GENCL_CACHE", "off".into()),
     ];
