@@ -111,13 +111,15 @@ fn compile(llvm: &Llvm, machine: &Machine, source: &Path) -> PathBuf {
     text
 }
 
-/// Functions of libclc that ours call (`library/zeros.cl`): by their mangled names, and by what comes after `__gencl_libclc_`.
+/// Functions of libclc that ours call (`library/edge_cases.cl`, `library/gamma.cl`): by their mangled names, and by what comes after `__gencl_libclc_`.
 const CALLED: &[(&str, &str)] = &[
     ("_Z3sind", "sin"),
     ("_Z3tand", "tan"),
     ("_Z4atand", "atan"),
     ("_Z5expm1d", "expm1"),
     ("_Z3erfd", "erf"),
+    ("_Z8lgamma_rfPi", "lgamma_r_float"),
+    ("_Z8lgamma_rdPi", "lgamma_r_double"),
 ];
 
 /// Lines that say nothing of functions.

@@ -1,5 +1,5 @@
 // smoothstep of doubles with scalar edges, which libclc has for other types only; clamp as the specification has it, OpenCL C 1.2 6.12.4, which is two
-// instructions where libclc's comparisons are four.
+// instructions where libclc's comparisons are four; normalize of one number, of which libclc makes 0 of NaN (OpenCL C 3.0, 7.5.1).
 
 #include "gencl.h"
 
@@ -26,3 +26,6 @@ SCALAR_EDGES(16)
 CLAMPS(float)
 CLAMPS(double)
 CLAMPS(half)
+
+float OVERLOAD normalize(float x) { return isnan(x) ? x : sign(x); }
+double OVERLOAD normalize(double x) { return isnan(x) ? x : sign(x); }

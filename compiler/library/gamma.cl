@@ -1,4 +1,4 @@
-// tgamma (OpenCL C 3.0, 7.4 allows 16 ULP), -infinity for -0.
+// tgamma (OpenCL C 3.0, 7.4 allows 16 ULP), -infinity for -0, and lgamma.
 
 #include "gencl.h"
 
@@ -100,3 +100,25 @@ double OVERLOAD tgamma(double x) {
 
 VECTORS_1(tgamma, float)
 VECTORS_1(tgamma, double)
+
+// libclc's has a product of small negative floats that is no normal number, no limit at -infinity, and a sign where there is none, at 0 and negative
+// integers. Next to a small x there is 1/x, of which the logarithm is within x.
+#define LGAMMA(TYPE, SMALL) \
+    TYPE __gencl_libclc_lgamma_r_##TYPE(TYPE x, private int *sign); \
+    TYPE OVERLOAD lgamma_r(TYPE x, private int *sign) { \
+        TYPE result = -log(fabs(x)); \
+        *sign = x < 0 ? -1 : 1; \
+        if (!(fabs(x) < SMALL)) \
+            result = __gencl_libclc_lgamma_r_##TYPE(x, sign); \
+        if (x <= 0 && floor(x) == x) \
+            *sign = 0; \
+        return x == -INFINITY ? INFINITY : result; \
+    } \
+    WITH_SECOND(lgamma_r, TYPE, int) \
+    TYPE OVERLOAD lgamma(TYPE x) { \
+        int sign; \
+        return lgamma_r(x, &sign); \
+    } \
+    VECTORS_1(lgamma, TYPE)
+LGAMMA(float, 0x1p-30f)
+LGAMMA(double, 0x1p-60)

@@ -130,3 +130,58 @@ bool __gencl_like_float(double x);
     TYPE##4 OVERLOAD NAME(TYPE##4 x, int4 n) { return (TYPE##4)(NAME(x.lo, n.lo), NAME(x.hi, n.hi)); } \
     TYPE##8 OVERLOAD NAME(TYPE##8 x, int8 n) { return (TYPE##8)(NAME(x.lo, n.lo), NAME(x.hi, n.hi)); } \
     TYPE##16 OVERLOAD NAME(TYPE##16 x, int16 n) { return (TYPE##16)(NAME(x.lo, n.lo), NAME(x.hi, n.hi)); }
+
+// For three numbers.
+#define VECTORS_3(NAME, TYPE) \
+    TYPE##2 OVERLOAD NAME(TYPE##2 x, TYPE##2 y, TYPE##2 z) { \
+        return (TYPE##2)(NAME(x.s0, y.s0, z.s0), NAME(x.s1, y.s1, z.s1)); \
+    } \
+    TYPE##3 OVERLOAD NAME(TYPE##3 x, TYPE##3 y, TYPE##3 z) { \
+        return (TYPE##3)(NAME(x.s0, y.s0, z.s0), NAME(x.s1, y.s1, z.s1), NAME(x.s2, y.s2, z.s2)); \
+    } \
+    VECTORS_3_OF(NAME, TYPE##4) VECTORS_3_OF(NAME, TYPE##8) VECTORS_3_OF(NAME, TYPE##16)
+#define VECTORS_3_OF(NAME, VECTOR) \
+    VECTOR OVERLOAD NAME(VECTOR x, VECTOR y, VECTOR z) { \
+        return (VECTOR)(NAME(x.lo, y.lo, z.lo), NAME(x.hi, y.hi, z.hi)); \
+    }
+
+// And for a number and a pointer to where a second result goes, in any memory.
+#define WITH_SECOND(NAME, TYPE, SECOND) \
+    TYPE##2 OVERLOAD NAME(TYPE##2 x, private SECOND##2 *second) { \
+        SECOND a, b; \
+        TYPE##2 first = (TYPE##2)(NAME(x.s0, &a), NAME(x.s1, &b)); \
+        *second = (SECOND##2)(a, b); \
+        return first; \
+    } \
+    TYPE##3 OVERLOAD NAME(TYPE##3 x, private SECOND##3 *second) { \
+        SECOND a, b, c; \
+        TYPE##3 first = (TYPE##3)(NAME(x.s0, &a), NAME(x.s1, &b), NAME(x.s2, &c)); \
+        *second = (SECOND##3)(a, b, c); \
+        return first; \
+    } \
+    SECOND_OF_HALVES(NAME, TYPE##4, SECOND##4, SECOND##2) \
+    SECOND_OF_HALVES(NAME, TYPE##8, SECOND##8, SECOND##4) \
+    SECOND_OF_HALVES(NAME, TYPE##16, SECOND##16, SECOND##8) \
+    SECOND_IN(global, NAME, TYPE, SECOND) \
+    SECOND_IN(local, NAME, TYPE, SECOND)
+#define SECOND_OF_HALVES(NAME, FIRST, SECOND, HALF) \
+    FIRST OVERLOAD NAME(FIRST x, private SECOND *second) { \
+        HALF a, b; \
+        FIRST first = (FIRST)(NAME(x.lo, &a), NAME(x.hi, &b)); \
+        *second = (SECOND)(a, b); \
+        return first; \
+    }
+#define SECOND_IN(SPACE, NAME, TYPE, SECOND) \
+    SECOND_IN_SPACE(SPACE, NAME, TYPE, SECOND) \
+    SECOND_IN_SPACE(SPACE, NAME, TYPE##2, SECOND##2) \
+    SECOND_IN_SPACE(SPACE, NAME, TYPE##3, SECOND##3) \
+    SECOND_IN_SPACE(SPACE, NAME, TYPE##4, SECOND##4) \
+    SECOND_IN_SPACE(SPACE, NAME, TYPE##8, SECOND##8) \
+    SECOND_IN_SPACE(SPACE, NAME, TYPE##16, SECOND##16)
+#define SECOND_IN_SPACE(SPACE, NAME, FIRST, SECOND) \
+    FIRST OVERLOAD NAME(FIRST x, SPACE SECOND *second) { \
+        SECOND result; \
+        FIRST first = NAME(x, &result); \
+        *second = result; \
+        return first; \
+    }

@@ -82,19 +82,6 @@ SIZES(TERNARY, )
     half##N OVERLOAD ldexp(half##N x, int y) { return ldexp(x, (int##N)y); }
 VECTORS(WITH_SCALAR, )
 
-// The next one in the order of the numbers, in which negative ones count down.
-half OVERLOAD nextafter(half x, half y) {
-    if (isnan(x) || isnan(y))
-        return x + y;
-    if (x == y)
-        return y;
-    short bits = as_short(x);
-    if ((bits & 0x7fff) == 0)
-        return as_half((short)((as_short(y) & 0x8000) | 1));
-    return as_half((short)((x < y) == (bits > 0) ? bits + 1 : bits - 1));
-}
-VECTORS_2(nextafter, half)
-
 // With a second result.
 #define SECOND(SPACE, N) \
     float##N OVERLOAD fract(float##N x, float##N *floor_of_x); \

@@ -1,0 +1,64 @@
+// Edge cases that libclc has not right (C99, F.9; OpenCL C 3.0, 7.5.1). `build/library.rs` has the other names of libclc's functions.
+
+#include "gencl.h"
+
+// Functions of doubles that give 0 for -0.
+#define KEEP(NAME) \
+    double __gencl_libclc_##NAME(double x); \
+    double OVERLOAD NAME(double x) { return x == 0.0 ? x : __gencl_libclc_##NAME(x); } \
+    VECTORS_1(NAME, double)
+KEEP(sin)
+KEEP(tan)
+KEEP(atan)
+KEEP(expm1)
+KEEP(erf)
+
+#define SINCOS(SPACE, N) \
+    double##N OVERLOAD sincos(double##N x, SPACE double##N *cosine) { \
+        *cosine = cos(x); \
+        return sin(x); \
+    }
+#define SIZES(SPACE) \
+    SINCOS(SPACE, ) SINCOS(SPACE, 2) SINCOS(SPACE, 3) SINCOS(SPACE, 4) SINCOS(SPACE, 8) SINCOS(SPACE, 16)
+SIZES(global)
+SIZES(local)
+SIZES(private)
+
+// Quiet NaNs have the first bit of the fraction; libclc's of doubles take the code for all of it.
+#define QUIET_NAN(N) \
+    double##N OVERLOAD nan(ulong##N code) { return as_double##N(code | 0x7ff8000000000000UL); }
+QUIET_NAN()
+QUIET_NAN(2)
+QUIET_NAN(3)
+QUIET_NAN(4)
+QUIET_NAN(8)
+QUIET_NAN(16)
+
+// libclc's fract is 0 for -0 and -infinity. Differences are rounded to 1 next to 0.
+#define FRACT(TYPE, BELOW_1) \
+    TYPE OVERLOAD fract(TYPE x, private TYPE *whole) { \
+        TYPE below = floor(x); \
+        *whole = below; \
+        TYPE rest = isnan(x) ? x : fmin(x - below, BELOW_1); \
+        return x == 0 || isinf(x) ? copysign((TYPE)0, x) : rest; \
+    } \
+    WITH_SECOND(fract, TYPE, TYPE)
+FRACT(float, 0x1.fffffep-1f)
+FRACT(double, 0x1.fffffffffffffp-1)
+
+// The next one in the order of the numbers, in which negative ones count down. libclc's goes from the largest negative number to 0 instead of -0, and has none of half floats.
+#define NEXTAFTER(TYPE, INT, SIGN) \
+    TYPE OVERLOAD nextafter(TYPE x, TYPE y) { \
+        if (isnan(x) || isnan(y)) \
+            return x + y; \
+        if (x == y) \
+            return y; \
+        INT bits = as_##INT(x); \
+        if ((bits & ~SIGN) == 0) \
+            return as_##TYPE((INT)((as_##INT(y) & SIGN) | 1)); \
+        return as_##TYPE((INT)((x < y) == (bits > 0) ? bits + 1 : bits - 1)); \
+    } \
+    VECTORS_2(nextafter, TYPE)
+NEXTAFTER(half, short, SHRT_MIN)
+NEXTAFTER(float, int, INT_MIN)
+NEXTAFTER(double, long, LONG_MIN)
