@@ -23,27 +23,38 @@ use crate::options;
 const LIBRARY: &str = "__gencl_";
 
 /// Makes casts of the conversions that are nothing else. The translation knows the others by name.
+///
+/// A float that no integer is next to becomes some integer. To LLVM it is poison, and what depends on it undefined: functions of the library index tables with it and do not
+/// use what they find, which would end a kernel whose arguments are known. So the integers are frozen, those of casts too.
 pub fn conversions(context: &Context, module: &Module) {
-    let mut calls = Vec::new();
+    let mut casts = Vec::new();
     for_each_instruction(module, |instruction| {
         if let Some(callee) = called(instruction)
             && let Some(conversion) = Conversion::parse(&callee)
             && conversion.is_cast()
         {
-            calls.push((instruction, conversion));
+            casts.push((instruction, cast(&conversion)));
+        } else if to_integer(instruction.opcode()) {
+            casts.push((instruction, Some(instruction.opcode())));
         }
     });
     let builder = ask!(LLVMCreateBuilderInContext(context.as_ctx_ref()));
-    for &(call, conversion) in &calls {
-        ask!(LLVMPositionBuilderBefore(builder, call.raw));
-        let source = call.operand(0).raw;
-        let result = match cast(&conversion) {
-            Some(opcode) => ask!(LLVMBuildCast(builder, opcode, source, call.ty().raw, c"".as_ptr())),
+    for &(old, opcode) in &casts {
+        ask!(LLVMPositionBuilderBefore(builder, old.raw));
+        let source = old.operand(0).raw;
+        let cast = |opcode| ask!(LLVMBuildCast(builder, opcode, source, old.ty().raw, c"".as_ptr()));
+        let result = match opcode {
+            Some(opcode) if to_integer(opcode) => ask!(LLVMBuildFreeze(builder, cast(opcode), c"".as_ptr())),
+            Some(opcode) => cast(opcode),
             None => source,
         };
-        replace(call, result);
+        replace(old, result);
     }
     ask!(LLVMDisposeBuilder(builder));
+}
+
+fn to_integer(opcode: Opcode) -> bool {
+    matches!(opcode, Opcode::LLVMFPToSI | Opcode::LLVMFPToUI)
 }
 
 /// What options make of functions of floats: the option, the beginnings of the mangled names before and after.
