@@ -3,6 +3,8 @@
 use gencl_utest::{Case, DOUBLE, Gpu, HALF, Launch, Need, Outcome, Random, all_needing, all_widths};
 use half::f16;
 
+use crate::numbers::{MODES, Mode, TYPES, Type, to_half};
+
 pub fn cases() -> Vec<Case> {
     [
         all_needing(DOUBLE, all_widths("doubles", doubles)),
@@ -359,149 +361,6 @@ fn half_memory(width: u32) -> Outcome {
         }
     }
     Ok(())
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Mode {
-    Nearest,
-    Zero,
-    Up,
-    Down,
-}
-
-const MODES: [(&str, Mode); 4] =
-    [("_rte", Mode::Nearest), ("_rtz", Mode::Zero), ("_rtp", Mode::Up), ("_rtn", Mode::Down)];
-
-/// A number without rounding.
-#[derive(Clone, Copy, Debug)]
-enum Exact {
-    Integer(i128),
-    Float(f64),
-}
-
-struct Type {
-    name: &'static str,
-    bytes: usize,
-    /// Of integers.
-    range: Option<(i128, i128)>,
-}
-
-const fn integer(name: &'static str, bytes: usize, signed: bool) -> Type {
-    let bits = 8 * bytes as u32;
-    let range = if signed { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) };
-    Type { name, bytes, range: Some(range) }
-}
-
-static TYPES: [Type; 11] = [
-    integer("char", 1, true),
-    integer("uchar", 1, false),
-    integer("short", 2, true),
-    integer("ushort", 2, false),
-    integer("int", 4, true),
-    integer("uint", 4, false),
-    integer("long", 8, true),
-    integer("ulong", 8, false),
-    Type { name: "half", bytes: 2, range: None },
-    Type { name: "float", bytes: 4, range: None },
-    Type { name: "double", bytes: 8, range: None },
-];
-
-impl Type {
-    /// What the device has to have.
-    fn need(&self) -> Option<Need> {
-        match self.name {
-            "half" => Some(HALF),
-            "double" => Some(DOUBLE),
-            _ => None,
-        }
-    }
-
-    /// The number that some bits are.
-    fn read(&self, bits: u64) -> Exact {
-        match (self.range, self.bytes) {
-            (Some((low, _)), bytes) => {
-                let unused = 64 - 8 * bytes as u32;
-                let bits = bits << unused;
-                Exact::Integer(if low < 0 {
-                    i128::from((bits as i64) >> unused)
-                } else {
-                    i128::from(bits >> unused)
-                })
-            }
-            (None, 2) => Exact::Float(f16::from_bits(bits as u16).to_f64()),
-            (None, 4) => Exact::Float(f32::from_bits(bits as u32).into()),
-            (None, _) => Exact::Float(f64::from_bits(bits)),
-        }
-    }
-
-    /// Bits of the number that another is converted to.
-    fn convert(&self, value: Exact, mode: Mode) -> u64 {
-        if let Some((low, high)) = self.range {
-            let whole = match value {
-                Exact::Integer(value) => value,
-                Exact::Float(value) => whole(value, mode) as i128,
-            };
-            return whole.clamp(low, high) as u64 & (u64::MAX >> (64 - 8 * self.bytes));
-        }
-        let nearest = match (value, self.bytes) {
-            (Exact::Integer(v), 2) => {
-                return to_half(v.clamp(-(1 << 20), 1 << 20) as f64, mode).to_bits().into();
-            }
-            (Exact::Integer(v), 4) => (v as f32).to_bits().into(),
-            (Exact::Integer(v), _) => (v as f64).to_bits(),
-            (Exact::Float(v), 2) => return to_half(v, mode).to_bits().into(),
-            (Exact::Float(v), 4) => (v as f32).to_bits().into(),
-            (Exact::Float(v), _) => v.to_bits(),
-        };
-        let Exact::Float(back) = self.read(nearest) else { return nearest };
-        let order = match value {
-            _ if back.is_infinite() && matches!(value, Exact::Integer(_)) => back.partial_cmp(&0.0),
-            Exact::Integer(v) => Some((back as i128).cmp(&v)),
-            Exact::Float(v) => back.partial_cmp(&v),
-        };
-        step(nearest, 8 * self.bytes as u32, back, order, mode)
-    }
-}
-
-/// The neighbour of a float, given as bits, that is on the right side of the exact value.
-fn step(nearest: u64, bits: u32, value: f64, order: Option<std::cmp::Ordering>, mode: Mode) -> u64 {
-    use std::cmp::Ordering::{Greater, Less};
-    let sign = 1u64 << (bits - 1);
-    let negative = value.is_sign_negative();
-    let up = match (mode, order) {
-        (Mode::Up, Some(Less)) => true,
-        (Mode::Zero, Some(Less)) if negative => true,
-        (Mode::Down, Some(Greater)) => false,
-        (Mode::Zero, Some(Greater)) if !negative => false,
-        _ => return nearest,
-    };
-    if nearest & !sign == 0 {
-        return if up { 1 } else { sign | 1 };
-    }
-    if up == negative { nearest - 1 } else { nearest + 1 }
-}
-
-fn whole(value: f64, mode: Mode) -> f64 {
-    match mode {
-        Mode::Nearest => value.round_ties_even(),
-        Mode::Zero => value.trunc(),
-        Mode::Up => value.ceil(),
-        Mode::Down => value.floor(),
-    }
-}
-
-fn to_half(value: f64, mode: Mode) -> f16 {
-    // By way of a float whose last digit is odd when something was lost, so that the second rounding does no harm.
-    let single = value as f32;
-    let back = f64::from(single);
-    let odd = back == value || value.is_nan() || single.to_bits() & 1 == 1;
-    let nearest = f16::from_f32(match odd {
-        true => single,
-        false if back < value => single.next_up(),
-        false => single.next_down(),
-    });
-    let back = nearest.to_f64();
-    f16::from_bits(step(nearest.to_bits().into(), 16, back, back.partial_cmp(&value), mode) as u16)
 }
 
 /// Numbers of a type: limits of all types, what lies between floats, and any bits.

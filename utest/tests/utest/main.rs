@@ -12,10 +12,12 @@ mod floating_point;
 mod images;
 mod information;
 mod integers;
+mod library;
 mod math;
 mod memory;
 mod misuse;
 mod nd_range;
+mod numbers;
 mod objects;
 mod printf;
 mod programs;
@@ -37,6 +39,7 @@ fn cases() -> Vec<Case> {
         memory::cases(),
         arithmetic::cases(),
         integers::cases(),
+        library::cases(),
         floating_point::cases(),
         math::cases(),
         nd_range::cases(),
