@@ -46,7 +46,8 @@ QUIET_NAN(16)
 FRACT(float, 0x1.fffffep-1f)
 FRACT(double, 0x1.fffffffffffffp-1)
 
-// The next one in the order of the numbers, in which negative ones count down. libclc's goes from the largest negative number to 0 instead of -0, and has none of half floats.
+// The next one in the order of the numbers, in which negative ones count down. libclc's goes from the largest negative number to 0
+// instead of -0, and has none of half floats.
 #define NEXTAFTER(TYPE, INT, SIGN) \
     TYPE OVERLOAD nextafter(TYPE x, TYPE y) { \
         if (isnan(x) || isnan(y)) \

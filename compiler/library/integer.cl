@@ -34,8 +34,8 @@ SATURATED(ulong)
 ABS(int, uint)
 ABS(long, ulong)
 
-// libclc's takes products with 0 for negative where the other factor is, and forgets a bit of the product's upper half. The sum has 128 bits; it is what a long holds if the upper
-// half is nothing but the lower one's sign.
+// libclc's takes products with 0 for negative where the other factor is, and forgets a bit of the product's upper half. The sum has
+// 128 bits; it is what a long holds if the upper half is nothing but the lower one's sign.
 long OVERLOAD mad_sat(long x, long y, long z) {
     ulong product = (ulong)x * (ulong)y, low = product + (ulong)z;
     long high = mul_hi(x, y) + (z >> 63) + (low < product);

@@ -24,8 +24,9 @@ const LIBRARY: &str = "__gencl_";
 
 /// Makes casts of the conversions that are nothing else. The translation knows the others by name.
 ///
-/// A float that no integer is next to becomes some integer. To LLVM it is poison, and what depends on it undefined: functions of the library index tables with it and do not
-/// use what they find, which would end a kernel whose arguments are known. So the integers are frozen, those of casts too.
+/// A float that no integer is next to becomes some integer. To LLVM it is poison, and what depends on it undefined: functions of the
+/// library index tables with it and do not use what they find, which would end a kernel whose arguments are known. So the integers are
+/// frozen, those of casts too.
 pub fn conversions(context: &Context, module: &Module) {
     let mut casts = Vec::new();
     for_each_instruction(module, |instruction| {

@@ -5,7 +5,8 @@ use std::f64::consts::PI;
 
 use gencl_utest::{Case, Outcome};
 
-use super::calls::{Arguments, Call, MULTIPLE, WIDTHS, case_of_gencl};
+use super::calls::{Arguments, Call, MULTIPLE, WIDTHS, case, case_of_gencl};
+use super::floats;
 use crate::numbers::Type;
 
 const TABLE: &str = include_str!("edge_cases.txt");
@@ -283,11 +284,28 @@ impl Function {
 const EDGES: &str = "its edge cases";
 
 pub fn cases() -> Vec<Case> {
-    let types = || ["half", "float", "double"].map(Type::named).into_iter();
-    let run = types().map(|ty| case_of_gencl(EDGES, "library_edge_cases", ty, move || check(ty, run)));
-    let constants =
-        types().map(|ty| case_of_gencl(EDGES, "library_edge_constants", ty, move || check(ty, constants)));
-    run.chain(constants).collect()
+    let run =
+        floats::types().map(|ty| case_of_gencl(EDGES, "library_edge_cases", ty, move || check(ty, run)));
+    let constants = floats::types()
+        .map(|ty| case_of_gencl(EDGES, "library_edge_constants", ty, move || check(ty, constants)));
+    let codes = floats::types().map(|ty| case("library_nan", ty, move || nan(ty)));
+    run.chain(constants).chain(codes).collect()
+}
+
+/// `nan` of any code is a quiet one.
+fn nan(ty: &'static Type) -> Outcome {
+    let (float, code) = (Float::new(ty), ty.integers(false));
+    let codes = &super::integers::samples(code)[0];
+    let arguments = Arguments { types: [code; 3], values: [codes; 3], together: 1 };
+    let call = || Call { text: "nan(x)".to_owned(), result: ty, second: None, whole: false };
+    for (width, results) in arguments.evaluate(&WIDTHS, |_| vec![call()])? {
+        let quiet = |got: &u64| float.is(ty, *got, Expected::Bits(f64::NAN));
+        if let Some(i) = results[0][0].iter().position(|got| !quiet(got)) {
+            let (name, got) = (ty.name, results[0][0][i]);
+            return Err(format!("nan of {width} {name}: {:#x}: {got:#x}", codes[i]));
+        }
+    }
+    Ok(())
 }
 
 /// What a check takes: the functions, arguments, where a function's begin, and where faults go.
