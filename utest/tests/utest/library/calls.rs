@@ -1,5 +1,7 @@
 //! Calls of built-in functions on the device: any expressions, for every number of elements, with arguments from memory or written out.
 
+use std::ops::Range;
+
 use gencl_utest::{Case, Gpu, Launch, Outcome};
 
 use crate::numbers::Type;
@@ -8,7 +10,9 @@ use crate::numbers::Type;
 pub const WIDTHS: [usize; 6] = [1, 2, 3, 4, 8, 16];
 
 /// There have to be a multiple of so many arguments: vectors of any size in work-groups of `GROUP`.
-pub const MULTIPLE: usize = 48 * GROUP;
+pub const MULTIPLE: usize = VECTORS * GROUP;
+/// A multiple of all numbers of elements.
+pub const VECTORS: usize = 48;
 const GROUP: usize = 16;
 
 /// A call and where its result goes.
@@ -22,6 +26,16 @@ pub struct Call {
     pub second: Option<&'static Type>,
     /// Is the result one number for the whole vector?
     pub whole: bool,
+    /// The arguments that it is for, if not all of them: for a call with a kernel of its own. They begin with a multiple of `VECTORS`, and end
+    /// `MULTIPLE` before the last or earlier, as some of the next come after them.
+    pub range: Option<Range<usize>>,
+}
+
+impl Call {
+    /// A call for all arguments whose result has as many elements as they have.
+    pub fn new(text: impl Into<String>, result: &'static Type) -> Call {
+        Call { text: text.into(), result, second: None, whole: false, range: None }
+    }
 }
 
 /// Arguments of all calls: their types and their bits, as many of each.
@@ -110,12 +124,12 @@ impl Arguments<'_> {
         let mut results = Vec::new();
         for (width, calls) in all {
             let output = gpu.buffer(&vec![0u8; self.room() * calls.len()])?;
-            for k in 0..calls.len().div_ceil(self.together) {
-                program.run(
-                    &format!("calls{width}_{k}"),
-                    &[x.arg(), y.arg(), z.arg(), output.arg()],
-                    &Launch::linear(self.len() / width, GROUP),
-                )?;
+            for (k, calls) in calls.chunks(self.together).enumerate() {
+                let range = calls[0].range.clone().unwrap_or(0..self.len());
+                let items = range.len().div_ceil(width).next_multiple_of(GROUP);
+                let launch = Launch { offset: vec![range.start / width], ..Launch::linear(items, GROUP) };
+                let arguments = [x.arg(), y.arg(), z.arg(), output.arg()];
+                program.run(&format!("calls{width}_{k}"), &arguments, &launch)?;
             }
             let bytes = output.read()?;
             let of_call = |(call, bytes): (&Call, &[u8])| {

@@ -84,7 +84,7 @@ fn run(ty: &'static Type) -> Outcome {
     for (rows, samples) in [(ROWS, floats::any(ty)), (BLENDS, floats::moderate(ty))] {
         let arguments =
             Arguments { types: [ty; 3], values: samples.each_ref().map(Vec::as_slice), together: 7 };
-        let call = |row: &Row| Call { text: row.call.into(), result: ty, second: None, whole: false };
+        let call = |row: &Row| Call::new(row.call, ty);
         for (width, results) in arguments.evaluate(&WIDTHS, |_| rows.iter().map(call).collect())? {
             for (row, [results, _]) in rows.iter().zip(results) {
                 let fault = results.into_iter().enumerate().find_map(|(i, got)| {

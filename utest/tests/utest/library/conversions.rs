@@ -24,7 +24,7 @@ impl Conversion {
     fn call(&self) -> Call {
         let saturation = if self.saturated { "_sat" } else { "" };
         let text = format!("convert_{}#{saturation}{}(x)", self.to.name, self.mode);
-        Call { text, result: self.to, second: None, whole: false }
+        Call::new(text, self.to)
     }
 
     /// None where a number is too large for a conversion without saturation.

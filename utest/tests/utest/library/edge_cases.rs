@@ -5,7 +5,7 @@ use std::f64::consts::PI;
 
 use gencl_utest::{Case, Outcome};
 
-use super::calls::{Arguments, Call, MULTIPLE, WIDTHS, case, case_of_gencl};
+use super::calls::{Arguments, Call, MULTIPLE, VECTORS, WIDTHS, case, case_of_gencl};
 use super::floats;
 use crate::numbers::Type;
 
@@ -271,12 +271,8 @@ impl Function {
         let arguments = ["x", "y", "z"][..self.arity].join(", ");
         let second = self.rows[0].1.get(1).map(|_| if INT_SECOND.contains(&name) { int } else { ty });
         let pointer = if second.is_some() { ", @" } else { "" };
-        Call {
-            text: format!("{name}({arguments}{pointer})"),
-            result: if INT.contains(&name) { int } else { ty },
-            second,
-            whole: false,
-        }
+        let result = if INT.contains(&name) { int } else { ty };
+        Call { second, ..Call::new(format!("{name}({arguments}{pointer})"), result) }
     }
 }
 
@@ -297,7 +293,7 @@ fn nan(ty: &'static Type) -> Outcome {
     let (float, code) = (Float::new(ty), ty.integers(false));
     let codes = &super::integers::samples(code)[0];
     let arguments = Arguments { types: [code; 3], values: [codes; 3], together: 1 };
-    let call = || Call { text: "nan(x)".to_owned(), result: ty, second: None, whole: false };
+    let call = || Call::new("nan(x)", ty);
     for (width, results) in arguments.evaluate(&WIDTHS, |_| vec![call()])? {
         let quiet = |got: &u64| float.is(ty, *got, Expected::Bits(f64::NAN));
         if let Some(i) = results[0][0].iter().position(|got| !quiet(got)) {
@@ -326,10 +322,11 @@ fn check(ty: &'static Type, how: fn(&mut Check<'_>) -> Outcome) -> Outcome {
         let mut tuples: Vec<[f64; 3]> = Vec::new();
         let mut functions = Vec::new();
         for (name, function) in table.iter().filter(|(_, function)| function.with_int == with_int) {
+            tuples.resize(tuples.len().next_multiple_of(VECTORS), [1.0; 3]);
             functions.push((*name, function, tuples.len()));
             tuples.extend(function.rows.iter().map(|(arguments, _)| *arguments));
         }
-        tuples.resize(tuples.len().next_multiple_of(MULTIPLE), [1.0; 3]);
+        tuples.resize(tuples.len().next_multiple_of(MULTIPLE) + MULTIPLE, [1.0; 3]);
         let values =
             [0, 1, 2].map(|i| tuples.iter().map(|tuple| types[i].bits(tuple[i])).collect::<Vec<u64>>());
         let values = values.each_ref().map(Vec::as_slice);
@@ -370,12 +367,14 @@ impl Check<'_> {
 fn run(check: &mut Check<'_>) -> Outcome {
     let functions = check.functions.clone();
     let ty = check.float.ty;
-    // Long ones of vectors are the scalar one for each element, which takes its time.
-    let has = |name: &str, width: usize| {
-        width <= 2 || SHORT.contains(&name) || name.starts_with("half_") || width == 3 && ty.bytes < 8
-    };
+    // Long ones of vectors are the scalar one for each element, which takes its time to compile.
+    let has = |name: &str, width: usize| width <= 2 || SHORT.contains(&name) || name.starts_with("half_");
     let of = |width: usize| functions.iter().filter(move |(name, ..)| has(name, width));
-    let calls = |width| of(width).map(|(name, function, _)| function.call(name, ty)).collect();
+    let call = |(name, function, first): &(&str, &Function, usize)| Call {
+        range: Some(*first..first + function.rows.len()),
+        ..function.call(name, ty)
+    };
+    let calls = |width| of(width).map(call).collect();
     for (width, results) in check.arguments.evaluate(&WIDTHS, calls)? {
         for ((name, function, first), [one, two]) in of(width).zip(results) {
             let pair = |row: usize| [one[first + row], two.get(first + row).copied().unwrap_or(0)];

@@ -220,7 +220,7 @@ fn run(ty: &'static Type) -> Outcome {
     };
     let call = |row: &Row| {
         let text = format!("{}({})", row.name, ["x", "x, y"][row.vectors - 1]);
-        Call { text, result: ty, second: None, whole: row.whole }
+        Call { whole: row.whole, ..Call::new(text, ty) }
     };
     let numbers = |bits: &[u64]| bits.iter().map(|&bits| ty.value(bits)).collect::<Vec<f64>>();
     let (x, y) = (numbers(&x), numbers(&y));

@@ -185,7 +185,7 @@ impl Row {
 
     fn call(&self, ty: &'static Type) -> Call {
         let text = self.call.replace('U', ty.integers(false).name);
-        Call { text, result: self.result(ty), second: None, whole: false }
+        Call::new(text, self.result(ty))
     }
 
     /// Is this the result of arguments given as bits?

@@ -64,7 +64,7 @@ fn relations(ty: &'static Type) -> Outcome {
         let two = OF_TWO.iter().map(|(name, _)| format!("{name}(x, y)"));
         let one = CLASSES.iter().map(|(name, _)| format!("{name}(x)"));
         let result = if width == 1 { int } else { ty.integers(true) };
-        two.chain(one).map(|text| Call { text, result, second: None, whole: false }).collect()
+        two.chain(one).map(|text| Call::new(text, result)).collect()
     };
     let mut faults = Vec::new();
     let names = || OF_TWO.iter().map(|(name, _)| name).chain(CLASSES.iter().map(|(name, _)| name));
@@ -109,15 +109,10 @@ fn selections(ty: &'static Type) -> Outcome {
             format!("select(x, y, as_{unsigned}#(z))"),
             format!("bitselect(x, y, as_{}#(z))", ty.name),
         ]
-        .map(|text| Call { text, result: ty, second: None, whole: false })
+        .map(|text| Call::new(text, ty))
         .into();
         if of_conditions {
-            calls.extend(["any(z)", "all(z)"].map(|text| Call {
-                text: text.into(),
-                result: int,
-                second: None,
-                whole: true,
-            }));
+            calls.extend(["any(z)", "all(z)"].map(|text| Call { whole: true, ..Call::new(text, int) }));
         }
         calls
     };
