@@ -27,6 +27,17 @@ pub(crate) fn choose() -> Result<(), String> {
     Ok(())
 }
 
+/// The library under test, as the ICD loader finds it: `OCL_ICD_VENDORS` is a file with its path, or a folder with such a file.
+pub fn library() -> Result<PathBuf, String> {
+    let vendors = PathBuf::from(env::var_os("OCL_ICD_VENDORS").ok_or("OCL_ICD_VENDORS is not set")?);
+    let text = |error: std::io::Error| format!("{}: {error}", vendors.display());
+    let file = match vendors.is_dir() {
+        true => vendors.read_dir().map_err(text)?.next().ok_or("no driver")?.map_err(text)?.path(),
+        false => vendors.clone(),
+    };
+    Ok(std::fs::read_to_string(file).map_err(text)?.trim().into())
+}
+
 /// Builds library and compiler of the profile whose folder this is.
 fn build(folder: &Path) -> Result<(), String> {
     let profile = match folder.file_name().and_then(|name| name.to_str()) {

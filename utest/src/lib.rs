@@ -14,6 +14,7 @@ mod witness;
 
 pub use case::{Case, Outcome, all_control_flows, all_needing, all_widths, all_with_images, main_with};
 pub use device::{Arg, Buffer, Gpu, Launch, Program};
+pub use driver::library;
 pub use need::{DOUBLE, HALF, Need};
 
 /// A pseudo random sequence, the same in every run (xorshift64*).
