@@ -107,8 +107,8 @@ fn flag(s: &Subject<'_>) -> Vec<Place> {
     let Flag { register, subregister } = s.i.flag;
     // The conditional modifier of these chooses what they do.
     let writes = s.i.condition.is_some() && !matches!(s.i.opcode, Opcode::Sel | Opcode::Csel);
-    let channels = s.i.channel_offset + s.i.exec_size;
-    let beyond = u32::from(register) * 32 + u32::from(subregister) * 16 + u32::from(channels) > 64;
+    let channels = u32::from(s.i.channel_offset) + u32::from(s.i.exec_size);
+    let beyond = u32::from(register) * 32 + u32::from(subregister) * 16 + channels > 64;
     whole(register > 1 || subregister > 1 || (writes || s.i.predicate.is_some()) && beyond)
 }
 
