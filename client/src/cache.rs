@@ -272,6 +272,11 @@ mod tests {
         }
     }
 
+    #[test]
+    fn what_is_made_for_another_host_is_not_stored() {
+        assert!(Debug::parse("log=debug,host=v3").0.is_any_set_but(HARMLESS));
+    }
+
     fn request(source: &str) -> ToServer {
         ToServer::Compile(CompileRequest { source: source.into(), ..CompileRequest::default() })
     }

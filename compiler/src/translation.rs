@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use gencl_program::debug::{self, Debug};
 use gencl_simulator::translated::abi::{Answer, Request, VERSION};
-use gencl_translator::{host, to_ir, translate};
+use gencl_translator::host::Host;
+use gencl_translator::{Choices, to_ir, translate};
 
 /// Answers a request; both are in `postcard` encoding. What goes wrong is an answer, too.
 pub fn answer(request: &[u8]) -> Vec<u8> {
@@ -15,10 +16,12 @@ pub fn answer(request: &[u8]) -> Vec<u8> {
             "the driver speaks version {version} of translations, the translator version {VERSION}"
         )),
         Ok(request) => catch_unwind(AssertUnwindSafe(|| {
-            if let Some(folder) = Debug::from_environment().0.value(debug::TRANSLATIONS) {
-                show(&request, Path::new(folder));
+            let (debug, _) = Debug::from_environment();
+            let choices = Choices { host: host(&debug), ..Choices::default() };
+            if let Some(folder) = debug.value(debug::TRANSLATIONS) {
+                show(&request, &choices, Path::new(folder));
             }
-            translate(&request)
+            translate(&request, &choices)
         }))
         .unwrap_or_else(|panic| Err(format!("the translator failed: {}", message(&*panic)))),
         Err(error) => Err(format!("a request for a translation that makes no sense: {error}")),
@@ -27,11 +30,16 @@ pub fn answer(request: &[u8]) -> Vec<u8> {
     postcard::to_stdvec(&answer).unwrap_or_default()
 }
 
+/// What translations are for: this machine's processor, unless the user says otherwise.
+pub fn host(debug: &Debug) -> &'static Host {
+    debug.value(debug::HOST).and_then(Host::named).unwrap_or_else(Host::own)
+}
+
 /// Writes what is made of a kernel, for people: `PROCESS-NUMBER.ll`, `PROCESS-NUMBER.s`.
-fn show(request: &Request, folder: &Path) {
+fn show(request: &Request, choices: &Choices, folder: &Path) {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
-    let Ok(written) = to_ir(request) else { return };
-    let assembly = host::assembly(&written.ir).unwrap_or_else(|error| error);
+    let Ok(written) = to_ir(request, choices) else { return };
+    let assembly = choices.host.assembly(&written.ir).unwrap_or_else(|error| error);
     let name = format!("{}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
     for (ending, text) in [("ll", written.ir), ("s", assembly)] {
         let path = folder.join(&name).with_extension(ending);
@@ -49,6 +57,15 @@ fn message(panic: &(dyn std::any::Any + Send)) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn all_hosts_of_the_table_are_known() {
+        let option = debug::OPTIONS.iter().find(|option| option.name == debug::HOST).unwrap();
+        assert!(option.value.split('|').all(|name| Host::named(name).is_some()));
+        let (named, complaints) = Debug::parse("host=v2");
+        assert_eq!((host(&named).vectors.bytes, complaints.len()), (16, 0));
+        assert!(std::ptr::eq(host(&Debug::default()), Host::own()));
+    }
 
     #[test]
     fn nonsense_is_answered() {

@@ -1,9 +1,10 @@
-//! LLVM: from a module's text to an object for the machine on which this runs.
+//! What code is made for, and LLVM: from a module's text to an object.
 
 use std::ffi::CStr;
-use std::sync::OnceLock;
+use std::sync::{LazyLock, OnceLock};
 
 use inkwell::OptimizationLevel;
+use inkwell::attributes::AttributeLoc;
 use inkwell::context::Context;
 use inkwell::llvm_sys::support::LLVMParseCommandLineOptions;
 use inkwell::memory_buffer::MemoryBuffer;
@@ -72,46 +73,160 @@ pub struct Vectors {
     pub masked: bool,
 }
 
-/// Those of the host on which this runs.
-pub fn vectors() -> Vectors {
-    static FOUND: OnceLock<Vectors> = OnceLock::new();
-    *FOUND.get_or_init(|| {
-        let features = TargetMachine::get_host_cpu_features().to_string();
-        let has = |feature: &str| features.split(',').any(|own| own == feature);
+impl Vectors {
+    fn of(features: &[&str]) -> Vectors {
+        let has = |feature| features.contains(&feature);
         match () {
             () if has("+avx512f") => Vectors { count: 32, bytes: 64, masked: true },
             () if has("+avx") => Vectors { count: 16, bytes: 32, masked: false },
             () if has("+sse2") => Vectors { count: 16, bytes: 16, masked: false },
             () => Vectors { count: 32, bytes: 16, masked: false },
         }
-    })
-}
-
-/// How a function is marked that keeps all registers for its callers, and the intrinsic that it calls before another function.
-///
-/// No calling convention of x86 keeps them all, but an attribute that is for handlers of interrupts does (GCC's manual, "x86 Function Attributes"). The
-/// upper parts of vectors, which LLVM clears before functions return, have to be left alone; who is called may have code without vectors of that width,
-/// which is slow when they are not clear. Other hosts ignore the attribute.
-pub fn keeping_registers() -> (String, &'static str) {
-    let features = TargetMachine::get_host_cpu_features().to_string();
-    let name = TargetMachine::get_host_cpu_name().to_string();
-    let keeps = "noinline \"no_caller_saved_registers\"";
-    match features.split(',').any(|own| own == "+avx") {
-        true => (
-            format!("{keeps} \"target-cpu\"=\"{name}\" \"target-features\"=\"{features},-vzeroupper\""),
-            "@llvm.x86.avx.vzeroupper()",
-        ),
-        false => (keeps.to_owned(), ""),
     }
 }
 
-/// Has the host instructions between half floats and others? Those of x86 are from 2012 on; elsewhere they come with vectors.
-pub fn converts_halves() -> bool {
-    static FOUND: OnceLock<bool> = OnceLock::new();
-    *FOUND.get_or_init(|| {
+/// The levels of x86-64 (its ABI, "Micro-Architecture Levels"), and what each has that the one before has not.
+const LEVELS: [(&str, &str); 3] = [
+    ("v2", "+sse2,+cx16,+popcnt,+sahf,+sse3,+ssse3,+sse4.1,+sse4.2"),
+    ("v3", "+avx,+avx2,+bmi,+bmi2,+f16c,+fma,+lzcnt,+movbe,+xsave"),
+    ("v4", "+avx512f,+avx512bw,+avx512cd,+avx512dq,+avx512vl"),
+];
+
+/// What code is made for: which instructions there are. Which of them are fast is always as this machine's processor has it.
+#[derive(Debug)]
+pub struct Host {
+    /// As LLVM calls it.
+    cpu: String,
+    /// LLVM's, separated by commas.
+    features: String,
+    /// Vector registers.
+    pub vectors: Vectors,
+    /// Are there instructions between half floats and others? Those of x86 are from 2012 on; elsewhere they come with vectors.
+    pub converts_halves: bool,
+}
+
+impl Host {
+    /// The processor of the machine on which this runs.
+    pub fn own() -> &'static Host {
+        static OWN: LazyLock<Host> = LazyLock::new(|| {
+            let features = TargetMachine::get_host_cpu_features().to_string();
+            Host::new(own_cpu(), features)
+        });
+        &OWN
+    }
+
+    /// A processor that has what a level of x86-64 has, and no more: `v2` to `v4`.
+    pub fn named(name: &str) -> Option<&'static Host> {
+        static ALL: LazyLock<Vec<Host>> = LazyLock::new(|| {
+            let features = |last| LEVELS[..=last].iter().map(|level| level.1).collect::<Vec<_>>().join(",");
+            (0..LEVELS.len()).map(|last| Host::new("x86-64".to_owned(), features(last))).collect()
+        });
+        LEVELS.iter().position(|level| level.0 == name).map(|number| &ALL[number])
+    }
+
+    fn new(cpu: String, features: String) -> Host {
+        let own: Vec<_> = features.split(',').collect();
         let x86 = TargetMachine::get_default_triple().as_str().to_string_lossy().starts_with("x86");
-        !x86 || TargetMachine::get_host_cpu_features().to_string().contains("+f16c")
-    })
+        let converts_halves = !x86 || own.contains(&"+f16c");
+        Host { vectors: Vectors::of(&own), converts_halves, cpu, features }
+    }
+
+    /// Can this machine execute its code?
+    pub fn is_here(&self) -> bool {
+        let own: Vec<_> = Host::own().features.split(',').collect();
+        self.features.split(',').all(|feature| !feature.starts_with('+') || own.contains(&feature))
+    }
+
+    /// How a function is marked that keeps all registers for its callers, and the intrinsic that it calls before another function.
+    ///
+    /// No calling convention of x86 keeps them all, but an attribute that is for handlers of interrupts does (GCC's manual, "x86 Function Attributes"). The
+    /// upper parts of vectors, which LLVM clears before functions return, have to be left alone; who is called may have code without vectors of that width,
+    /// which is slow when they are not clear. Other hosts ignore the attribute.
+    pub fn keeping_registers(&self) -> (String, &'static str) {
+        let Host { cpu, features, .. } = self;
+        let keeps = "noinline \"no_caller_saved_registers\"";
+        match features.split(',').any(|own| own == "+avx") {
+            true => (
+                format!("{keeps} \"target-cpu\"=\"{cpu}\" \"target-features\"=\"{features},-vzeroupper\""),
+                "@llvm.x86.avx.vzeroupper()",
+            ),
+            false => (keeps.to_owned(), ""),
+        }
+    }
+
+    /// Compiles a module.
+    ///
+    /// # Errors
+    /// LLVM's texts.
+    pub fn compile(&self, ir: &str, effort: Effort) -> Result<Vec<u8>, String> {
+        self.run(ir, effort, FileType::Object)
+    }
+
+    /// The assembly of a module, for people.
+    ///
+    /// # Errors
+    /// LLVM's texts.
+    pub fn assembly(&self, ir: &str) -> Result<String, String> {
+        self.run(ir, Effort::Full, FileType::Assembly).map(|text| String::from_utf8_lossy(&text).into_owned())
+    }
+
+    /// The module as it is after LLVM's passes.
+    ///
+    /// # Errors
+    /// LLVM's texts.
+    pub fn optimised(&self, ir: &str) -> Result<String, String> {
+        let context = Context::create();
+        let machine = self.machine(Effort::Full)?;
+        let module = parsed(&context, ir)?;
+        self.optimise(&module, &machine, Effort::Full)?;
+        Ok(module.print_to_string().to_string())
+    }
+
+    fn machine(&self, effort: Effort) -> Result<TargetMachine, String> {
+        let options = TargetMachineOptions::new()
+            .set_cpu(&self.cpu)
+            .set_features(&self.features)
+            .set_level(match effort {
+                Effort::Full => OptimizationLevel::Default,
+                // Without any, LLVM 19 does not end for hosts with AVX2 and no more, where bytes are widened whose order has changed.
+                Effort::Little => OptimizationLevel::Less,
+            })
+            .set_reloc_mode(RelocMode::PIC)
+            .set_code_model(CodeModel::Small);
+        let triple = TargetMachine::get_default_triple();
+        target(&triple)?
+            .create_target_machine_from_options(&triple, options)
+            .ok_or_else(|| "no code for this host".into())
+    }
+
+    fn optimise(&self, module: &Module<'_>, machine: &TargetMachine, effort: Effort) -> Result<(), String> {
+        module.set_triple(&machine.get_triple());
+        module.set_data_layout(&machine.get_target_data().get_data_layout());
+        let tuning = module.get_context().create_string_attribute("tune-cpu", &own_cpu());
+        module.get_functions().for_each(|f| f.add_attribute(AttributeLoc::Function, tuning));
+        let Passes { values, others } = if effort == Effort::Full { PASSES } else { FEW_PASSES };
+        let run = |passes| module.run_passes(passes, machine, PassBuilderOptions::create());
+        run(values).map_err(|e| e.to_string())?;
+        components::replace(module, self.vectors).map_err(|e| e.to_string())?;
+        run(others).map_err(|e| e.to_string())?;
+        masks::hide(module).map_err(|e| e.to_string())?;
+        let numbers = if self.vectors.masked { masks::widen(module) } else { masks::spread(module) };
+        numbers.map_err(|e| e.to_string())
+    }
+
+    fn run(&self, ir: &str, effort: Effort, kind: FileType) -> Result<Vec<u8>, String> {
+        let context = Context::create();
+        let machine = self.machine(effort)?;
+        let module = parsed(&context, ir)?;
+        self.optimise(&module, &machine, effort)?;
+        let object = machine.write_to_memory_buffer(&module, kind).map_err(|e| e.to_string())?;
+        Ok(object.as_slice().to_vec())
+    }
+}
+
+/// What LLVM calls the processor on which this runs.
+fn own_cpu() -> String {
+    TargetMachine::get_host_cpu_name().to_string()
 }
 
 /// LLVM's options that a target machine does not have.
@@ -129,51 +244,6 @@ fn set_options() {
     unsafe { LLVMParseCommandLineOptions(arguments.len() as i32, arguments.as_ptr(), c"".as_ptr()) };
 }
 
-/// Compiles a module.
-///
-/// # Errors
-/// LLVM's texts.
-pub fn compile(ir: &str, effort: Effort) -> Result<Vec<u8>, String> {
-    run(ir, effort, FileType::Object)
-}
-
-/// The assembly of a module, for people.
-///
-/// # Errors
-/// LLVM's texts.
-pub fn assembly(ir: &str) -> Result<String, String> {
-    run(ir, Effort::Full, FileType::Assembly).map(|text| String::from_utf8_lossy(&text).into_owned())
-}
-
-/// The module as it is after LLVM's passes.
-///
-/// # Errors
-/// LLVM's texts.
-pub fn optimised(ir: &str) -> Result<String, String> {
-    let context = Context::create();
-    let machine = machine(Effort::Full)?;
-    let module = parsed(&context, ir)?;
-    optimise(&module, &machine, Effort::Full)?;
-    Ok(module.print_to_string().to_string())
-}
-
-fn machine(effort: Effort) -> Result<TargetMachine, String> {
-    let options = TargetMachineOptions::new()
-        .set_cpu(&TargetMachine::get_host_cpu_name().to_string())
-        .set_features(&TargetMachine::get_host_cpu_features().to_string())
-        .set_level(match effort {
-            Effort::Full => OptimizationLevel::Default,
-            // Without any, LLVM 19 does not end for hosts with AVX2 and no more, where bytes are widened whose order has changed.
-            Effort::Little => OptimizationLevel::Less,
-        })
-        .set_reloc_mode(RelocMode::PIC)
-        .set_code_model(CodeModel::Small);
-    let triple = TargetMachine::get_default_triple();
-    target(&triple)?
-        .create_target_machine_from_options(&triple, options)
-        .ok_or_else(|| "no code for this host".into())
-}
-
 /// A module of its text.
 ///
 /// # Errors
@@ -182,26 +252,4 @@ pub(crate) fn parsed<'c>(context: &'c Context, ir: &str) -> Result<Module<'c>, S
     let text = [ir.as_bytes(), b"\0"].concat();
     let buffer = MemoryBuffer::create_from_memory_range_copy(&text, "kernel");
     context.create_module_from_ir(buffer).map_err(|e| e.to_string())
-}
-
-fn optimise(module: &Module<'_>, machine: &TargetMachine, effort: Effort) -> Result<(), String> {
-    module.set_triple(&machine.get_triple());
-    module.set_data_layout(&machine.get_target_data().get_data_layout());
-    let Passes { values, others } = if effort == Effort::Full { PASSES } else { FEW_PASSES };
-    let run = |passes| module.run_passes(passes, machine, PassBuilderOptions::create());
-    run(values).map_err(|e| e.to_string())?;
-    components::replace(module, vectors()).map_err(|e| e.to_string())?;
-    run(others).map_err(|e| e.to_string())?;
-    masks::hide(module).map_err(|e| e.to_string())?;
-    let numbers = if vectors().masked { masks::widen(module) } else { masks::spread(module) };
-    numbers.map_err(|e| e.to_string())
-}
-
-fn run(ir: &str, effort: Effort, kind: FileType) -> Result<Vec<u8>, String> {
-    let context = Context::create();
-    let machine = machine(effort)?;
-    let module = parsed(&context, ir)?;
-    optimise(&module, &machine, effort)?;
-    let object = machine.write_to_memory_buffer(&module, kind).map_err(|e| e.to_string())?;
-    Ok(object.as_slice().to_vec())
 }

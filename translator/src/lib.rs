@@ -34,6 +34,7 @@ use gencl_simulator::device::Device;
 use gencl_simulator::eu::Kernel;
 use gencl_simulator::eu::file::grf_mask;
 use gencl_simulator::translated::abi::{Answer, Request, Translation, VERSION};
+use host::Host;
 
 /// Why a kernel is not translated.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,14 +55,6 @@ pub const MAX_IR: usize = 16 << 20;
 /// Kernels whose IR has more bytes get less of it ([`Choices::gathers_apart`]).
 pub const MUCH_IR: usize = 1 << 20;
 
-/// Translates a kernel for the machine on which this runs.
-///
-/// # Errors
-/// Why it cannot be translated.
-pub fn translate(request: &Request) -> Answer {
-    translate_with(request, &Choices::default())
-}
-
 /// When a kernel with [`segment`]s gets a second function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Second {
@@ -74,6 +67,8 @@ pub enum Second {
 /// How a kernel is translated, which changes nothing of what it does.
 #[derive(Clone, Copy, Debug)]
 pub struct Choices {
+    /// What the code is for.
+    pub host: &'static Host,
     /// The most effort of LLVM's.
     pub effort: host::Effort,
     /// Second functions.
@@ -87,21 +82,30 @@ pub struct Choices {
 impl Default for Choices {
     /// What is best for a device's users. One that waits does so in vain for some microseconds; one that does not stops rarely.
     fn default() -> Choices {
-        Choices { effort: host::Effort::Full, second: Second::WhereItPays, gathers_apart: false, rounds: 64 }
+        Choices {
+            host: Host::own(),
+            effort: host::Effort::Full,
+            second: Second::WhereItPays,
+            gathers_apart: false,
+            rounds: 64,
+        }
     }
 }
 
-/// The same in a certain way.
+/// Translates a kernel.
 ///
 /// # Errors
-/// Why it cannot be translated.
-pub fn translate_with(request: &Request, choices: &Choices) -> Answer {
-    let written = written(request, choices).map_err(|refused| refused.0)?;
+/// Why it cannot be translated, or not executed here.
+pub fn translate(request: &Request, choices: &Choices) -> Answer {
+    if !choices.host.is_here() {
+        return Err("this processor has not all instructions of the host that was asked for".to_owned());
+    }
+    let written = to_ir(request, choices).map_err(|refused| refused.0)?;
     let bytes = written.ir.len();
     if bytes > MAX_IR {
         return Err(format!("{bytes} bytes of IR are more than {MAX_IR}"));
     }
-    let object = host::compile(&written.ir, choices.effort)?;
+    let object = choices.host.compile(&written.ir, choices.effort)?;
     Ok(Translation { object, ..written.translation })
 }
 
@@ -117,11 +121,7 @@ pub struct Written {
 ///
 /// # Errors
 /// Why it cannot be translated.
-pub fn to_ir(request: &Request) -> Result<Written, Refused> {
-    written(request, &Choices::default())
-}
-
-fn written(request: &Request, choices: &Choices) -> Result<Written, Refused> {
+pub fn to_ir(request: &Request, choices: &Choices) -> Result<Written, Refused> {
     if request.version != VERSION {
         return Err(Refused(format!("version {} of the interface, not {VERSION}", request.version)));
     }
@@ -134,7 +134,7 @@ fn written(request: &Request, choices: &Choices) -> Result<Written, Refused> {
     if count > MAX_INSTRUCTIONS {
         return Err(Refused(format!("{count} instructions are more than {MAX_INSTRUCTIONS}")));
     }
-    let mut plan = plan::Plan::new(&kernel, variant)?;
+    let mut plan = plan::Plan::new(&kernel, variant, choices.host)?;
     let flow = flow::Flow::new(&plan);
     predicates::complete(&mut plan, &flow);
     if variant.strict {
@@ -142,7 +142,7 @@ fn written(request: &Request, choices: &Choices) -> Result<Written, Refused> {
         written::check(plan.ops, &flow, grf_mask(0, bytes))?;
     }
     let written = emit::emit(&plan, &flow, choices)?;
-    if written.ir.len() <= MUCH_IR || choices.gathers_apart || host::vectors().masked {
+    if written.ir.len() <= MUCH_IR || choices.gathers_apart || choices.host.vectors.masked {
         return Ok(written);
     }
     emit::emit(&plan, &flow, &Choices { gathers_apart: true, ..*choices })

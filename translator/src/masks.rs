@@ -223,7 +223,7 @@ fn number_of(set: InstructionValue<'_>) -> Option<IntValue<'_>> {
 
 #[cfg(test)]
 mod tests {
-    use crate::host::{Effort, compile, optimised, parsed};
+    use crate::host::{Effort, Host, parsed};
     use inkwell::context::Context;
     use std::sync::mpsc;
     use std::time::Duration;
@@ -285,7 +285,7 @@ mod tests {
             store i32 %low, ptr %p
             ret void
         }";
-        let text = optimised(module).unwrap();
+        let text = Host::own().optimised(module).unwrap();
         assert!(text.contains("call i32 asm") && text.contains(", 65535"), "{text}");
     }
 
@@ -336,7 +336,7 @@ mod tests {
                 let (done, result) = mpsc::channel();
                 let text = module(&operation, lanes);
                 // A thread that never ends does not keep the process.
-                std::thread::spawn(move || done.send(compile(&text, Effort::Full)));
+                std::thread::spawn(move || done.send(Host::own().compile(&text, Effort::Full)));
                 let object = result.recv_timeout(Duration::from_secs(60));
                 assert!(matches!(object, Ok(Ok(_))), "{operation}: {object:?}");
             }

@@ -10,8 +10,9 @@ use gencl_simulator::eu::functions;
 use gencl_simulator::eu::op::{Action, Op};
 use gencl_simulator::eu::operand::{Place, Src, Target, is_accumulator};
 
+use crate::host::Host;
 use crate::modes::{Mode, flushes};
-use crate::{host, plan};
+use crate::plan;
 
 /// How numbers are seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -225,7 +226,7 @@ fn is_small(ty: Type) -> bool {
 ///
 /// # Errors
 /// Why the interpreter is to execute it.
-pub fn select(op: &Op, mode: Option<Mode>, accumulators: bool) -> Result<Native, &'static str> {
+pub fn select(op: &Op, mode: Option<Mode>, accumulators: bool, host: &Host) -> Result<Native, &'static str> {
     let direct = op.src.iter().filter(|s| s.is_some()).all(|s| match &s.place {
         Place::Indirect { .. } => true,
         _ if s.is_accumulator() => true,
@@ -247,7 +248,7 @@ pub fn select(op: &Op, mode: Option<Mode>, accumulators: bool) -> Result<Native,
         (uses_accumulator(op) && !accumulators, "the accumulator"),
         (!direct || !target || !flags, "an architecture register"),
         (!flag_bits, "flags of two registers"),
-        (!halves_fit(op), "half floats, which the host does not have"),
+        (has_halves(op) && !host.converts_halves, "half floats, which the host does not have"),
     ];
     if let Some((_, reason)) = obstacles.iter().find(|(is_there, _)| *is_there) {
         return Err(reason);
@@ -300,13 +301,13 @@ pub fn is_dot(opcode: Opcode) -> bool {
 
 /// Can all uses of the accumulators in a kernel be host code? They are, or none is: the interpreter has whole values of its own. Those of
 /// host code are integers of dwords, of up to 16 channels; what is shown is always the low part of the whole value.
-pub fn accumulators_fit<'a>(ops: impl IntoIterator<Item = (&'a Op, Option<Mode>)>) -> bool {
+pub fn accumulators_fit<'a>(ops: impl IntoIterator<Item = (&'a Op, Option<Mode>)>, host: &Host) -> bool {
     ops.into_iter()
         .filter(|(op, _)| matches!(op.action, Action::Execute(_)))
-        .all(|(op, mode)| !is_macro(op) && (!uses_accumulator(op) || accumulator_fits(op, mode)))
+        .all(|(op, mode)| !is_macro(op) && (!uses_accumulator(op) || accumulator_fits(op, mode, host)))
 }
 
-fn accumulator_fits(op: &Op, mode: Option<Mode>) -> bool {
+fn accumulator_fits(op: &Op, mode: Option<Mode>, host: &Host) -> bool {
     use Opcode as O;
     let lanes = usize::from(op.lanes);
     // An operand of dwords, one after the other, in acc0 and acc1.
@@ -340,7 +341,7 @@ fn accumulator_fits(op: &Op, mode: Option<Mode>) -> bool {
             && (own || !op.dst.ty.is_float());
     let float = op.src.iter().any(|src| src.is_some() && src.ty.is_float());
     let sources = op.src.iter().filter(|src| src.is_accumulator()).all(source);
-    named && implicit && sources && !(float && writes_accumulator(op)) && select(op, mode, true).is_ok()
+    named && implicit && sources && !(float && writes_accumulator(op)) && select(op, mode, true, host).is_ok()
 }
 
 fn is_dword(ty: Type) -> bool {
@@ -467,11 +468,6 @@ fn select_others(op: &Op, mode: Option<Mode>) -> Option<Native> {
         }
         _ => None,
     }
-}
-
-/// Has the host instructions that convert half floats, if there are any? Without, they stay with the interpreter.
-fn halves_fit(op: &Op) -> bool {
-    !has_halves(op) || host::converts_halves()
 }
 
 /// Are there half floats among its operands?

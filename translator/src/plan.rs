@@ -10,6 +10,7 @@ use gencl_simulator::translated::abi::Variant;
 
 use crate::Refused;
 use crate::access::{Access, Definition, Effects};
+use crate::host::Host;
 use crate::message::{self, Message};
 use crate::modes::{self, Control, Mode};
 use crate::native::{self, Native};
@@ -45,6 +46,8 @@ pub struct Plan<'a> {
     pub modes: Vec<Mode>,
     /// What the code is for.
     pub variant: &'a Variant,
+    /// The host that it is for.
+    pub host: &'a Host,
     /// Registers stay in the thread's register file, because which of them is accessed is known at run time only.
     pub in_memory: bool,
     /// Host code uses the accumulators, and the interpreter does not.
@@ -58,14 +61,14 @@ impl<'a> Plan<'a> {
     ///
     /// # Errors
     /// The reason why the kernel cannot be translated.
-    pub fn new(kernel: &'a Kernel, variant: &'a Variant) -> Result<Plan<'a>, Refused> {
+    pub fn new(kernel: &'a Kernel, variant: &'a Variant, host: &'a Host) -> Result<Plan<'a>, Refused> {
         let ops = kernel.ops();
         let controls = modes::of_kernel(ops, variant.control);
         let accumulators =
-            native::accumulators_fit(ops.iter().zip(controls.iter().map(|control| control.mode)));
+            native::accumulators_fit(ops.iter().zip(controls.iter().map(|control| control.mode)), host);
         let mut steps = Vec::with_capacity(ops.len());
         for (index, op) in ops.iter().enumerate() {
-            let step = step(op, controls[index], variant, accumulators)
+            let step = step(op, controls[index], variant, accumulators, host)
                 .map_err(|why| Refused(format!("{} at {:#x}: {why}", kernel.text(index), op.offset)))?;
             steps.push(step);
         }
@@ -74,7 +77,7 @@ impl<'a> Plan<'a> {
         let accumulators = accumulators && ops.iter().any(native::uses_accumulator);
         let modes = controls.iter().map(|control| control.mode.unwrap_or(modes::HOST)).collect();
         let halves = ops.iter().any(native::has_halves);
-        let plan = Plan { ops, steps, effects, modes, variant, in_memory, accumulators, halves };
+        let plan = Plan { ops, steps, effects, modes, variant, host, in_memory, accumulators, halves };
         plan.check_barriers()?;
         Ok(plan)
     }
@@ -114,7 +117,13 @@ fn is_indirect(op: &Op) -> bool {
         || matches!(&op.action, Action::Message(m) if m.kind.is_none())
 }
 
-fn step(op: &Op, control: Control, variant: &Variant, accumulators: bool) -> Result<Step, String> {
+fn step(
+    op: &Op,
+    control: Control,
+    variant: &Variant,
+    accumulators: bool,
+    host: &Host,
+) -> Result<Step, String> {
     Ok(match &op.action {
         Action::Nop => Step::Nothing,
         Action::Refused(fault) => return Err(fault.to_string()),
@@ -135,7 +144,7 @@ fn step(op: &Op, control: Control, variant: &Variant, accumulators: bool) -> Res
         Action::Execute(_) if touches(op, &[file::FLOW_CONTROL, file::IP, file::TIMESTAMP]) => {
             return Err("a register that only the interpreter has".into());
         }
-        Action::Execute(_) => match (control.set, native::select(op, control.mode, accumulators)) {
+        Action::Execute(_) => match (control.set, native::select(op, control.mode, accumulators, host)) {
             (Some(bits), _) => Step::Control(bits),
             (None, Ok(native)) => Step::Native(native),
             (None, Err(reason)) => Step::Interpret(format!("{}: {reason}", mnemonic(op))),

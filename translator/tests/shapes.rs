@@ -10,10 +10,10 @@ use gencl_simulator::device::Device;
 use gencl_simulator::eu::Kernel;
 use gencl_simulator::translated::abi::{Interpreted, Pattern, Request, VERSION, Variant};
 use gencl_translator::flow::Flow;
-use gencl_translator::host::{self, Vectors};
+use gencl_translator::host::{Host, Vectors};
 use gencl_translator::plan::Plan;
 use gencl_translator::variables::Variables;
-use gencl_translator::{Refused, Written, order, to_ir};
+use gencl_translator::{Choices, Refused, Written, order, to_ir};
 
 const SCALAR: Region = Region::SCALAR;
 const FOUR: Region = Region { vstride: 4, width: 4, hstride: 1 };
@@ -110,11 +110,11 @@ fn request(body: &[Instruction], ids: Pattern) -> Request {
 }
 
 fn written(body: &[Instruction], ids: Pattern) -> Result<Written, Refused> {
-    to_ir(&request(body, ids))
+    to_ir(&request(body, ids), &Choices::default())
 }
 
 fn refusal(request: &Request) -> String {
-    to_ir(request).err().map(|refused| refused.0).unwrap_or_default()
+    to_ir(request, &Choices::default()).err().map(|refused| refused.0).unwrap_or_default()
 }
 
 /// How many reads of eight lanes are scattered: gathered where hosts have masks, elsewhere lane by lane to the last one.
@@ -184,7 +184,7 @@ fn lanes_that_are_not_far_apart_are_written_by_a_mask() {
     body.push(instruction(Opcode::Shl, 8, (4, Type::UD), &[grf(3, 0, ROW, Type::UD), four]));
     body.extend([addresses(6), write(6, 3)]);
     let ir = written(&body, Pattern::Consecutive).unwrap().ir;
-    assert_eq!(ir.contains("@llvm.masked.store.v32i32.p0("), host::vectors().masked, "{ir}");
+    assert_eq!(ir.contains("@llvm.masked.store.v32i32.p0("), Host::own().vectors.masked, "{ir}");
 }
 
 #[test]
@@ -275,7 +275,7 @@ fn many_gathers_are_calls() {
     body.extend((0..300).flat_map(|_| [addresses(6), read(4, 6)]));
     let ir = written(&body, Pattern::Any).unwrap().ir;
     let calls = ir.matches("call <8 x i32> @gather_8x32_1(").count();
-    match host::vectors().masked {
+    match Host::own().vectors.masked {
         true => assert_eq!((scattered_reads(&ir), calls), (300, 0)),
         false => assert_eq!((scattered_reads(&ir), calls), (1, 300)),
     }
@@ -331,7 +331,7 @@ fn what_the_host_computes_otherwise_is_interpreted() {
     let mut rounded = request(&[double], Pattern::Any);
     for rounding in 0..4 {
         rounded.variant.control = rounding << 4;
-        assert_eq!(to_ir(&rounded).unwrap().translation.interpreted, []);
+        assert_eq!(to_ir(&rounded, &Choices::default()).unwrap().translation.interpreted, []);
     }
     let mut overflow =
         instruction(Opcode::Add, 8, (3, Type::F), &[grf(2, 0, ROW, Type::F), grf(2, 0, ROW, Type::F)]);
@@ -444,7 +444,7 @@ fn half_floats_are_extended_and_rounded_once() {
 fn ordered(body: &[Instruction]) -> Vec<usize> {
     let Request { code, variant, .. } = request(body, Pattern::Any);
     let kernel = Kernel::decode(Device::named("skl").unwrap(), &code, 0, false).unwrap();
-    let plan = Plan::new(&kernel, &variant).unwrap();
+    let plan = Plan::new(&kernel, &variant, Host::own()).unwrap();
     let variables = Variables::new(&plan, &Flow::new(&plan));
     order::of_block(&plan, &variables, 0..body.len(), Vectors { count: 4, bytes: 32, masked: false })
 }

@@ -130,6 +130,12 @@ fn serve(builds: bool) -> ExitCode {
     for complaint in complaints {
         eprintln!("genclc: {complaint}");
     }
+    if !builds && !translation::host(&debug).is_here() {
+        let name = debug.value(debug::HOST).unwrap_or_default();
+        eprintln!(
+            "genclc: GENCL_DEBUG: host={name}: this processor has not all of its instructions, kernels stay interpreted"
+        );
+    }
     let translate = translation::answer;
     let service = Service { debug: &debug, patience: server::PATIENCE, builds, translate };
     let input = Client { input: io::stdin(), is_all: !builds };

@@ -7,7 +7,6 @@ use gencl_simulator::translated::abi::{Frame, Interpreted};
 
 use super::{Emitter, FILE};
 use crate::access::Access;
-use crate::host;
 use crate::ir::{I32, I64, POINTER, Ty, Value};
 use crate::plan::Step;
 
@@ -134,7 +133,7 @@ impl Emitter<'_> {
     /// All of their arguments have 64 bits, and so have results: LLVM 19 takes the rest of a register of which 32 bits are an argument for one that is kept,
     /// and does not keep it.
     pub(super) fn rare_calls(&mut self) {
-        let (attributes, before) = host::keeping_registers();
+        let (attributes, before) = self.plan.host.keeping_registers();
         if !before.is_empty() {
             self.module.declare(&format!("void {before}"));
         }

@@ -13,7 +13,6 @@ use super::addresses::Addresses;
 use super::{Emitter, FILE, FRAME};
 use crate::components;
 use crate::hints::Stride;
-use crate::host;
 use crate::ir::{BIT, I32, I64, Label, POINTER, Ty, Value};
 use crate::message::{Lanes, Memory};
 use crate::split::Base;
@@ -29,12 +28,6 @@ pub(super) fn mark(memory: Memory) -> &'static str {
 /// How the accesses of a message are marked, with their alignment.
 pub(super) fn how(message: &Lanes) -> String {
     format!("align {}, {}", message.alignment.min(message.size), mark(message.memory))
-}
-
-/// Has each lane four dwords that follow each other, on a host that accesses them at once? LLVM can have lanes in registers as transposing wants them then
-/// (`components::shuffles`); hosts with registers of 64 bytes have better ways.
-pub(super) fn is_of_fours(message: &Lanes) -> bool {
-    message.components.len() == 4 && message.size == 4 && message.is_whole() && host::vectors().bytes < 64
 }
 
 /// The bits of an offset in shared local memory that count.
@@ -104,6 +97,15 @@ impl Ways {
 }
 
 impl Emitter<'_> {
+    /// Has each lane four dwords that follow each other, on a host that accesses them at once? LLVM can have lanes in registers as transposing wants them then
+    /// (`components::shuffles`); hosts with registers of 64 bytes have better ways.
+    pub(super) fn is_of_fours(&self, message: &Lanes) -> bool {
+        message.components.len() == 4
+            && message.size == 4
+            && message.is_whole()
+            && self.plan.host.vectors.bytes < 64
+    }
+
     pub(super) fn reach(&mut self, index: usize, memory: Memory) -> Reach {
         match memory {
             Memory::Local => self.local_reach(),
@@ -301,7 +303,7 @@ impl Emitter<'_> {
         // There is one way for rows, beside the interpreter's; or all ways find them.
         let (count, size) = (message.components.len(), message.size);
         let certain = addresses.step().is_some_and(|step| step >= (count * size) as i64);
-        if (certain || addresses.step().is_none() && is_of_fours(message))
+        if (certain || addresses.step().is_none() && self.is_of_fours(message))
             && lanes > 1
             && matches!(count, 2 | 4)
             && !message.write
@@ -310,7 +312,7 @@ impl Emitter<'_> {
         {
             ways.in_rows = Some(count as u32);
         }
-        let row = (message.write && lanes > 1 && is_of_fours(message)).then(|| self.interleaved(&data));
+        let row = (message.write && lanes > 1 && self.is_of_fours(message)).then(|| self.interleaved(&data));
         LaneAccess { message, reach, addresses, mask, data, row, ways }
     }
 
@@ -340,7 +342,7 @@ impl Emitter<'_> {
         if matches!(stride, Stride::Any) || stride == Stride::Known(step as i64) {
             all |= self.consecutive(access);
         }
-        let one = stride == Stride::Known(0) || stride == Stride::Any && !is_of_fours(message);
+        let one = stride == Stride::Known(0) || stride == Stride::Any && !self.is_of_fours(message);
         if !message.write && one {
             self.one_address(access);
             all = true;

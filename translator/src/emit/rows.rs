@@ -2,9 +2,8 @@
 
 use super::Emitter;
 use super::addresses::Addresses;
-use super::memory::{LOCAL_OFFSET_BITS, LaneAccess, Reach, how, is_of_fours};
+use super::memory::{LOCAL_OFFSET_BITS, LaneAccess, Reach, how};
 use crate::components;
-use crate::host;
 use crate::ir::{I32, Label, Ty, Value};
 use crate::message::{Lanes, Memory};
 use crate::split::LINE;
@@ -244,7 +243,7 @@ impl Emitter<'_> {
         let lanes = access.addresses.lanes() * message.components.len() as u32;
         let all = Ty::int(message.size as u32 * 8, lanes);
         let how = how(message);
-        if mask.is_none() && is_of_fours(message) {
+        if mask.is_none() && self.is_of_fours(message) {
             // LLVM makes larger accesses of lanes that stay side by side.
             return self.lane_by_lane(access, at, message.components.len() * message.size);
         }
@@ -419,7 +418,7 @@ impl Emitter<'_> {
     fn spread_out(&mut self, access: &mut LaneAccess<'_>, step: usize) {
         let (message, lanes) = (access.message, access.addresses.lanes());
         let (size, bytes) = (message.size, lanes as usize * step);
-        if size < 4 || !step.is_multiple_of(size) || bytes > MOST_SPREAD || !host::vectors().masked {
+        if size < 4 || !step.is_multiple_of(size) || bytes > MOST_SPREAD || !self.plan.host.vectors.masked {
             return;
         }
         let (lead, count) = (message.components[0].0, (step / size) as u32);

@@ -1,8 +1,7 @@
 //! Lanes whose addresses are anywhere.
 
 use super::Emitter;
-use super::memory::{LaneAccess, Reach, how, is_of_fours};
-use crate::host;
+use super::memory::{LaneAccess, Reach, how};
 use crate::ir::{I32, POINTER, Scalar, Ty, Value};
 use crate::message::Lanes;
 
@@ -48,7 +47,7 @@ impl Emitter<'_> {
         let aligned = self.aligned(&addresses, message.alignment);
         let inside = self.both(&inside, aligned.as_ref());
         let mut all = self.all_where_enabled(&inside, mask.as_ref());
-        let all_read = mask.is_some() && !message.write && !host::vectors().masked;
+        let all_read = mask.is_some() && !message.write && !self.plan.host.vectors.masked;
         if all_read {
             let begin = Value::int(reach.start.ty, 0);
             let one = self.inside(reach, &begin, message.span());
@@ -71,7 +70,7 @@ impl Emitter<'_> {
                 self.f.intrinsic("umin", &format!(".{}", last.ty.mangled()), last.ty, &[&offsets, &last]);
             mask = None;
         }
-        if is_of_fours(message) {
+        if self.is_of_fours(message) {
             self.fours(access, &offsets, mask.as_ref());
         } else if message.write {
             self.scatter(message, &access.reach, &offsets, mask.as_ref(), &access.data);
@@ -130,7 +129,7 @@ impl Emitter<'_> {
     fn gather(&mut self, found: &Found<'_>, inner: usize) -> Value {
         let Found { message, offsets, .. } = found;
         let ty = Ty::int(message.size as u32 * 8, offsets.ty.lanes);
-        if !host::vectors().masked || message.size >= 4 || message.alignment < message.size {
+        if !self.plan.host.vectors.masked || message.size >= 4 || message.alignment < message.size {
             return self.gathered(found, inner, ty, message.size);
         }
         // Hosts gather no bytes and words: the dwords that have them, which are in the same window.
@@ -159,7 +158,7 @@ impl Emitter<'_> {
         alignment: usize,
         mask: Option<&Value>,
     ) -> Value {
-        if host::vectors().masked {
+        if self.plan.host.vectors.masked {
             let places = self.places_at(host, offsets);
             let suffix = format!(".{}.{}", ty.mangled(), places.ty.mangled());
             let (align, none) = (Value::int(I32, alignment as u64), Value::int(ty, 0));
@@ -225,7 +224,7 @@ impl Emitter<'_> {
         mask: Option<&Value>,
         data: &[Value],
     ) {
-        if mask.is_none() && !host::vectors().masked {
+        if mask.is_none() && !self.plan.host.vectors.masked {
             let how = how(message);
             for lane in 0..offsets.ty.lanes {
                 let place = self.place_of_lane(&reach.host, offsets, lane);
@@ -255,7 +254,7 @@ impl Emitter<'_> {
         let inner = Value::ints(offsets.ty, |n| inner[(n % count) as usize] as u64);
         let offsets = self.f.binary("add", &offsets, &inner);
         let mut places = self.places_at(&reach.host.clone(), &offsets);
-        if let Some(enabled) = mask.take_if(|_| !host::vectors().masked) {
+        if let Some(enabled) = mask.take_if(|_| !self.plan.host.vectors.masked) {
             // Without masks there would be a branch for each lane, too. Lanes that are not enabled write where nobody reads.
             let nowhere = self.nowhere();
             let nowhere = self.f.splat(&nowhere, places.ty.lanes);

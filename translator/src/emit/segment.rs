@@ -9,7 +9,6 @@ use super::addresses::Addresses;
 use super::memory::{LaneAccess, Reach};
 use super::rows::{PREFETCHED, Row};
 use super::{ANEW, Emitter, FILE};
-use crate::host;
 use crate::ir::{BIT, I32, Label, Ty, Value};
 use crate::message::{Lanes, Memory};
 use crate::order;
@@ -249,7 +248,7 @@ impl Emitter<'_> {
     /// Writes straight code in an order that suits the host.
     pub(super) fn in_order(&mut self, instructions: Range<usize>) {
         let order = match &self.variables {
-            Some(variables) => order::of_block(self.plan, variables, instructions, host::vectors()),
+            Some(variables) => order::of_block(self.plan, variables, instructions, self.plan.host.vectors),
             None => instructions.collect(),
         };
         for index in order {

@@ -17,7 +17,7 @@ use gencl_simulator::running::Running;
 use gencl_simulator::translated::abi::{Interpreted, Request};
 use gencl_simulator::translated::source::{Done, EngineChoice, Source as Translations, TranslationSource};
 use gencl_simulator::{Executor, Settings};
-use gencl_translator::host::Effort;
+use gencl_translator::host::{Effort, Host};
 use gencl_translator::{Choices, Second};
 
 /// What kernels are for.
@@ -48,8 +48,9 @@ const HEADER: u8 = 127;
 pub const REGISTERS: usize = 4096;
 
 /// Translates where it is asked.
-#[derive(Default)]
 pub struct Translator {
+    /// For what.
+    pub host: &'static Host,
     /// LLVM is to do little.
     pub little: bool,
     /// In all loops others have their turn after so many rounds.
@@ -58,18 +59,36 @@ pub struct Translator {
     pub interpreted: Mutex<Vec<Interpreted>>,
 }
 
+impl Default for Translator {
+    fn default() -> Translator {
+        Translator { host: hosts()[0], little: false, rounds: None, interpreted: Mutex::default() }
+    }
+}
+
+/// The levels of x86-64 for which this machine can execute code, and its own processor; or the level `GENCL_AGREE_HOST` alone.
+pub fn hosts() -> Vec<&'static Host> {
+    match std::env::var("GENCL_AGREE_HOST") {
+        Ok(name) => vec![Host::named(&name).unwrap_or_else(|| panic!("there is no level {name}"))],
+        Err(_) => {
+            let levels = ["v2", "v3", "v4"].into_iter().filter_map(Host::named).filter(|host| host.is_here());
+            [Host::own()].into_iter().chain(levels).collect()
+        }
+    }
+}
+
 impl TranslationSource for Translator {
     fn request(&self, request: Request, done: Done) {
         let effort = if self.little { Effort::Little } else { Effort::Full };
         // One way for half of the kernels, the other for the others.
         let gathers_apart = (request.code.len() / 16).is_multiple_of(2);
-        let mut choices = Choices { effort, second: Second::Always, gathers_apart, ..Choices::default() };
+        let mut choices =
+            Choices { host: self.host, effort, second: Second::Always, gathers_apart, ..Choices::default() };
         let mut request = request;
         if let Some(rounds) = self.rounds {
             choices.rounds = rounds;
             request.variant.spins = true;
         }
-        let answer = gencl_translator::translate_with(&request, &choices);
+        let answer = gencl_translator::translate(&request, &choices);
         if let Ok(translation) = &answer {
             self.interpreted.lock().unwrap().clone_from(&translation.interpreted);
         }
@@ -93,6 +112,8 @@ pub struct Case {
     pub data: Vec<u8>,
     /// `cr0` is set to these bits more.
     pub control: u32,
+    /// What it is translated for.
+    pub host: &'static Host,
     /// [`Translator::rounds`]
     pub rounds: Option<u32>,
 }

@@ -20,7 +20,7 @@ use branches::{branches, predicated};
 use components::components;
 use gencl_isa::{Instruction, Opcode, Type};
 use gencl_simulator::fault::Reason;
-use harness::{CONSTANTS, Case, DATA, DATA_SIZE, IDS, Translator, code, difference, run};
+use harness::{CONSTANTS, Case, DATA, DATA_SIZE, IDS, Translator, code, difference, hosts, run};
 use memory::{addresses, message};
 use random::{Random, arithmetic, indirect, is_integer};
 use rows::{edges, rows, segments};
@@ -39,6 +39,7 @@ fn case(random: &mut Random, width: u8, body: Vec<Instruction>) -> Case {
         constants: random.bytes(usize::from(CONSTANTS) * 32),
         data: random.bytes(DATA_SIZE as usize),
         control: random.pick(&[0x4c0, 0x4c0, 0x4c0, 0, 0x4d0, 0x4e0, 0x4f0]),
+        host: hosts()[0],
         rounds: random.chance(4).then(|| 1 + random.below(4) as u32),
     }
 }
@@ -56,7 +57,7 @@ const ENDLESS: &str = "it does not end";
 fn check(case: &Case) -> Option<String> {
     let code = code(case)?;
     let interpreted = run(case, &code, None);
-    let translator = Arc::new(Translator { rounds: case.rounds, ..Translator::default() });
+    let translator = Arc::new(Translator { host: case.host, rounds: case.rounds, ..Translator::default() });
     let translated = run(case, &code, Some(&translator));
     match (interpreted, translated) {
         (Ok(a), Ok(b)) => difference(&a, &b),

@@ -9,6 +9,7 @@ use gencl_isa::{
 use gencl_simulator::device::Device;
 use gencl_simulator::eu::Kernel;
 use gencl_simulator::eu::op::Action;
+use gencl_translator::host::Host;
 use gencl_translator::{modes, native};
 
 use crate::harness::{DEVICE, GENERATION};
@@ -380,7 +381,7 @@ impl Sample {
         kernel.is_some_and(|kernel| {
             let ops = kernel.ops();
             let all = ops.iter().map(|op| (op, Some(modes::HOST)));
-            ops.iter().any(native::uses_accumulator) && native::accumulators_fit(all)
+            ops.iter().any(native::uses_accumulator) && native::accumulators_fit(all, Host::own())
         })
     }
 

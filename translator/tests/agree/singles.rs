@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use gencl_isa::{Extra, Type, print};
 
-use crate::harness::{BEFORE, CONSTANTS, Case, DATA_SIZE, GENERATION, Outcome, Translator, code, run};
+use crate::harness::{BEFORE, CONSTANTS, Case, DATA_SIZE, GENERATION, Outcome, Translator, code, hosts, run};
 use crate::points::{Operation, operations, points};
 use crate::random::Random;
 use crate::sample::{Owned, SLOTS, Sample, constants};
@@ -105,7 +105,11 @@ fn flush(filling: &mut Filling, random: &mut Random, little: bool, tally: &mut T
     let case = case(random, &placed);
     tally.kernels += 1;
     // What is tested is what is written for LLVM, which takes most of the time.
-    let translator = Arc::new(Translator { little: little || !random.chance(3), ..Translator::default() });
+    let translator = Arc::new(Translator {
+        host: case.host,
+        little: little || !random.chance(3),
+        ..Translator::default()
+    });
     let Some((interpreted, translated)) = both(&case, &placed, &translator, tally) else { return };
     count_interpreted(&placed, &translator, tally);
     if interpreted == translated {
@@ -132,6 +136,7 @@ fn case(random: &mut Random, placed: &Placed) -> Case {
         mask: if random.chance(2) { full } else { random.next() as u32 & full | 1 },
         constants: constants(random, CONSTANTS),
         data: vec![0; DATA_SIZE as usize],
+        host: hosts()[0],
         rounds: None,
         control: random.pick(&[0x4c0, 0x4c0, 0x4c0, 0, 0x4d0, 0x4e0, 0x4f0]),
     }

@@ -22,6 +22,7 @@ pub fn cases() -> Vec<Case> {
         own("engine_gather", gather),
         own("engine_walk", walk),
         own("engine_rows", rows),
+        own("engine_hosts", hosts),
         own("engine_without_translator", without_translator),
     ]
 }
@@ -217,6 +218,26 @@ fn rows() -> Outcome {
         let arguments = [a.arg(), b.arg(), c.arg(), d.arg(), out.arg()];
         program.run("rows", &arguments, &Launch::linear(rows, 64))?;
         same(&out.read()?, &expected)?;
+    }
+    Ok(())
+}
+
+/// For other processors than the host's: what this one can execute, it does.
+fn hosts() -> Outcome {
+    if is_child() {
+        return sum(100, 3);
+    }
+    for level in ["v2", "v3", "v4"] {
+        let debug = format!("log=debug,host={level}");
+        let errors = child("engine_hosts", &[("GENCL_ENGINE", "translate"), ("GENCL_DEBUG", &debug)])?;
+        let is_told = |errors: &String| {
+            ["kernel was translated", "has not all of its instructions"]
+                .iter()
+                .any(|text| errors.contains(text))
+        };
+        if let Some(errors) = errors.filter(|errors| !is_told(errors)) {
+            return Err(format!("nothing is said of {level}: {errors}"));
+        }
     }
     Ok(())
 }
