@@ -15,7 +15,7 @@ use inkwell::targets::{
     TargetTriple,
 };
 
-use crate::{components, masks};
+use crate::{bitselect, components, masks};
 
 /// LLVM's passes: first the function of a thread alone, so that its variables are values when it is put into the loop over
 /// threads; then loops. Nothing makes vectors: lanes are vectors already.
@@ -182,7 +182,11 @@ impl Host {
         Ok(module.print_to_string().to_string())
     }
 
-    fn machine(&self, effort: Effort) -> Result<TargetMachine, String> {
+    /// LLVM's target.
+    ///
+    /// # Errors
+    /// LLVM's texts.
+    pub(crate) fn machine(&self, effort: Effort) -> Result<TargetMachine, String> {
         let options = TargetMachineOptions::new()
             .set_cpu(&self.cpu)
             .set_features(&self.features)
@@ -210,8 +214,12 @@ impl Host {
         components::replace(module, self.vectors).map_err(|e| e.to_string())?;
         run(others).map_err(|e| e.to_string())?;
         masks::hide(module).map_err(|e| e.to_string())?;
-        let numbers = if self.vectors.masked { masks::widen(module) } else { masks::spread(module) };
-        numbers.map_err(|e| e.to_string())
+        let lanes = if self.vectors.masked {
+            masks::widen(module).and_then(|()| bitselect::hide(module))
+        } else {
+            masks::spread(module)
+        };
+        lanes.map_err(|e| e.to_string())
     }
 
     fn run(&self, ir: &str, effort: Effort, kind: FileType) -> Result<Vec<u8>, String> {

@@ -209,7 +209,7 @@ fn is_logic(instruction: InstructionValue<'_>) -> bool {
     )
 }
 
-fn operand(instruction: InstructionValue<'_>, index: u32) -> Option<BasicValueEnum<'_>> {
+pub fn operand(instruction: InstructionValue<'_>, index: u32) -> Option<BasicValueEnum<'_>> {
     instruction.get_operand(index)?.value()
 }
 
