@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use gencl_utest::{Arg, Case, Gpu, Launch, Need, Outcome, Random};
+use gencl_utest::{Arg, Case, DOUBLE, Gpu, Launch, Need, Outcome, Random};
 
 use crate::memory::same;
 
@@ -22,6 +22,7 @@ pub fn cases() -> Vec<Case> {
         own("engine_gather", gather),
         own("engine_walk", walk),
         own("engine_rows", rows),
+        own("engine_signs", signs),
         own("engine_hosts", hosts),
         own("engine_without_translator", without_translator),
     ]
@@ -218,6 +219,76 @@ fn rows() -> Outcome {
         let arguments = [a.arg(), b.arg(), c.arg(), d.arg(), out.arg()];
         program.run("rows", &arguments, &Launch::linear(rows, 64))?;
         same(&out.read()?, &expected)?;
+    }
+    Ok(())
+}
+
+/// Functions that copy signs, and what they are of two numbers. Each lane has its own ways through them, so hosts copy under masks.
+type Copies = [(&'static str, fn(f64, f64) -> f64); 4];
+const COPIES: Copies = [
+    ("cbrt(a[i])", |x, _| x.cbrt()),
+    ("copysign(a[i], b[i])", f64::copysign),
+    ("round(a[i])", |x, _| x.round()),
+    ("a[i] < 0 ? copysign(a[i], b[i]) : a[i]", |x, y| if x < 0.0 { x.copysign(y) } else { x }),
+];
+
+/// In vectors of all sizes, of floats and of doubles.
+fn signs() -> Outcome {
+    if !is_child() {
+        return child("engine_signs", &[("GENCL_ENGINE", "translate")]).map(drop);
+    }
+    let gpu = Gpu::get()?;
+    let mut random = Random::new(13);
+    let mut numbers = || -> Vec<f64> {
+        let number = |random: &mut Random| random.float(-1.0, 1.0) * random.float(-40.0, 40.0).exp2();
+        (0..1024).map(|_| number(&mut random).into()).collect()
+    };
+    let [a, b] = [numbers(), numbers()];
+    signs_of(
+        "float",
+        &a,
+        &b,
+        |number| (number as f32).to_le_bytes(),
+        |bytes| f32::from_le_bytes(bytes).into(),
+    )?;
+    match DOUBLE.is_there(gpu) {
+        true => signs_of("double", &a, &b, f64::to_le_bytes, f64::from_le_bytes),
+        false => Ok(()),
+    }
+}
+
+fn signs_of<const N: usize>(
+    kind: &str,
+    a: &[f64],
+    b: &[f64],
+    to: fn(f64) -> [u8; N],
+    from: fn([u8; N]) -> f64,
+) -> Outcome {
+    let gpu = Gpu::get()?;
+    let bytes = |numbers: &[f64]| numbers.iter().flat_map(|number| to(*number)).collect::<Vec<u8>>();
+    let buffers = [gpu.buffer(&bytes(a))?, gpu.buffer(&bytes(b))?];
+    let bound = if N == 4 { 2.4e-7 } else { 6.7e-16 };
+    for size in [1, 2, 3, 4, 8, 16] {
+        let ty = if size == 1 { kind.to_owned() } else { format!("{kind}{size}") };
+        for (call, exact) in COPIES {
+            let source = format!(
+                "kernel void f(global {ty} *d, global const {ty} *a, global const {ty} *b) {{
+                    size_t i = get_global_id(0); d[i] = {call}; }}"
+            );
+            // Three take as much room as four.
+            let room = if size == 3 { 4 } else { size };
+            let d = gpu.empty::<u8>(N * a.len())?;
+            let arguments = [d.arg(), buffers[0].arg(), buffers[1].arg()];
+            gpu.build_source(&source, "")?.run("f", &arguments, &Launch::linear(a.len() / room, 32))?;
+            for (i, got) in d.read()?.chunks_exact(N).enumerate().filter(|(i, _)| i % room < size) {
+                let got = from(got.try_into().map_err(|_| "a part of a number")?);
+                let [x, y] = [a, b].map(|numbers| from(to(numbers[i])));
+                let exact = exact(x, y);
+                if (got - exact).abs() > bound * exact.abs() {
+                    return Err(format!("{call} of {ty}: {got:e}, not {exact:e}, of {x:e} and {y:e}"));
+                }
+            }
+        }
     }
     Ok(())
 }
