@@ -301,12 +301,8 @@ fn hosts() -> Outcome {
     for level in ["v2", "v3", "v4"] {
         let debug = format!("log=debug,host={level}");
         let errors = child("engine_hosts", &[("GENCL_ENGINE", "translate"), ("GENCL_DEBUG", &debug)])?;
-        let is_told = |errors: &String| {
-            ["kernel was translated", "has not all of its instructions"]
-                .iter()
-                .any(|text| errors.contains(text))
-        };
-        if let Some(errors) = errors.filter(|errors| !is_told(errors)) {
+        let told = ["kernel was translated", "has not all of its instructions"];
+        if !told.iter().any(|text| errors.contains(text)) {
             return Err(format!("nothing is said of {level}: {errors}"));
         }
     }
