@@ -39,6 +39,11 @@ impl Case {
         Case { own: Some(what), ..Case::new(name, run) }
     }
 
+    /// The same, not asked of other drivers: `what` is the reason.
+    pub fn only_of_gencl(self, what: &'static str) -> Case {
+        Case { own: Some(what), ..self }
+    }
+
     /// The same, skipped where there is a reason.
     pub fn skipped_for(self, reason: Option<String>) -> Case {
         Case { skipped: reason, ..self }

@@ -12,8 +12,11 @@ mod shuffles;
 
 use gencl_utest::{Case, Outcome};
 
+/// Intel's compiler makes vectors of three elements of four, of which the last is never written: strict mode ends such kernels.
+const STRICT: &str = "its code for three elements reads registers that nothing has written";
+
 pub fn cases() -> Vec<Case> {
-    [
+    let cases = [
         integers::cases(),
         relations::cases(),
         common::cases(),
@@ -21,10 +24,8 @@ pub fn cases() -> Vec<Case> {
         conversions::cases(),
         shuffles::cases(),
         edge_cases::cases(),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+    ];
+    cases.into_iter().flatten().map(|case| case.only_of_gencl(STRICT)).collect()
 }
 
 /// All that is wrong, one a line.
