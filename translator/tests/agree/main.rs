@@ -4,6 +4,7 @@ mod branches;
 mod components;
 mod harness;
 mod lanes;
+mod masked;
 mod memory;
 mod points;
 mod random;
@@ -297,6 +298,32 @@ fn random_predicates() {
         let body = predicated(random, width);
         case(random, width, body)
     });
+}
+
+/// For all hosts whose code this machine can execute, as each has other instructions for it.
+#[test]
+fn random_masked_logic() {
+    for host in hosts() {
+        compare(|random| {
+            let width = random.pick(&[8, 16, 32]);
+            let mut case = case(random, width, Vec::new());
+            case.host = host;
+            case.body = masked::masked(random, width);
+            in_order(case)
+        });
+    }
+}
+
+/// LLVM 19 makes one instruction of it on hosts with AVX-512, which computed something else.
+#[test]
+fn signs_are_copied_under_masks() {
+    for host in hosts() {
+        for body in masked::copied_signs() {
+            let mut case = case(&mut Random(1), 16, body);
+            (case.host, case.mask, case.rounds) = (host, 0xffff, None);
+            assert_eq!(check(&case), None, "{}", listing(&case));
+        }
+    }
 }
 
 /// Every operation with every type, modifier, region form and width; `GENCL_AGREE_SINGLES` instructions. `GENCL_AGREE_LITTLE=1`: LLVM does
