@@ -151,7 +151,7 @@ mod tests {
         for (lanes, bits) in VECTORS {
             for choice in 0..3 * 32 {
                 let [inverse, swapped, keeps_y, negated, floats] =
-                    [0, 1, 2, 3, 4].map(|bit| choice / 3 >> bit & 1 != 0);
+                    [0, 1, 2, 3, 4].map(|bit| (choice / 3) >> bit & 1 != 0);
                 let place = choice % 3;
                 all.push(Form { lanes, bits, place, inverse, swapped, keeps_y, negated, floats });
             }
