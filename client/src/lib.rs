@@ -23,6 +23,14 @@ use server::{Purpose, Server};
 #[error("{0}")]
 pub struct Unavailable(pub String);
 
+/// Is there a compiler?
+///
+/// # Errors
+/// None was found; where it was looked for.
+pub fn check_available() -> Result<(), Unavailable> {
+    locate::compiler().map(drop).map_err(Unavailable)
+}
+
 fn start(purpose: Purpose) -> Result<Server, Unavailable> {
     let path = locate::compiler().map_err(Unavailable)?;
     // What GENCL_DEBUG asks for is printed on the error output.

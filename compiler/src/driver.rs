@@ -5,6 +5,7 @@
 use std::time::{Duration, Instant};
 
 use gencl_program::debug::{self, Debug};
+use gencl_program::options::{BuildOptions, LINE_TABLES, LinkOptions};
 use gencl_program::printf::PrintfFormat;
 use gencl_program::protocol::{Header, Status};
 use gencl_program::{Program, ProgramKind};
@@ -16,8 +17,9 @@ use crate::ir::passes::{ControlFlow, Strategy};
 use crate::ir::{self, Unit, passes, text};
 use crate::link::{self, Link};
 use crate::llvm::{self, Machine, generic, library, lower, pipeline, prepare, printf, view};
+use crate::options::clang_arguments;
 use crate::translate::{TranslateError, translate};
-use crate::{clang, options, statistics};
+use crate::{clang, statistics};
 
 /// A build.
 #[derive(Clone, Copy, Debug)]
@@ -91,6 +93,13 @@ fn machine(target: &Target) -> &'static Machine {
     if target.profile().address_bits == 64 { &llvm::WIDE } else { &llvm::NARROW }
 }
 
+/// Reads a build's options; what there is to say about them goes to the log.
+fn read_options(build: &Build, target: &Target, log: &mut String) -> Result<BuildOptions, Stop> {
+    let options = BuildOptions::parse(build.options, target.profile()).map_err(Stop::options)?;
+    log.push_str(&options.notes);
+    Ok(options)
+}
+
 /// Runs builds.
 pub struct Driver<'a> {
     debug: &'a Debug,
@@ -109,8 +118,9 @@ impl<'a> Driver<'a> {
     pub fn build(&mut self, build: &Build) -> Outcome {
         self.outcome(|driver, log| {
             let target = target(build.target)?;
-            let uneven_groups = options::allows_uneven_groups(build.options).map_err(Stop::options)?;
-            let unit = driver.front(build, target, log)?;
+            let options = read_options(build, target, log)?;
+            let unit = driver.front(build, target, &options, log)?;
+            let uneven_groups = options.uneven_groups;
             let program = Program { options: build.options.into(), uneven_groups, ..Program::default() };
             driver.back_end(build.name, target, program, unit)
         })
@@ -120,28 +130,32 @@ impl<'a> Driver<'a> {
     pub fn compile(&mut self, build: &Build) -> Outcome {
         self.outcome(|driver, log| {
             let target = target(build.target)?;
-            let arguments =
-                options::clang_arguments(build.options, target.profile()).map_err(Stop::options)?;
+            let options = read_options(build, target, log)?;
+            let arguments = clang_arguments(&options, target.profile());
             let context = Context::create();
             let module = driver.clang(&context, build, target, &arguments, log)?;
-            Ok(driver.run("", "write-object", |_| link::object(&module, build.options, target.name)))
+            Ok(driver.run("", "write-object", |_| {
+                link::object(&module, build.options, options.uneven_groups, target.name)
+            }))
         })
     }
 
     /// Links objects and libraries to a library or to a program that can be executed.
     pub fn link(&mut self, link: &Link) -> Outcome {
-        self.outcome(|driver, _| {
+        self.outcome(|driver, log| {
             let target = target(link.target)?;
-            let options = link::link_options(link.options).map_err(Stop::options)?;
+            let options = LinkOptions::parse(link.options).map_err(Stop::options)?;
+            log.push_str(&options.notes);
             let context = Context::create();
             let merged = driver.run("", "link-objects", |_| link::merge(&context, link));
             let (module, uneven_groups) = merged.map_err(|e| Stop::failure(format!("error: {e}")))?;
             if options.library {
-                let library = driver.run("", "write-library", |_| link::object(&module, "", target.name));
-                let (kind, options) = (ProgramKind::Library, link.options.into());
-                return Ok(Program { kind, options, uneven_groups, ..library });
+                let library = driver.run("", "write-library", |_| {
+                    link::object(&module, link.options, uneven_groups, target.name)
+                });
+                return Ok(Program { kind: ProgramKind::Library, ..library });
             }
-            let unit = driver.middle(&context, &module, machine(target))?;
+            let unit = driver.middle(&context, &module, target)?;
             let unit = unit.map_err(|error| Stop::failure(format!("{LINKED}: {error}")))?;
             let program = Program { options: link.options.into(), uneven_groups, ..Program::default() };
             driver.back_end(LINKED, target, program, unit)
@@ -180,12 +194,21 @@ impl<'a> Driver<'a> {
     pub fn translate(&mut self, build: &Build) -> Result<Unit, String> {
         let mut log = String::new();
         target(build.target)
-            .and_then(|target| self.front(build, target, &mut log))
+            .and_then(|target| {
+                let options = read_options(build, target, &mut log)?;
+                self.front(build, target, &options, &mut log)
+            })
             .map_err(|stop| log + &stop.message)
     }
 
-    fn front(&mut self, build: &Build, target: &Target, log: &mut String) -> Result<Unit, Stop> {
-        let arguments = options::clang_arguments(build.options, target.profile()).map_err(Stop::options)?;
+    fn front(
+        &mut self,
+        build: &Build,
+        target: &Target,
+        options: &BuildOptions,
+        log: &mut String,
+    ) -> Result<Unit, Stop> {
+        let arguments = clang_arguments(options, target.profile());
         match self.front_end(build, target, &arguments, log)? {
             Ok(unit) => Ok(unit),
             Err(error) => Err(self.locate(build, target, arguments, error)),
@@ -202,7 +225,7 @@ impl<'a> Driver<'a> {
     ) -> Result<Result<Unit, TranslateError>, Stop> {
         let context = Context::create();
         let module = self.clang(&context, build, target, arguments, log)?;
-        self.middle(&context, &module, machine(target))
+        self.middle(&context, &module, target)
     }
 
     /// Clang's LLVM IR to Gen IR; errors as [`Driver::front_end`].
@@ -210,9 +233,9 @@ impl<'a> Driver<'a> {
         &mut self,
         context: &'ctx Context,
         module: &Module<'ctx>,
-        machine: &Machine,
+        target: &Target,
     ) -> Result<Result<Unit, TranslateError>, Stop> {
-        let formats = self.llvm(context, module, machine)?;
+        let formats = self.llvm(context, module, target)?;
         if self.debug.is_set(debug::LLVM) {
             self.listener.print(debug::LLVM, &module.print_to_string().to_string_lossy());
         }
@@ -260,8 +283,9 @@ impl<'a> Driver<'a> {
         &mut self,
         context: &'ctx Context,
         module: &Module<'ctx>,
-        machine: &Machine,
+        target: &Target,
     ) -> Result<Vec<PrintfFormat>, Stop> {
+        let machine = machine(target);
         self.step(module, "unify", |module| {
             prepare::unify(module, machine);
             Ok(())
@@ -375,7 +399,7 @@ impl<'a> Driver<'a> {
     ) -> Stop {
         let mut best = error;
         if best.location.is_none() {
-            arguments.extend(options::LINE_TABLES.iter().map(ToString::to_string));
+            arguments.extend(LINE_TABLES.iter().map(ToString::to_string));
             if let Ok(Err(located)) = self.front_end(build, target, &arguments, &mut String::new()) {
                 best = located;
             }

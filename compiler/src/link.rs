@@ -6,9 +6,6 @@ use gencl_program::{Program, ProgramKind, elf};
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
-use thiserror::Error;
-
-use crate::options;
 
 /// What `clLinkProgram` is to make.
 #[derive(Clone, Copy, Debug)]
@@ -21,60 +18,15 @@ pub struct Link<'a> {
     pub target: &'a str,
 }
 
-/// Options of a link that allow less exact mathematics. What they allow each object was already compiled for or not.
-const ALLOWANCES: &[&str] = &[
-    "-cl-denorms-are-zero",
-    "-cl-no-signed-zeros",
-    "-cl-unsafe-math-optimizations",
-    "-cl-finite-math-only",
-    "-cl-fast-relaxed-math",
-    "-cl-no-subgroup-ifp",
-];
-
-/// What linker options ask for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LinkOptions {
-    /// `-create-library`
-    pub library: bool,
-}
-
-/// `CL_INVALID_LINKER_OPTIONS`, with the reason.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum LinkOptionsError {
-    /// No such option.
-    #[error("unknown linker option {0}")]
-    Unknown(String),
-    /// An option that only libraries have.
-    #[error("-enable-link-options needs -create-library")]
-    NoLibrary,
-}
-
-/// Reads linker options.
-///
-/// # Errors
-/// Anything that OpenCL does not define.
-pub fn link_options(text: &str) -> Result<LinkOptions, LinkOptionsError> {
-    let mut result = LinkOptions::default();
-    let mut enable = false;
-    for word in text.split_ascii_whitespace() {
-        match word {
-            "-create-library" => result.library = true,
-            "-enable-link-options" => enable = true,
-            _ if ALLOWANCES.contains(&word) => {}
-            _ => return Err(LinkOptionsError::Unknown(word.into())),
-        }
-    }
-    if enable && !result.library { Err(LinkOptionsError::NoLibrary) } else { Ok(result) }
-}
-
 /// An object of a module fresh from clang.
-pub fn object(module: &Module<'_>, options: &str, target: &str) -> Program {
+///
+/// `options` are those it was compiled or linked with, as the application gave them.
+pub fn object(module: &Module<'_>, options: &str, uneven_groups: bool, target: &str) -> Program {
     Program {
         target: target.into(),
         kind: ProgramKind::Object,
         options: options.into(),
-        // Options that are wrong have been refused before.
-        uneven_groups: options::allows_uneven_groups(options).unwrap_or_default(),
+        uneven_groups,
         bitcode: bitcode(module),
         ..Program::default()
     }
@@ -115,19 +67,4 @@ pub fn merge<'ctx>(context: &'ctx Context, link: &Link<'_>) -> Result<(Module<'c
         whole.link_in_module(module).map_err(|e| format!("input {number}: {}", e.to_string_lossy()))?;
     }
     Ok((whole, uneven_groups))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn options_of_links() {
-        let library = LinkOptions { library: true };
-        assert_eq!(link_options("").unwrap(), LinkOptions::default());
-        assert_eq!(link_options(" -create-library  -enable-link-options ").unwrap(), library);
-        assert_eq!(link_options("-cl-fast-relaxed-math").unwrap(), LinkOptions::default());
-        assert_eq!(link_options("-enable-link-options"), Err(LinkOptionsError::NoLibrary));
-        assert_eq!(link_options("-DX"), Err(LinkOptionsError::Unknown("-DX".into())));
-    }
 }

@@ -1,8 +1,8 @@
 //! What a compiled program is.
 //!
 //! The compiler makes a [`Program`], the runtime launches it; this crate is all that they share:
-//! the kernel ABI (which data the hardware pushes into which registers), the ELF container and the
-//! protocol of the compile server.
+//! the kernel ABI (which data the hardware pushes into which registers), the ELF container, the options of builds
+//! and the protocol of the compile server.
 
 mod check;
 mod data;
@@ -10,6 +10,7 @@ pub mod debug;
 pub mod elf;
 mod extensions;
 mod kernel;
+pub mod options;
 pub mod printf;
 mod profile;
 pub mod protocol;

@@ -14,7 +14,7 @@ use gencl_program::protocol::Status;
 
 /// Compiles OpenCL C for Intel Gen graphics.
 ///
-/// Build options are those of clBuildProgram: -D, -I, -cl-std=, -cl-fast-relaxed-math, -w and so on.
+/// Build options are those of clBuildProgram: -D, -U, -I, -cl-std=, -cl-fast-relaxed-math, -w and so on.
 #[derive(Parser)]
 #[command(name = "genclc", version)]
 struct Arguments {
@@ -90,7 +90,7 @@ fn sort(arguments: Vec<String>) -> (Vec<String>, String) {
             && !argument.starts_with("--")
             && !["-o", "-h", "-V"].contains(&argument.as_str());
         if build_option {
-            let separate = ["-D", "-I"].contains(&argument.as_str());
+            let separate = ["-D", "-I", "-U", "-x"].contains(&argument.as_str());
             options.push(quote(&argument));
             options.extend(separate.then(|| arguments.next()).flatten().map(|value| quote(&value)));
         } else {

@@ -2,6 +2,7 @@
 
 use std::ffi::CString;
 
+use gencl_program::options::{EXACT_DIVISION, RELAXED_MATH};
 use inkwell::context::{AsContextRef, Context};
 use inkwell::llvm_sys::core::{
     LLVMAddFunction, LLVMBuildCall2, LLVMBuildCast, LLVMBuildExtractElement, LLVMBuildFreeze,
@@ -17,7 +18,6 @@ use super::ask;
 use super::prepare::for_each_instruction;
 use super::view::{self, Opcode, TypeKind, Value, ValueKind};
 use crate::conversion::Conversion;
-use crate::options;
 
 /// Prefix of the names of the library's functions for what the hardware has not.
 const LIBRARY: &str = "__gencl_";
@@ -63,9 +63,9 @@ fn to_integer(opcode: Opcode) -> bool {
 /// Native functions keep the bounds that `-cl-fast-relaxed-math` asks for (OpenCL C 3.0, 7.4, "Relaxed Mode"). Beside speed this
 /// keeps NaN: LLVM may make anything of it in functions of the library, as the caller has promised that there is none.
 pub const RENAMED: &[(&str, &str, &str)] = &[
-    (options::RELAXED_MATH, "_Z3exp", "_Z10native_exp"),
-    (options::RELAXED_MATH, "_Z4exp2", "_Z11native_exp2"),
-    (options::EXACT_DIVISION, "_Z4sqrt", "_Z18__gencl_sqrt_exact"),
+    (RELAXED_MATH, "_Z3exp", "_Z10native_exp"),
+    (RELAXED_MATH, "_Z4exp2", "_Z11native_exp2"),
+    (EXACT_DIVISION, "_Z4sqrt", "_Z18__gencl_sqrt_exact"),
 ];
 
 /// Calls functions of floats by another name.

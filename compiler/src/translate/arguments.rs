@@ -1,5 +1,6 @@
 //! Kernel arguments and attributes.
 
+use gencl_program::options::FLOAT_DENORMALS;
 use gencl_program::{Access, Argument, ArgumentKind, PushSource};
 
 use super::function::{Regs, Translator};
@@ -7,7 +8,6 @@ use super::types::{Scalar, layout};
 use super::{Failure, types};
 use crate::ir::{Input, Space};
 use crate::llvm::view::{Metadata, TypeKind, Value};
-use crate::options;
 
 /// Bits of `CL_KERNEL_ARG_TYPE_QUALIFIER`, by the words of the metadata.
 const QUALIFIERS: &[(&str, u32)] = &[("const", 1), ("restrict", 2), ("volatile", 4), ("pipe", 8)];
@@ -113,7 +113,7 @@ fn attributes(translator: &mut Translator) -> Result<(), Failure> {
         description.required_sub_group_size = Some(size as u32);
         words.push(format!("intel_reqd_sub_group_size({size})"));
     }
-    let (denormals, flushed) = options::FLOAT_DENORMALS;
+    let (denormals, flushed) = FLOAT_DENORMALS;
     description.flushes_denormals = kernel.string_attribute(denormals).as_deref() == Some(flushed);
     if let Some(hint) = kernel.metadata("vec_type_hint") {
         words.extend(vector_hint(hint));

@@ -1,5 +1,6 @@
 //! Programs: source, builds, binaries.
 
+mod call;
 mod executable;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,6 +11,7 @@ use gencl_program::protocol::{CompileRequest, Header, LinkRequest, Status, ToSer
 use gencl_program::{ProgramKind, elf};
 use parking_lot::Mutex;
 
+use call::Call;
 pub(crate) use executable::Executable;
 
 use crate::{Code, Context, Error, Result};
@@ -148,25 +150,22 @@ impl Program {
         self.executable().map_or(0, |executable| executable.variables_size())
     }
 
-    /// Builds. With `notify` the call returns when the build has begun, and `notify` is called from another thread at its end.
+    /// Builds. With `notify` the call returns when the build has begun, and `notify` is called from another thread at its end. A build that cannot
+    /// begin fails at once, and nobody is notified (OpenCL 3.0, 5.8.2 and the like in 5.8.3 and 5.8.4).
     ///
-    /// `INVALID_OPERATION` when kernels are attached or a build is in progress, `BUILD_PROGRAM_FAILURE`,
-    /// `INVALID_BUILD_OPTIONS`, `COMPILER_NOT_AVAILABLE`; [`Program::log`] has the details.
+    /// `INVALID_OPERATION` when kernels are attached or a build is in progress, `INVALID_BUILD_OPTIONS` and `COMPILER_NOT_AVAILABLE` when it cannot begin,
+    /// `BUILD_PROGRAM_FAILURE`; [`Program::log`] has the details.
     pub fn build(self: &Arc<Self>, options: &str, notify: Option<Notify>) -> Result<()> {
-        let building = self.begin(options)?;
-        let options = options.to_owned();
+        let building = self.begin(Call::Build, options)?;
+        let (context, options) = (self.context.clone(), options.to_owned());
         in_background(notify, move || match &building.program.source {
-            Some(_) => {
-                let context = building.program.context.clone();
-                building.compile(&context, options, Vec::new(), Code::BuildProgramFailure)
-            }
+            Some(_) => building.compile(&context, options, Vec::new()),
             None => {
-                let context = building.program.context.clone();
                 let binary = building.program.binary();
                 match building.program.binary_kind() {
                     BinaryKind::Executable => building.end(|_| Ok(())),
                     BinaryKind::CompiledObject | BinaryKind::Library => {
-                        building.link(&context, String::new(), &[binary], Code::BuildProgramFailure)
+                        building.link(&context, String::new(), &[binary])
                     }
                     BinaryKind::None => building.end(|_| {
                         Err(Error::new(Code::InvalidBinary, "the program has neither source nor binary"))
@@ -192,16 +191,14 @@ impl Program {
             None => Err(Error::new(Code::InvalidProgram, format!("header {name} has no source"))),
         });
         let headers = headers.collect::<Result<Vec<_>>>()?;
-        let building = self.begin(options)?;
-        let options = options.to_owned();
-        in_background(notify, move || {
-            let context = building.program.context.clone();
-            building.compile(&context, options, headers, Code::CompileProgramFailure)
-        })
+        let building = self.begin(Call::Compile, options)?;
+        let (context, options) = (self.context.clone(), options.to_owned());
+        in_background(notify, move || building.compile(&context, options, headers))
     }
 
     /// Links compiled programs and libraries to one that is built, or to a library. The new program is there even when linking fails; then its status and
-    /// log say so, and the error comes with it. `INVALID_OPERATION` when an input is not compiled.
+    /// log say so, and `LINK_PROGRAM_FAILURE` comes with it. There is none when linking cannot begin: `INVALID_OPERATION` when an input is not compiled,
+    /// `INVALID_LINKER_OPTIONS`, `LINKER_NOT_AVAILABLE`.
     pub fn link(
         context: &Arc<Context>,
         options: &str,
@@ -219,15 +216,27 @@ impl Program {
             }
         }
         let program = Arc::new(Self::new(context, None));
-        let building = program.begin(options)?;
+        let building = program.begin(Call::Link, options)?;
         let (context, options) = (context.clone(), options.to_owned());
-        let result = in_background(notify, move || {
-            building.link(&context, options, &objects, Code::LinkProgramFailure)
-        });
-        Ok((program, result))
+        match in_background(notify, move || building.link(&context, options, &objects)) {
+            Err(error) if error.code != Code::LinkProgramFailure => Err(error),
+            result => Ok((program, result)),
+        }
     }
 
-    fn begin(self: &Arc<Self>, options: &str) -> Result<Building> {
+    /// Begins a build, if it can begin: what the specification wants to be known before a callback is waited for.
+    fn begin(self: &Arc<Self>, call: Call, options: &str) -> Result<Building> {
+        let building = self.occupy(call, options)?;
+        let compiler = building.needs_compiler();
+        let able = call.check_options(options, &self.context);
+        match able.and_then(|()| if compiler { call.check_available() } else { Ok(()) }) {
+            Ok(()) => Ok(building),
+            Err(error) => Err(building.fail(error)),
+        }
+    }
+
+    /// Makes the program one that is being built.
+    fn occupy(self: &Arc<Self>, call: Call, options: &str) -> Result<Building> {
         if self.kernels.load(Ordering::Acquire) > 0 {
             return Err(Error::new(Code::InvalidOperation, "kernels of the program exist"));
         }
@@ -243,7 +252,7 @@ impl Program {
             build.binary = Arc::new([]);
             build.executable = None;
         }
-        Ok(Building { program: self.clone(), ended: false })
+        Ok(Building { program: self.clone(), call, ended: false })
     }
 
     pub(crate) fn executable(&self) -> Result<Arc<Executable>> {
@@ -286,10 +295,23 @@ impl Build {
 /// A build that has begun. Dropping it unended fails the build, so that it cannot be in progress for ever.
 struct Building {
     program: Arc<Program>,
+    call: Call,
     ended: bool,
 }
 
 impl Building {
+    /// Does it take more than a look at the program's binary?
+    fn needs_compiler(&self) -> bool {
+        self.call != Call::Build || self.program.binary_kind() != BinaryKind::Executable
+    }
+
+    /// Ends the build, which could not begin.
+    fn fail(mut self, error: Error) -> Error {
+        // What ends this way gives its error back.
+        let _ = self.finish(|_| Err(error.clone()));
+        error
+    }
+
     /// Ends the build with the outcome of `change`.
     fn end(mut self, change: impl FnOnce(&mut Build) -> Result<()>) -> Result<()> {
         self.finish(change)
@@ -306,57 +328,38 @@ impl Building {
         result
     }
 
-    /// Has the program's source compiled. `failure` is the code for a source with faults; with that of `clCompileProgram` the result
-    /// is an object.
-    fn compile(
-        self,
-        context: &Arc<Context>,
-        options: String,
-        headers: Vec<Header>,
-        failure: Code,
-    ) -> Result<()> {
+    /// Has the program's source compiled, for `clCompileProgram` to an object.
+    fn compile(self, context: &Arc<Context>, options: String, headers: Vec<Header>) -> Result<()> {
         let request = CompileRequest {
             source: self.program.source().unwrap_or_default().as_bytes().to_vec(),
             options,
             headers,
             target: context.device().facts().target.to_owned(),
-            object: failure == Code::CompileProgramFailure,
+            object: self.call == Call::Compile,
         };
-        self.work(context, ToServer::Compile(request), failure)
+        self.work(context, ToServer::Compile(request))
     }
 
     /// Has objects and libraries linked.
-    fn link(
-        self,
-        context: &Arc<Context>,
-        options: String,
-        inputs: &[Arc<[u8]>],
-        failure: Code,
-    ) -> Result<()> {
+    fn link(self, context: &Arc<Context>, options: String, inputs: &[Arc<[u8]>]) -> Result<()> {
         let inputs = inputs.iter().map(|input| input.to_vec()).collect();
         let request = LinkRequest { inputs, options, target: context.device().facts().target.to_owned() };
-        self.work(context, ToServer::Link(request), failure)
+        self.work(context, ToServer::Link(request))
     }
 
     /// Has a request done, and ends the build with what comes of it.
-    fn work(self, context: &Arc<Context>, request: ToServer, failure: Code) -> Result<()> {
+    fn work(self, context: &Arc<Context>, request: ToServer) -> Result<()> {
         let result = gencl_client::build(&request);
+        let call = self.call;
         self.end(|build| {
-            let result =
-                result.map_err(|reason| Error::new(Code::CompilerNotAvailable, reason.to_string()))?;
+            let result = result.map_err(|reason| call.not_available(reason))?;
             build.log = result.log;
-            match result.status {
-                Status::Success => build.take(context, result.binary.into()),
-                Status::Failure | Status::InvalidTarget => Err(Error::new(failure, build.log.clone())),
-                Status::InvalidOptions => {
-                    let code = match failure {
-                        Code::CompileProgramFailure => Code::InvalidCompilerOptions,
-                        Code::LinkProgramFailure => Code::InvalidLinkerOptions,
-                        _ => Code::InvalidBuildOptions,
-                    };
-                    Err(Error::new(code, build.log.clone()))
-                }
-            }
+            let code = match result.status {
+                Status::Success => return build.take(context, result.binary.into()),
+                Status::Failure | Status::InvalidTarget => call.failure(),
+                Status::InvalidOptions => call.invalid_options(),
+            };
+            Err(Error::new(code, build.log.clone()))
         })
     }
 }
@@ -397,14 +400,14 @@ mod tests {
     #[test]
     fn a_build_that_panics_has_failed() {
         let program = program();
-        let building = program.begin("").unwrap();
-        assert_eq!(program.begin("").err().unwrap().code, Code::InvalidOperation);
+        let building = program.occupy(Call::Build, "").unwrap();
+        assert_eq!(program.occupy(Call::Build, "").err().unwrap().code, Code::InvalidOperation);
         let (sender, receiver) = std::sync::mpsc::channel();
         let notify: Notify = Box::new(move || sender.send(()).unwrap());
         in_background(Some(notify), move || building.end(|_| panic!("as a test"))).unwrap();
         receiver.recv().unwrap();
         assert_eq!(program.status(), BuildStatus::Error);
         assert!(program.log().contains("internal error"), "{}", program.log());
-        program.begin("").unwrap();
+        program.occupy(Call::Build, "").unwrap();
     }
 }

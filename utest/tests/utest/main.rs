@@ -4,6 +4,7 @@ mod across;
 mod api;
 mod arguments;
 mod arithmetic;
+mod build_options;
 mod builds;
 mod control_flow;
 mod engine;
@@ -44,6 +45,7 @@ fn cases() -> Vec<Case> {
         math::cases(),
         nd_range::cases(),
         across::cases(),
+        build_options::cases(),
         builds::cases(),
         engine::cases(),
         printf::cases(),

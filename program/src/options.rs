@@ -1,0 +1,347 @@
+//! Options of builds and links (OpenCL 3.0, 5.8.6 and 5.8.7).
+//!
+//! The runtime reads them to refuse wrong ones before a build begins, the compiler to tell clang.
+
+use thiserror::Error;
+
+use crate::Profile;
+
+/// Options that stand alone, and what clang is told for each.
+const FLAGS: &[(&str, &[&str])] = &[
+    ("-cl-single-precision-constant", &["-cl-single-precision-constant"]),
+    ("-cl-denorms-are-zero", &[FLUSH_FLOATS]),
+    (EXACT_DIVISION, &[EXACT_DIVISION]),
+    // Calls are inlined whatever the optimisation, and then there is little left to disable.
+    ("-cl-opt-disable", &[]),
+    ("-cl-strict-aliasing", &[]),
+    (UNIFORM_GROUPS, &[]),
+    ("-cl-no-subgroup-ifp", &[]),
+    ("-cl-mad-enable", &["-cl-mad-enable"]),
+    ("-cl-no-signed-zeros", &["-cl-no-signed-zeros"]),
+    ("-cl-unsafe-math-optimizations", &["-cl-unsafe-math-optimizations"]),
+    ("-cl-finite-math-only", &["-cl-finite-math-only"]),
+    (RELAXED_MATH, &[RELAXED_MATH]),
+    (NO_WARNINGS, &[NO_WARNINGS]),
+    ("-cl-kernel-arg-info", &["-cl-kernel-arg-info"]),
+    ("-g", LINE_TABLES),
+];
+
+/// Gives each function [`FLOAT_DENORMALS`].
+const FLUSH_FLOATS: &str = "-fdenormal-fp-math-f32=preserve-sign";
+
+/// The attribute that tells what becomes of denormal floats in a function, and its value where they become zeros.
+pub const FLOAT_DENORMALS: (&str, &str) = ("denormal-fp-math-f32", "preserve-sign,preserve-sign");
+
+/// Divisions and square roots of floats are rounded correctly.
+pub const EXACT_DIVISION: &str = "-cl-fp32-correctly-rounded-divide-sqrt";
+
+/// Functions may be less exact, and NaN and infinity do not occur.
+pub const RELAXED_MATH: &str = "-cl-fast-relaxed-math";
+
+/// Makes clang say where each instruction comes from.
+pub const LINE_TABLES: &[&str] = &["-debug-info-kind=line-tables-only", "-dwarf-version=5"];
+
+/// Work-groups are all of one size, whatever the version of OpenCL C allows.
+const UNIFORM_GROUPS: &str = "-cl-uniform-work-group-size";
+
+/// The log has errors only.
+const NO_WARNINGS: &str = "-w";
+
+/// Options for clang that take a value, in the same word or the next.
+const WITH_VALUE: &[&str] = &["-D", "-I", "-U"];
+
+/// The language, which takes its value as these do; it is OpenCL C always.
+const LANGUAGE: &str = "-x";
+
+/// Its names of OpenCL C.
+const LANGUAGES: &[&str] = &["cl", "clc"];
+
+/// Versions of OpenCL C that `-cl-std=` takes.
+const STANDARDS: &[&str] = &["CL1.0", "CL1.1", "CL1.2", "CL2.0", "CL3.0"];
+
+/// The version without `-cl-std=`: the latest 1.x, as the specification has it.
+const DEFAULT_STANDARD: &str = "CL1.2";
+
+/// Levels of optimisation, which other compilers have.
+const LEVELS: &[&str] = &["-O0", "-O1", "-O2", "-O3"];
+
+/// How options of drivers begin: `-cl-intel-greater-than-4GB-buffer-required`, `-cl-nv-maxrregcount 32`. They tune the driver's own compiler, so that a
+/// program is right without them.
+const VENDORS: &[&str] = &["-cl-intel-", "-cl-nv-", "-cl-amd-", "-cl-arm-", "-cl-qcom-", "-cl-pocl-"];
+
+/// Options of a link that allow less exact mathematics. What they allow each object was already compiled for or not.
+const ALLOWANCES: &[&str] = &[
+    "-cl-denorms-are-zero",
+    "-cl-no-signed-zeros",
+    "-cl-unsafe-math-optimizations",
+    "-cl-finite-math-only",
+    RELAXED_MATH,
+    "-cl-no-subgroup-ifp",
+];
+
+/// Why options are refused.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum OptionsError {
+    /// No such option.
+    #[error("unknown option {0}")]
+    Unknown(String),
+    /// `-D` or the like at the end.
+    #[error("option {0} needs a value")]
+    NoValue(String),
+    /// `-cl-std=` with something else.
+    #[error("{0} is not a version of OpenCL C that this device compiles")]
+    Standard(String),
+    /// `-x` with something else.
+    #[error("{0} is not a language that this device compiles")]
+    Language(String),
+    /// A quotation mark without its second.
+    #[error("a quotation mark is not closed in the options")]
+    Quote,
+    /// An option that only libraries have.
+    #[error("-enable-link-options needs -create-library")]
+    NoLibrary,
+}
+
+/// Options of a build or compilation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BuildOptions {
+    /// What clang is told for them.
+    pub arguments: Vec<String>,
+    /// May work-groups be uneven? Since OpenCL C 2.0 they may, unless an option forbids it.
+    pub uneven_groups: bool,
+    /// Lines of the log, for options that other drivers have and that change nothing here.
+    pub notes: String,
+}
+
+impl BuildOptions {
+    /// Reads the options for a device with this profile.
+    ///
+    /// # Errors
+    /// What neither OpenCL defines nor other drivers take: `CL_INVALID_BUILD_OPTIONS`, `CL_INVALID_COMPILER_OPTIONS`.
+    pub fn parse(text: &str, profile: &Profile) -> Result<Self, OptionsError> {
+        let mut arguments = Vec::new();
+        let mut standard = DEFAULT_STANDARD.to_owned();
+        let (mut uniform, mut silent) = (false, false);
+        let mut foreign = Foreign::default();
+        let mut words = split(text)?.into_iter().peekable();
+        while let Some(word) = words.next() {
+            let mut value_of = |flag: &str| match &word[flag.len()..] {
+                "" => words.next().ok_or_else(|| OptionsError::NoValue(flag.into())),
+                value => Ok(value.to_owned()),
+            };
+            if let Some((flag, clang)) = FLAGS.iter().find(|(flag, _)| *flag == word) {
+                uniform |= *flag == UNIFORM_GROUPS;
+                silent |= *flag == NO_WARNINGS;
+                arguments.extend(clang.iter().map(ToString::to_string));
+            } else if let Some(version) = word.strip_prefix("-cl-std=") {
+                // OpenCL C 2.0 has generic pointers, without a choice.
+                if !STANDARDS.contains(&version) || version == "CL2.0" && !profile.generic_pointers {
+                    return Err(OptionsError::Standard(version.into()));
+                }
+                standard = version.into();
+            } else if let Some(flag) = WITH_VALUE.iter().find(|flag| word.starts_with(**flag)) {
+                let value = value_of(flag)?;
+                arguments.extend([(*flag).to_owned(), value]);
+            } else if word.starts_with(LANGUAGE) {
+                let language = value_of(LANGUAGE)?;
+                if !LANGUAGES.contains(&language.as_str()) {
+                    return Err(OptionsError::Language(language));
+                }
+            } else if is_warning(&word) {
+                arguments.push(word);
+            } else if !foreign.takes(&word, &mut words) {
+                return Err(OptionsError::Unknown(word));
+            }
+        }
+        let uneven_groups = !standard.starts_with("CL1") && !uniform;
+        arguments.push(format!("-cl-std={standard}"));
+        Ok(Self { arguments, uneven_groups, notes: if silent { String::new() } else { foreign.notes } })
+    }
+}
+
+/// Options of a link.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LinkOptions {
+    /// `-create-library`
+    pub library: bool,
+    /// As those of [`BuildOptions`].
+    pub notes: String,
+}
+
+impl LinkOptions {
+    /// Reads linker options.
+    ///
+    /// # Errors
+    /// What neither OpenCL defines nor other drivers take: `CL_INVALID_LINKER_OPTIONS`.
+    pub fn parse(text: &str) -> Result<Self, OptionsError> {
+        let (mut library, mut enable) = (false, false);
+        let mut foreign = Foreign::default();
+        let mut words = split(text)?.into_iter().peekable();
+        while let Some(word) = words.next() {
+            match word.as_str() {
+                "-create-library" => library = true,
+                "-enable-link-options" => enable = true,
+                allowance if ALLOWANCES.contains(&allowance) => {}
+                _ if foreign.takes(&word, &mut words) => {}
+                _ => return Err(OptionsError::Unknown(word)),
+            }
+        }
+        if enable && !library {
+            return Err(OptionsError::NoLibrary);
+        }
+        Ok(Self { library, notes: foreign.notes })
+    }
+}
+
+/// Is this `-W` and the name of a warning, and not something for an assembler or linker (`-Wl,...`)?
+fn is_warning(word: &str) -> bool {
+    let name = |character: char| character.is_ascii_alphanumeric() || "-+=_".contains(character);
+    word.strip_prefix("-W").is_some_and(|rest| rest.chars().all(name))
+}
+
+/// Options of other drivers.
+#[derive(Default)]
+struct Foreign {
+    notes: String,
+}
+
+impl Foreign {
+    /// Notes an option, if it is one of another driver. Its value may be the next word.
+    fn takes(&mut self, word: &str, next: &mut std::iter::Peekable<impl Iterator<Item = String>>) -> bool {
+        let vendor = VENDORS.iter().any(|prefix| word.starts_with(prefix));
+        if !vendor && !LEVELS.contains(&word) {
+            return false;
+        }
+        if vendor {
+            next.next_if(|value| !value.starts_with('-'));
+        }
+        self.notes += &format!("warning: option {word} has no effect\n");
+        true
+    }
+}
+
+/// Splits at blanks. Quotation marks of both kinds keep blanks, a backslash keeps the next character.
+fn split(text: &str) -> Result<Vec<String>, OptionsError> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote = None;
+    let mut characters = text.chars();
+    while let Some(character) = characters.next() {
+        match (quote, character) {
+            (Some(mark), c) if c == mark => quote = None,
+            (None, '"' | '\'') => {
+                quote = Some(character);
+                word.get_or_insert_default();
+            }
+            (None | Some('"'), '\\') => {
+                word.get_or_insert_default().extend(characters.next());
+            }
+            (None, c) if c.is_whitespace() => words.extend(word.take()),
+            (_, c) => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    if quote.is_some() { Err(OptionsError::Quote) } else { Ok(words) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(options: &str) -> BuildOptions {
+        BuildOptions::parse(options, Profile::of("skl")).unwrap()
+    }
+
+    fn arguments(options: &str) -> Vec<String> {
+        parsed(options).arguments
+    }
+
+    #[test]
+    fn the_default_is_opencl_c_1_2() {
+        assert_eq!(arguments(""), ["-cl-std=CL1.2"]);
+        assert_eq!(arguments("-cl-std=CL3.0"), ["-cl-std=CL3.0"]);
+    }
+
+    #[test]
+    fn values_stand_in_the_same_word_or_the_next() {
+        let expected = ["-D", "A=1", "-D", "B", "-U", "C", "-I", "some where", "-cl-std=CL1.2"];
+        assert_eq!(arguments("-DA=1 -D B -U C  -I\"some where\""), expected);
+        assert_eq!(arguments(r"-D A=1 -DB -UC -I some\ where"), expected);
+        assert_eq!(arguments(r#"-D 'S="x"'"#)[1], r#"S="x""#);
+    }
+
+    #[test]
+    fn flags_are_known_one_by_one() {
+        for (flag, clang) in FLAGS {
+            assert_eq!(arguments(flag)[..clang.len()], **clang);
+        }
+    }
+
+    #[test]
+    fn uneven_groups_by_language() {
+        let allowed = |options| parsed(options).uneven_groups;
+        assert!(!allowed(""));
+        assert!(!allowed("-w -cl-std=CL1.2"));
+        assert!(allowed("-cl-std=CL2.0 -w"));
+        assert!(!allowed("-cl-std=CL3.0 -cl-uniform-work-group-size"));
+    }
+
+    #[test]
+    fn warnings_are_clangs_business() {
+        assert_eq!(arguments("-Wall -Werror")[..2], ["-Wall", "-Werror"]);
+        assert_eq!(arguments("-Wno-error=unused -W")[..2], ["-Wno-error=unused", "-W"]);
+    }
+
+    #[test]
+    fn the_language_is_opencl_c() {
+        for options in ["-x cl", "-x clc", "-xcl"] {
+            assert_eq!(arguments(options), ["-cl-std=CL1.2"]);
+        }
+    }
+
+    #[test]
+    fn options_of_other_drivers_are_noted() {
+        let line = |option: &str| format!("warning: option {option} has no effect\n");
+        let known =
+            ["-O0", "-O3", "-cl-intel-greater-than-4GB-buffer-required", "-cl-nv-verbose", "-cl-pocl-x=1"];
+        for option in known {
+            assert_eq!(parsed(option), BuildOptions { notes: line(option), ..parsed("") });
+            assert_eq!(LinkOptions::parse(option).unwrap().notes, line(option));
+        }
+        assert_eq!(
+            parsed("-cl-nv-maxrregcount 32 -D A -O2").notes,
+            line("-cl-nv-maxrregcount") + &line("-O2")
+        );
+        assert_eq!(parsed("-cl-nv-verbose -w").notes, "");
+    }
+
+    #[test]
+    fn what_is_not_defined_is_refused() {
+        let of = |target, options| BuildOptions::parse(options, Profile::of(target)).unwrap_err();
+        let error = |options| of("skl", options);
+        for unknown in ["-cl-fast", "-emit-llvm", "file.cl", "-O4", "-Wl,-x", "-cl-no-vendor", "-"] {
+            assert_eq!(error(unknown), OptionsError::Unknown(unknown.into()));
+        }
+        assert_eq!(error("-O2 32"), OptionsError::Unknown("32".into()));
+        for flag in ["-D", "-I", "-U", "-x"] {
+            assert_eq!(error(flag), OptionsError::NoValue(flag.into()));
+        }
+        assert_eq!(error("-x spir"), OptionsError::Language("spir".into()));
+        assert_eq!(error("-cl-std=CL4.0"), OptionsError::Standard("CL4.0".into()));
+        assert_eq!(error("-D 'A"), OptionsError::Quote);
+        assert_eq!(of("hsw", "-cl-std=CL2.0"), OptionsError::Standard("CL2.0".into()));
+    }
+
+    #[test]
+    fn options_of_links() {
+        let library = LinkOptions { library: true, ..LinkOptions::default() };
+        assert_eq!(LinkOptions::parse("").unwrap(), LinkOptions::default());
+        assert_eq!(LinkOptions::parse(" -create-library  -enable-link-options ").unwrap(), library);
+        for allowance in ALLOWANCES {
+            assert_eq!(LinkOptions::parse(allowance).unwrap(), LinkOptions::default());
+        }
+        assert_eq!(LinkOptions::parse("-enable-link-options"), Err(OptionsError::NoLibrary));
+        assert_eq!(LinkOptions::parse("-DX"), Err(OptionsError::Unknown("-DX".into())));
+        assert_eq!(LinkOptions::parse("'-create-library"), Err(OptionsError::Quote));
+    }
+}

@@ -1,0 +1,58 @@
+//! The three calls that make something of a program.
+
+use gencl_program::Profile;
+use gencl_program::options::{BuildOptions, LinkOptions};
+
+use crate::{Code, Context, Error, Result};
+
+/// `clBuildProgram`, `clCompileProgram`, `clLinkProgram`: they differ in their options and in the codes of their errors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Call {
+    Build,
+    Compile,
+    Link,
+}
+
+impl Call {
+    /// The source has faults, or the objects do not fit each other.
+    pub(super) fn failure(self) -> Code {
+        match self {
+            Self::Build => Code::BuildProgramFailure,
+            Self::Compile => Code::CompileProgramFailure,
+            Self::Link => Code::LinkProgramFailure,
+        }
+    }
+
+    pub(super) fn invalid_options(self) -> Code {
+        match self {
+            Self::Build => Code::InvalidBuildOptions,
+            Self::Compile => Code::InvalidCompilerOptions,
+            Self::Link => Code::InvalidLinkerOptions,
+        }
+    }
+
+    /// There is nothing that could do it.
+    pub(super) fn not_available(self, reason: gencl_client::Unavailable) -> Error {
+        let code = match self {
+            Self::Build | Self::Compile => Code::CompilerNotAvailable,
+            Self::Link => Code::LinkerNotAvailable,
+        };
+        Error::new(code, reason.to_string())
+    }
+
+    /// Are the options valid?
+    pub(super) fn check_options(self, options: &str, context: &Context) -> Result<()> {
+        let read = match self {
+            Self::Build | Self::Compile => {
+                BuildOptions::parse(options, Profile::of(context.device().facts().target)).map(drop)
+            }
+            Self::Link => LinkOptions::parse(options).map(drop),
+        };
+        read.map_err(|error| Error::new(self.invalid_options(), error.to_string()))
+    }
+
+    /// Is there a compiler, which links, too?
+    pub(super) fn check_available(self) -> Result<()> {
+        gencl_client::check_available().map_err(|reason| self.not_available(reason))
+    }
+}
