@@ -32,5 +32,7 @@ pub fn clang_arguments(options: &BuildOptions, profile: &Profile) -> Vec<String>
         .filter(|(_, has)| has(profile))
         .fold(String::new(), |list, (name, _)| list + ",+" + name);
     let device = DEVICE.iter().map(ToString::to_string).chain([format!("-cl-ext=-all{features}")]);
-    device.chain(options.arguments.iter().cloned()).collect()
+    // Clang makes macros of those extensions only that it knows itself.
+    let extensions = profile.extensions().map(|name| format!("-D{name}=1"));
+    device.chain(extensions).chain(options.arguments.iter().cloned()).collect()
 }

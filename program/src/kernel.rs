@@ -85,6 +85,10 @@ pub struct Kernel {
     pub stack_size: u32,
     /// Private memory per work-item in bytes (contained in `scratch_size` or `stack_size`), for `CL_KERNEL_PRIVATE_MEM_SIZE`.
     pub private_size: u32,
+    /// Spilled registers per thread in bytes (contained in `scratch_size`), for `CL_KERNEL_SPILL_MEM_SIZE_INTEL`; 0 in
+    /// programs that do not tell.
+    #[serde(default)]
+    pub spill_size: u32,
     /// Does the kernel use work-group barriers?
     pub barrier: bool,
     /// Are denormal floats zeros (`-cl-denorms-are-zero`)?

@@ -382,6 +382,11 @@ impl Kernel {
         u64::from(self.info().private_size)
     }
 
+    /// Memory of a thread for registers that were spilled, in bytes.
+    pub fn spill_memory_size(&self) -> u64 {
+        u64::from(self.info().spill_size)
+    }
+
     /// `CL_KERNEL_WORK_GROUP_SIZE`: most work-items of a group of this kernel.
     pub fn work_group_size(&self) -> u32 {
         let device = self.program.context().device();

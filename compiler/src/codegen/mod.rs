@@ -197,6 +197,7 @@ fn finish(
     kernel.local_size = function.local_size;
     kernel.barrier = selected.barrier;
     kernel.private_size = selected.private_size;
+    kernel.spill_size = selected.program.spill_size;
     let private = selected.private_size * simd;
     let (in_scratch, stack) = match selected.private_place {
         PrivatePlace::Scratch => (private, 0),

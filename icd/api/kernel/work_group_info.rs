@@ -6,8 +6,8 @@ use gencl_icd_macros::cl_entrypoint;
 use gencl_runtime::{Code, Error};
 use opencl_sys::{
     CL_KERNEL_COMPILE_WORK_GROUP_SIZE, CL_KERNEL_GLOBAL_WORK_SIZE, CL_KERNEL_LOCAL_MEM_SIZE,
-    CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, CL_KERNEL_PRIVATE_MEM_SIZE, CL_KERNEL_WORK_GROUP_SIZE,
-    cl_command_queue, cl_device_id, cl_kernel, cl_kernel_work_group_info, cl_uint,
+    CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, CL_KERNEL_PRIVATE_MEM_SIZE, CL_KERNEL_SPILL_MEM_SIZE_INTEL,
+    CL_KERNEL_WORK_GROUP_SIZE, cl_command_queue, cl_device_id, cl_kernel, cl_kernel_work_group_info, cl_uint,
 };
 
 use crate::abi::{Bytes, List, Out, OutList};
@@ -40,6 +40,8 @@ fn get_kernel_work_group_info(
             info.value(kernel.runtime.preferred_multiple() as usize)
         }
         CL_KERNEL_PRIVATE_MEM_SIZE => info.value(kernel.runtime.private_memory_size()),
+        // cl_intel_required_subgroup_size
+        CL_KERNEL_SPILL_MEM_SIZE_INTEL => info.value(kernel.runtime.spill_memory_size()),
         // CL_INVALID_VALUE if param_name is CL_KERNEL_GLOBAL_WORK_SIZE and device is not a custom device and kernel is
         // not a built-in kernel.
         CL_KERNEL_GLOBAL_WORK_SIZE => {

@@ -27,6 +27,8 @@ fn address(name: &str) -> *mut c_void {
         "clGetKernelSuggestedLocalWorkSizeKHR" => {
             kernel::work_group_info::clGetKernelSuggestedLocalWorkSize as *const ()
         }
+        // cl_khr_subgroups
+        "clGetKernelSubGroupInfoKHR" => kernel::sub_group_info::clGetKernelSubGroupInfoKHR as *const (),
         // cl_intel_unified_shared_memory
         "clHostMemAllocINTEL" => memory::unified::clHostMemAllocINTEL as *const (),
         "clDeviceMemAllocINTEL" => memory::unified::clDeviceMemAllocINTEL as *const (),

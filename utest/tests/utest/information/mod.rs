@@ -1,6 +1,7 @@
 //! Every query of OpenCL 3.0: its type, its size, and what becomes of wrong sizes, null and names that there are not.
 
 mod ask;
+mod extensions;
 mod limits;
 pub mod objects;
 
@@ -23,6 +24,9 @@ pub fn cases() -> Vec<Case> {
         Case::new("information_event", objects::event),
         Case::new("information_limits", limits::limits),
         Case::new("information_extensions", limits::extensions),
+        Case::of_gencl("others have other extensions", "extensions_whole", extensions::whole),
+        Case::of_gencl("others have other extensions", "extensions_macros", extensions::macros),
+        Case::of_gencl("its binaries", "extensions_spills", extensions::spills),
         Case::new("information_arguments", limits::argument_information),
     ]
 }

@@ -138,26 +138,6 @@ const DEVICE: &[Query] = queries! {
     CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED: Shape::Text,
 };
 
-/// What devices tell that have an extension.
-const DEVICE_EXTENSIONS: &[(&str, &[Query])] = &[
-    ("cl_khr_fp16", queries! { CL_DEVICE_HALF_FP_CONFIG: ULONG, }),
-    (
-        "cl_khr_device_uuid",
-        queries! {
-            CL_DEVICE_UUID: Shape::Value(16),
-            CL_DRIVER_UUID: Shape::Value(16),
-            CL_DEVICE_LUID_VALID: UINT,
-            CL_DEVICE_LUID: Shape::Value(8),
-            CL_DEVICE_NODE_MASK: UINT,
-        },
-    ),
-    ("cl_khr_pci_bus_info", queries! { CL_DEVICE_PCI_BUS_INFO_KHR: Shape::Value(16), }),
-    (
-        "cl_intel_required_subgroup_size",
-        queries! { CL_DEVICE_SUB_GROUP_SIZES_INTEL: Shape::List(size_of::<usize>()), },
-    ),
-];
-
 const CONTEXT: &[Query] = queries! {
     CL_CONTEXT_REFERENCE_COUNT: UINT,
     CL_CONTEXT_NUM_DEVICES: UINT,
@@ -288,15 +268,7 @@ pub fn platform() -> Outcome {
 
 pub fn device() -> Outcome {
     let device = Gpu::get()?.device.id();
-    let ask = ask!(clGetDeviceInfo, device);
-    check_all("clGetDeviceInfo", DEVICE, &ask)?;
-    let extensions = text(&ask, opencl_sys::CL_DEVICE_EXTENSIONS)?;
-    for (extension, queries) in DEVICE_EXTENSIONS {
-        if extensions.split(' ').any(|name| name == *extension) {
-            check_all(extension, queries, &ask)?;
-        }
-    }
-    Ok(())
+    check_all("clGetDeviceInfo", DEVICE, &ask!(clGetDeviceInfo, device))
 }
 
 pub fn context() -> Outcome {
