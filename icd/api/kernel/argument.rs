@@ -135,14 +135,15 @@ fn set_kernel_exec_info(
     let kernel = Handle::<Kernel>::get(kernel)?;
     // CL_INVALID_OPERATION if no devices in the context associated with kernel support SVM.
     kernel.program.context.runtime.check_shared()?;
-    // CL_INVALID_VALUE if param_name is not valid, if param_value is NULL or if the size specified by param_value_size is not valid.
+    // CL_INVALID_VALUE if param_name is not valid, if param_value is NULL or if the size specified by param_value_size is not valid. A list of no pointers need not be
+    // anywhere: it takes back what was said before.
+    let none = (size == 0).then(Vec::new);
     // SAFETY: the application has param_value_size bytes there.
-    let bytes = unsafe { value.to_vec(size) }.ok_or_else(|| Error::new(Code::InvalidValue, "no value"))?;
+    let bytes = unsafe { value.to_vec(size) }.or(none);
+    let bytes = bytes.ok_or_else(|| Error::new(Code::InvalidValue, "no value"))?;
     let words = bytes.chunks_exact(size_of::<usize>());
     match name {
-        CL_KERNEL_EXEC_INFO_SVM_PTRS | CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL
-            if words.remainder().is_empty() && !bytes.is_empty() =>
-        {
+        CL_KERNEL_EXEC_INFO_SVM_PTRS | CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL if words.remainder().is_empty() => {
             let addresses =
                 words.map(|word| word.iter().rev().fold(0, |sum, byte| sum << 8 | usize::from(*byte)));
             let svm = name == CL_KERNEL_EXEC_INFO_SVM_PTRS;

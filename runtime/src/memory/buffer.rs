@@ -111,8 +111,9 @@ impl Buffer {
     /// Makes a buffer of `size` bytes. `host` is the application's memory, given with `USE_HOST_PTR` or
     /// `COPY_HOST_PTR` and of at least `size` bytes; with `USE_HOST_PTR` it stays valid until the buffer is destroyed.
     ///
-    /// `INVALID_VALUE` for flags that exclude each other, `INVALID_BUFFER_SIZE` for 0 or more than the device's
-    /// largest allocation, `INVALID_HOST_PTR` when flags and `host` do not fit, `MEM_OBJECT_ALLOCATION_FAILURE` when there is no memory.
+    /// `INVALID_VALUE` for flags that exclude each other, `INVALID_BUFFER_SIZE` for 0, more than the device's
+    /// largest allocation, or more than there is of the shared virtual memory that `host` is in, `INVALID_HOST_PTR` when flags
+    /// and `host` do not fit, `MEM_OBJECT_ALLOCATION_FAILURE` when there is no memory.
     pub fn new(
         context: &Arc<Context>,
         flags: MemoryFlags,
@@ -130,14 +131,19 @@ impl Buffer {
             return Err(Error::new(Code::InvalidHostPtr, "flags and host pointer do not fit each other"));
         }
         let used = host.as_ref().filter(|_| flags.contains(MemoryFlags::USE_HOST_PTR));
-        // Shared virtual memory stays where it is, as there may be pointers to it.
-        let shared = used.and_then(|host| {
-            let memory = context.shared_at(host.address() as usize)?;
-            let origin = host.address() as usize - memory.address();
-            (origin + size as usize <= memory.size()).then(|| (memory.storage().clone(), origin as u64))
-        });
+        let shared =
+            used.and_then(|host| context.shared_at(host.address() as usize).zip(Some(host.address())));
         let (storage, origin) = match (shared, used) {
-            (Some(found), _) => found,
+            // Shared virtual memory stays where it is, as there may be pointers to it.
+            (Some((memory, begin)), _) => {
+                let origin = begin as usize - memory.address();
+                let room = memory.size() - origin;
+                if size > room as u64 {
+                    let reason = format!("{size} bytes, where shared virtual memory ends after {room}");
+                    return Err(Error::new(Code::InvalidBufferSize, reason));
+                }
+                (memory.storage().clone(), origin as u64)
+            }
             (None, Some(host)) => {
                 (Arc::new(Storage::of_host(context.space(), &host.slice(0, size as usize))?), 0)
             }

@@ -4,7 +4,9 @@ use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use gencl_utest::raw::api;
 use gencl_utest::{Case, Gpu, Need, Outcome, Program, all_needing};
+use opencl_sys::{CL_INVALID_BUFFER_SIZE, CL_SUCCESS};
 use opencl3::command_queue::{
     CommandQueue, enqueue_svm_free, enqueue_svm_map, enqueue_svm_mem_cpy, enqueue_svm_mem_fill,
     enqueue_svm_migrate_mem, enqueue_svm_unmap,
@@ -26,6 +28,8 @@ pub fn cases() -> Vec<Case> {
         Case::new("shared_interior_pointer", interior_pointer),
         Case::new("shared_commands", commands),
         Case::new("shared_buffer", buffer),
+        Case::of_gencl("others look at the whole range later", "shared_buffer_sizes", buffer_sizes),
+        Case::of_gencl("others let kernels reach everything", "shared_reach_taken_back", reach_taken_back),
         Case::new("shared_free_in_turn", free_in_turn),
         Case::of_gencl("others take any pointer", "shared_faults", faults),
         Case::of_gencl("others trust the application", "shared_freed_too_early", freed_too_early),
@@ -252,6 +256,71 @@ fn buffer() -> Outcome {
     let read = unsafe { queue.enqueue_read_buffer(&made, CL_BLOCKING, bytes - 16, &mut first[..16], &[]) };
     read.map_err(|error| error.to_string())?;
     same(&first[8..16], &(-999i64).to_ne_bytes())
+}
+
+/// A buffer over shared virtual memory has at most what is left of the allocation behind its first byte.
+fn buffer_sizes() -> Outcome {
+    let (api, context) = (api()?, Gpu::get()?.context.get());
+    let flags = CL_MEM_USE_HOST_PTR | CL_MEM_READ_WRITE;
+    let memory = Shared::<u8>::new(1024)?;
+    for (begin, size, expected) in [
+        (0, 1024, CL_SUCCESS),
+        (0, 1025, CL_INVALID_BUFFER_SIZE),
+        (0, 2048, CL_INVALID_BUFFER_SIZE),
+        (0, 1 << 20, CL_INVALID_BUFFER_SIZE),
+        (128, 896, CL_SUCCESS),
+        (128, 897, CL_INVALID_BUFFER_SIZE),
+        (1023, 1, CL_SUCCESS),
+        (1023, 2, CL_INVALID_BUFFER_SIZE),
+    ] {
+        let mut codes = [0; 2];
+        // SAFETY: the memory outlives the buffers, and has the size where they are made.
+        unsafe {
+            let at = memory.at(begin).cast();
+            let made = [
+                (api.clCreateBuffer)(context, flags, size, at, &mut codes[0]),
+                (api.clCreateBufferWithProperties)(context, null(), flags, size, at, &mut codes[1]),
+            ];
+            made.into_iter().filter(|buffer| !buffer.is_null()).for_each(|buffer| {
+                (api.clReleaseMemObject)(buffer);
+            });
+        }
+        same(&codes, &[expected; 2]).map_err(|error| format!("{size} bytes from {begin} on: {error}"))?;
+    }
+    Ok(())
+}
+
+/// An empty list of pointers takes back what was said before; it need not be anywhere.
+fn reach_taken_back() -> Outcome {
+    const LISTS: [cl_uint; 2] = [0x11B6, 0x4203];
+    let (program, queue) = start()?;
+    for name in LISTS {
+        let (nodes, sum) = (Shared::<Node>::new(2)?, Shared::<i64>::new(1)?);
+        let other = Shared::<Node>::new(1)?;
+        other.set(0, Node { _next: null_mut(), value: 40 });
+        nodes.set(0, Node { _next: other.at(0), value: 2 });
+        let kernel = program.kernel("walk")?;
+        status(pointer_argument(&kernel, 0, nodes.raw()), "clSetKernelArgSVMPointer")?;
+        status(pointer_argument(&kernel, 1, sum.raw()), "clSetKernelArgSVMPointer")?;
+        let list = [other.raw()];
+        let tell = |size: usize, list: *const c_void| {
+            // SAFETY: the list is as long as its size says.
+            status(unsafe { set_kernel_exec_info(kernel.get(), name, size, list) }, "clSetKernelExecInfo")
+        };
+        tell(size_of_val(&list), list.as_ptr().cast())?;
+        launch(&queue, &kernel, 1)?;
+        same(&[sum.get(0)], &[42])?;
+        tell(0, null())?;
+        if launch(&queue, &kernel, 1).is_ok() {
+            return Err(format!("{name:#x}: the kernel still reaches what it was told of before"));
+        }
+        tell(size_of_val(&list), list.as_ptr().cast())?;
+        tell(0, list.as_ptr().cast())?;
+        if launch(&start()?.1, &kernel, 1).is_ok() {
+            return Err(format!("{name:#x}: a list of no bytes that is somewhere changes nothing"));
+        }
+    }
+    Ok(())
 }
 
 static FREED: AtomicUsize = AtomicUsize::new(0);
