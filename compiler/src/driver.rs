@@ -288,6 +288,7 @@ impl<'a> Driver<'a> {
         let machine = machine(target);
         self.step(module, "unify", |module| {
             prepare::unify(module, machine);
+            prepare::tell_effects(context, module);
             Ok(())
         })?;
         self.step(module, "link", |module| library::link(context, module, machine))?;

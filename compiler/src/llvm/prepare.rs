@@ -1,13 +1,13 @@
 //! What has to be changed by hand before and between LLVM's own passes.
 
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 
 use inkwell::context::{AsContextRef, Context};
 use inkwell::llvm_sys::core::{
     LLVMAddAttributeAtIndex, LLVMAddGlobalInAddressSpace, LLVMBuildAlloca, LLVMBuildMemCpy, LLVMConstInt,
     LLVMCreateBuilderInContext, LLVMCreateEnumAttribute, LLVMCreateStringAttribute, LLVMDisposeBuilder,
     LLVMGetEntryBasicBlock, LLVMGetEnumAttributeKindForName, LLVMGetFirstInstruction,
-    LLVMGetFunctionCallConv, LLVMInt64TypeInContext, LLVMPositionBuilderBefore,
+    LLVMGetFunctionCallConv, LLVMGetNamedFunction, LLVMInt64TypeInContext, LLVMPositionBuilderBefore,
     LLVMRemoveEnumAttributeAtIndex, LLVMReplaceAllUsesWith, LLVMSetAlignment, LLVMSetDataLayout,
     LLVMSetFunctionCallConv, LLVMSetGlobalConstant, LLVMSetInstructionCallConv, LLVMSetLinkage,
 };
@@ -28,6 +28,21 @@ const CONSTANT: u32 = 2;
 
 /// Prefix of the variables that stand for by-value arguments; the argument's number follows.
 pub const ARGUMENT_PREFIX: &str = "gencl.argument.";
+
+/// Clang's function that makes a sampler of its properties.
+const MAKE_SAMPLER: &CStr = c"__translate_sampler_initializer";
+
+/// Tells LLVM that to make a sampler has no effect, which clang does not: one that nobody uses goes.
+pub fn tell_effects(context: &Context, module: &Module) {
+    let function = ask!(LLVMGetNamedFunction(module.as_mut_ptr(), MAKE_SAMPLER.as_ptr()));
+    if function.is_null() {
+        return;
+    }
+    for name in ["nounwind", "willreturn", "memory"] {
+        let function_index = inkwell::llvm_sys::LLVMAttributeFunctionIndex;
+        ask!(LLVMAddAttributeAtIndex(function, function_index, attribute(context, name)));
+    }
+}
 
 /// Gives a module fresh from clang the data layout of the library, and one calling convention.
 pub fn unify(module: &Module, machine: &Machine) {
@@ -112,6 +127,7 @@ pub(super) fn for_each_instruction<'m>(module: &'m Module, mut visit: impl FnMut
     }
 }
 
+/// An attribute without a value, or with the value 0: that of `memory` means that none is touched.
 fn attribute(context: &Context, name: &str) -> LLVMAttributeRef {
     let kind = ask!(LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len()));
     ask!(LLVMCreateEnumAttribute(context.as_ctx_ref(), kind, 0))
