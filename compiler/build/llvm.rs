@@ -33,6 +33,7 @@ impl Llvm {
         self.build_bridge("gencl_clang", "src/clang/clang.cpp", &[]);
         self.build_bridge("gencl_passes", "src/llvm/passes.cpp", &[analyses]);
         self.build_bridge("gencl_promote", "src/llvm/promote.cpp", &[]);
+        self.build_bridge("gencl_widen", "src/llvm/widen.cpp", &[]);
         self.build_bridge("gencl_unroll", "src/llvm/unroll.cpp", &[analyses]);
         println!("cargo::rustc-link-search=native={}", out_dir().display());
         println!("cargo::rustc-link-lib=dylib=stdc++");

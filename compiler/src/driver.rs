@@ -347,6 +347,12 @@ impl<'a> Driver<'a> {
             let step = pipeline::INLINE_AGAIN;
             self.step(module, step.name, |module| pipeline::run(module, step))?;
         }
+        if !target.profile().half {
+            self.step(module, "widen-halves", |module| {
+                pipeline::widen_halves(module);
+                Ok(())
+            })?;
+        }
         let step = pipeline::FINISH;
         self.step(module, step.name, |module| pipeline::run(module, step))?;
         Ok(formats)

@@ -34,6 +34,8 @@ unsafe extern "C" {
     fn gencl_unroll_loops(module: LLVMModuleRef);
     /// In `promote.cpp`.
     fn gencl_promote_arrays(module: LLVMModuleRef) -> bool;
+    /// In `widen.cpp`.
+    fn gencl_widen_halves(module: LLVMModuleRef);
 }
 
 /// Hides what floats are made of that may become half floats: LLVM takes large ones for exact.
@@ -52,6 +54,13 @@ pub fn unroll_loops(module: &Module) {
 pub fn promote_arrays(module: &Module) -> bool {
     // SAFETY: the function takes any valid module and keeps nothing of it.
     unsafe { gencl_promote_arrays(module.as_mut_ptr()) }
+}
+
+/// Has what is computed in half floats computed in floats, for hardware that only converts them. None of LLVM's passes that narrow operations
+/// may run behind it.
+pub fn widen_halves(module: &Module) {
+    // SAFETY: the function takes any valid module and keeps nothing of it.
+    unsafe { gencl_widen_halves(module.as_mut_ptr()) }
 }
 
 /// The first half of what -O2 has, in its order, but without what makes vectors (lanes are the vectors here; the search for others took

@@ -10,6 +10,7 @@ mod control_flow;
 mod engine;
 mod faults;
 mod floating_point;
+mod half_storage;
 mod images;
 mod information;
 mod integers;
@@ -42,6 +43,7 @@ fn cases() -> Vec<Case> {
         integers::cases(),
         library::cases(),
         floating_point::cases(),
+        half_storage::cases(),
         math::cases(),
         nd_range::cases(),
         across::cases(),
