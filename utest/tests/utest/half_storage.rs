@@ -39,9 +39,10 @@ enum Match {
 use Match::{Bits, Near, Number};
 
 type Form<T> = (&'static str, fn(Operands) -> T);
+type Vector = (Match, &'static str, fn(Operands) -> f32);
 
 /// Expressions of floats or of vectors of them; the results become half floats.
-const VECTORS: &[(Match, &str, fn(Operands) -> f32)] = &[
+const VECTORS: &[Vector] = &[
     (Bits, "x + y", |(x, y, ..)| x + y),
     (Bits, "x - y", |(x, y, ..)| x - y),
     (Bits, "x * y", |(x, y, ..)| x * y),

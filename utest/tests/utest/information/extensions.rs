@@ -1,7 +1,6 @@
 //! What belongs to each extension that is reported: queries, properties, functions, and the macro that programs ask for.
 
 use std::ffi::CString;
-use std::ptr::null_mut;
 
 use gencl_utest::raw::api;
 use gencl_utest::{Gpu, Launch, Outcome};

@@ -48,8 +48,8 @@ const ROWS: &[Row] = rows! {
 
 /// For moderate numbers.
 const BLENDS: &[Row] = rows! {
-    "mix(x, y, z)" OfArguments(4.0), |x, y, a| (0.0..=1.0).contains(&a).then(|| x + (y - x) * a);
-    "mix(x, y, t)" OfArguments(4.0), |x, y, a| (0.0..=1.0).contains(&a).then(|| x + (y - x) * a);
+    "mix(x, y, z)" OfArguments(4.0), |x, y, a| (0.0..=1.0).contains(&a).then_some(x + (y - x) * a);
+    "mix(x, y, t)" OfArguments(4.0), |x, y, a| (0.0..=1.0).contains(&a).then_some(x + (y - x) * a);
     "smoothstep(x, y, z)" OfArguments(64.0), |low, high, x| smooth(low, high, x);
     "smoothstep(s, t, x)" OfArguments(64.0), |x, low, high| smooth(low, high, x);
 };

@@ -18,7 +18,11 @@ impl Conversion {
     /// The one that has a turn for a number of elements.
     fn new(to: &'static Type, turn: usize) -> Conversion {
         let modes = ["", "_rte", "_rtz", "_rtp", "_rtn"];
-        Conversion { to, mode: modes[turn % 5], saturated: to.range.is_some() && turn / 5 % 2 == 0 }
+        Conversion {
+            to,
+            mode: modes[turn % 5],
+            saturated: to.range.is_some() && (turn / 5).is_multiple_of(2),
+        }
     }
 
     fn call(&self) -> Call {

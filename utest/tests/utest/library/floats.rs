@@ -24,7 +24,7 @@ pub fn any(ty: &Type) -> [Vec<u64>; 3] {
         || (u64::from(random.next_u32()) << 32 | u64::from(random.next_u32())) & (2 * (sign - 1) + 1);
     let triple = |i: usize| match i {
         0..256 => [edge(i), edge(i / 16), edge(i * 7 + i / 16 * 3)],
-        _ if i % 2 == 0 => [bits(), bits(), bits()],
+        _ if i.is_multiple_of(2) => [bits(), bits(), bits()],
         _ => {
             let x = bits();
             [x, x, bits()]

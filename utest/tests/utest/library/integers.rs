@@ -88,8 +88,8 @@ impl Int {
     /// The upper half; the product of two `ulong` has a bit more than `i128` has digits.
     fn product_high(&self, x: i128, y: i128) -> i128 {
         match self.low {
-            0 => (x as u128 * y as u128 >> self.bits) as i128,
-            _ => x * y >> self.bits,
+            0 => ((x as u128 * y as u128) >> self.bits) as i128,
+            _ => (x * y) >> self.bits,
         }
     }
 

@@ -16,13 +16,15 @@ const OF_TWO: &[Relation] = &[
     ("isgreaterequal", |x, y| x >= y),
     ("isless", |x, y| x < y),
     ("islessequal", |x, y| x <= y),
-    ("islessgreater", |x, y| x < y || x > y),
+    ("islessgreater", |x, y| x != y),
     ("isordered", |x, y| !x.is_nan() && !y.is_nan()),
     ("isunordered", |x, y| x.is_nan() || y.is_nan()),
 ];
 
+type Class = (&'static str, fn(&Bits) -> bool);
+
 /// What a number is, asked of its bits: a highest bit, an exponent's bits, and the fraction's.
-const CLASSES: &[(&str, fn(&Bits) -> bool)] = &[
+const CLASSES: &[Class] = &[
     ("isfinite", |x| x.exponent != x.largest),
     ("isinf", |x| x.exponent == x.largest && x.fraction == 0),
     ("isnan", |x| x.exponent == x.largest && x.fraction != 0),

@@ -22,8 +22,11 @@ fn run(ty: &'static Type, place: usize) -> Outcome {
     let (x, y, masks) = (numbers(), numbers(), numbers());
     let mask = ty.integers(false);
     let pairs = WIDTHS.iter().flat_map(|from| WIDTHS.iter().map(move |to| (*from, *to)));
-    let pairs: Vec<(usize, usize)> =
-        pairs.enumerate().filter(|(k, _)| (k + k / 4 + place) % 4 == 0).map(|(_, pair)| pair).collect();
+    let pairs: Vec<(usize, usize)> = pairs
+        .enumerate()
+        .filter(|(k, _)| (k + k / 4 + place).is_multiple_of(4))
+        .map(|(_, pair)| pair)
+        .collect();
     let (name, of_mask) = (ty.name, mask.name);
     let kernel = |(from, to): &(usize, usize)| {
         format!(
