@@ -23,7 +23,11 @@ pub fn cases() -> Vec<Case> {
         own("options_of_other_drivers", of_other_drivers),
         own("options_unknown", unknown),
         Case::new("options_macros", macros),
-        Case::new("options_language", language),
+        Case::of_gencl(
+            "Intel's compiler takes `-x spir` only, and ends the process",
+            "options_language",
+            language,
+        ),
         Case::new("options_warnings", warnings),
     ]
 }
@@ -266,11 +270,9 @@ fn macros() -> Outcome {
 }
 
 fn language() -> Outcome {
-    ["-x cl", "-x cl -cl-std=CL1.2"].iter().try_for_each(|options| log_of(TEXT, options, 42).map(drop))?;
-    if Gpu::get()?.foreign_platform().is_none() {
-        log_of(TEXT, "-x clc", 42)?;
-    }
-    Ok(())
+    ["-x cl", "-x clc", "-x cl -cl-std=CL1.2"]
+        .iter()
+        .try_for_each(|options| log_of(TEXT, options, 42).map(drop))
 }
 
 /// Clang's warnings can be asked for, forbidden, and made errors.

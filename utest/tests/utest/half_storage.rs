@@ -12,7 +12,7 @@ use crate::numbers::{MODES, Mode, to_half};
 const WITHOUT_ARITHMETIC: &[&str] = &["ivb", "byt", "hsw"];
 
 pub fn cases() -> Vec<Case> {
-    let own = Case::new("half_storage", all);
+    let own = Case::of_gencl("Intel's compiler loses signs of zeros, and NaNs", "half_storage", all);
     let again = WITHOUT_ARITHMETIC.iter().map(|target| {
         let name = format!("half_storage/{target}");
         Case::of_gencl("its simulator", name, || on(target)).needing(Need::Simulator)

@@ -16,7 +16,7 @@ const OF_TWO: &[Relation] = &[
     ("isgreaterequal", |x, y| x >= y),
     ("isless", |x, y| x < y),
     ("islessequal", |x, y| x <= y),
-    ("islessgreater", |x, y| x != y),
+    ("islessgreater", |x, y| x.partial_cmp(&y).is_some_and(|order| order.is_ne())),
     ("isordered", |x, y| !x.is_nan() && !y.is_nan()),
     ("isunordered", |x, y| x.is_nan() || y.is_nan()),
 ];
