@@ -22,13 +22,13 @@ pub fn cases() -> Vec<Case> {
         Case::of_gencl("others report it later", "options_refused_at_once", refused_at_once),
         own("options_of_other_drivers", of_other_drivers),
         own("options_unknown", unknown),
-        Case::new("options_macros", macros),
+        own("options_macros", macros),
         Case::of_gencl(
             "Intel's compiler takes `-x spir` only, and ends the process",
             "options_language",
             language,
         ),
-        Case::new("options_warnings", warnings),
+        own("options_warnings", warnings),
     ]
 }
 
