@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use gencl_isa::{Generation, Instruction, Opcode, parse, rules, validate};
+use gencl_isa::{Flag, Generation, Instruction, Opcode, parse, rules, validate};
 
 /// Rules that no text can break, because it would not parse.
-const WITHOUT_TEXT: [&str; 2] = ["control.exec-size", "operand.sources"];
+const WITHOUT_TEXT: [&str; 3] = ["control.exec-size", "operand.flag", "operand.sources"];
 
 /// Does the instruction break the rule?
 fn breaks(generation: Generation, instruction: &Instruction, rule: &str) -> bool {
@@ -59,6 +59,8 @@ fn rules_that_no_text_can_break() {
     assert!(validate(Generation::Gen9, &good).is_empty());
     let size = Instruction { exec_size: 3, ..good };
     assert!(breaks(Generation::Gen9, &size, "control.exec-size"));
+    let flag = Instruction { flag: Flag { register: 2, subregister: 0 }, ..good };
+    assert!(breaks(Generation::Gen9, &flag, "operand.flag"));
     let missing = Instruction::new(Opcode::Add, 8);
     assert!(breaks(Generation::Gen9, &missing, "operand.sources"));
 }

@@ -3,7 +3,7 @@
 use super::subject::{Subject, is_null};
 use super::{Place, Rule, all, at_destination, some, whole};
 use crate::opcode::{Allows, Format};
-use crate::{Extra, Flag, Generations, MathFunction, Opcode, Operand, Register, Source, ThreadControl, Type};
+use crate::{Extra, Generations, MathFunction, Opcode, Operand, Register, Source, ThreadControl, Type};
 
 const REFERENCE: &str = "Instruction Set Reference, of each instruction";
 const MATH: &str = "Instruction Set Reference, math - Extended Math Function";
@@ -21,7 +21,7 @@ pub(super) const RULES: &[Rule] = &[
     some(Generations::UNTIL_75, "operand.compare-destination", "Ivy Bridge, Instruction Set Reference, cmp", "a comparison's destination is a general register or the null register", compare_destination),
     some(Generations::UNTIL_75, "operand.compare-switch", "Ivy Bridge, Instruction Set Reference, cmp", "a comparison without destination has the option of a thread switch", compare_switch),
     all("operand.sel", "Instruction Set Reference, sel", "sel has either a predicate or a conditional modifier", sel),
-    all("operand.flag", "Flag Register", "there are f0.0, f0.1, f1.0 and f1.1, with 16 bits each", flag),
+    all("operand.flag", "Flag Register", "there are f0.0, f0.1, f1.0 and f1.1", flag),
     all("operand.address", "Indirect Addressing", "the address register has no such word", address),
     all("operand.float-logic", REFERENCE, "logic and shift instructions work on integers", float_logic),
     all("operand.immediate-first", "Immediate Operands", "only the last source can be an immediate", immediate_first),
@@ -104,12 +104,7 @@ fn sel(s: &Subject<'_>) -> Vec<Place> {
 }
 
 fn flag(s: &Subject<'_>) -> Vec<Place> {
-    let Flag { register, subregister } = s.i.flag;
-    // The conditional modifier of these chooses what they do.
-    let writes = s.i.condition.is_some() && !matches!(s.i.opcode, Opcode::Sel | Opcode::Csel);
-    let channels = u32::from(s.i.channel_offset) + u32::from(s.i.exec_size);
-    let beyond = u32::from(register) * 32 + u32::from(subregister) * 16 + channels > 64;
-    whole(register > 1 || subregister > 1 || (writes || s.i.predicate.is_some()) && beyond)
+    whole(s.i.flag.register > 1 || s.i.flag.subregister > 1)
 }
 
 fn address(s: &Subject<'_>) -> Vec<Place> {
