@@ -264,9 +264,9 @@ pub fn spills() -> Outcome {
     let values: String = (0..160).map(|i| format!("float v{i} = p[{i} * n + g];\n")).collect();
     let sums: String = (0..160).map(|i| format!("p[{i} * n + g] = v{i} + s;\n")).collect();
     let terms = (0..160).map(|i| format!("v{i}")).collect::<Vec<_>>().join(" + ");
-    // 160 values of 16 lanes are more than the 128 registers, and less than Ivy Bridge's scratch memory.
+    // 160 values of 8 lanes are more than the 128 registers, and less than Ivy Bridge's scratch memory.
     let source = format!(
-        "__attribute__((intel_reqd_sub_group_size(16))) kernel void k(global float *p, int n) {{
+        "__attribute__((intel_reqd_sub_group_size(8))) kernel void k(global float *p, int n) {{
         int g = get_global_id(0);\n{values}float s = {terms};\n{sums}}}"
     );
     let program = gpu.build_unchecked(&source, "")?;
