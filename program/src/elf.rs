@@ -414,6 +414,16 @@ mod tests {
     }
 
     #[test]
+    fn a_kernel_without_spills_is_written_as_before_there_was_their_size() {
+        let mut program = sample();
+        assert!(!description(&program).unwrap().contains("spill_size"));
+        assert_eq!(read(&write(&program).unwrap()).unwrap(), program);
+        program.kernels[0].spill_size = 64;
+        assert!(description(&program).unwrap().contains("\"spill_size\": 64"));
+        assert_eq!(read(&write(&program).unwrap()).unwrap(), program);
+    }
+
+    #[test]
     fn another_version_is_named() {
         let mut bytes = write(&sample()).unwrap();
         let needle = format!("gencl format {FORMAT_VERSION}");

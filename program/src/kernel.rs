@@ -85,9 +85,9 @@ pub struct Kernel {
     pub stack_size: u32,
     /// Private memory per work-item in bytes (contained in `scratch_size` or `stack_size`), for `CL_KERNEL_PRIVATE_MEM_SIZE`.
     pub private_size: u32,
-    /// Spilled registers per thread in bytes (contained in `scratch_size`), for `CL_KERNEL_SPILL_MEM_SIZE_INTEL`; 0 in
-    /// programs that do not tell.
-    #[serde(default)]
+    /// Spilled registers per thread in bytes (contained in `scratch_size`), for `CL_KERNEL_SPILL_MEM_SIZE_INTEL`. Files
+    /// leave out 0, so that those from before there was this are still what would be written.
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub spill_size: u32,
     /// Does the kernel use work-group barriers?
     pub barrier: bool,
@@ -211,6 +211,10 @@ pub enum PushSource {
     PrintfBuffer,
     /// The GPU address of the buffer with [`Kernel::stack_size`] bytes for each thread.
     StackBase,
+}
+
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 /// What the compiler counted while it made a kernel.
