@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use gencl_program::debug::{self, Debug};
+use gencl_program::report;
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
@@ -11,15 +12,14 @@ use tracing::{Event, Level, Metadata, Subscriber};
 pub fn start() {
     let (debug, complaints) = Debug::from_environment();
     for complaint in complaints {
-        eprintln!("{complaint}");
+        report::once(&complaint, &complaint);
     }
     let Some(level) = debug.value(debug::LOG) else {
         return;
     };
-    match level.parse() {
+    if let Ok(level) = level.parse() {
         // It fails when this copy of the library has a subscriber already, which then is this one.
-        Ok(level) => drop(tracing::subscriber::set_global_default(Log { level })),
-        Err(_) => eprintln!("GENCL_DEBUG: log={level}: no such level"),
+        drop(tracing::subscriber::set_global_default(Log { level }));
     }
 }
 

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use gencl_program::protocol::{BuildResult, Status, ToServer};
+use gencl_program::report;
 use gencl_simulator::sync::{Condvar, Mutex};
 
 use crate::cache::Cache;
@@ -148,13 +149,13 @@ fn give(server: Server) {
 }
 
 pub(super) fn timeout() -> Duration {
-    limit(std::env::var("GENCL_BUILD_TIMEOUT").ok().as_deref())
+    report::setting("GENCL_BUILD_TIMEOUT", "a number of seconds, 1 or more", limit, DEFAULT_TIMEOUT)
 }
 
-/// The limit that the variable's value sets; what is no number of seconds sets none.
-fn limit(value: Option<&str>) -> Duration {
-    let seconds = value.and_then(|text| text.parse().ok()).filter(|&seconds| seconds > 0);
-    seconds.map_or(DEFAULT_TIMEOUT, Duration::from_secs).min(LONGEST_TIMEOUT)
+/// The limit that the variable's value sets, if it is a number of seconds.
+fn limit(value: &str) -> Option<Duration> {
+    let seconds = value.parse().ok().filter(|&seconds| seconds > 0)?;
+    Some(Duration::from_secs(seconds).min(LONGEST_TIMEOUT))
 }
 
 #[cfg(test)]
@@ -163,11 +164,11 @@ mod tests {
 
     #[test]
     fn limits() {
-        assert_eq!(limit(Some("7")), Duration::from_secs(7));
-        for value in [None, Some(""), Some("0"), Some("soon")] {
-            assert_eq!(limit(value), DEFAULT_TIMEOUT, "{value:?}");
+        assert_eq!(limit("7"), Some(Duration::from_secs(7)));
+        for value in ["0", "soon"] {
+            assert_eq!(limit(value), None, "{value:?}");
         }
-        assert_eq!(limit(Some("18446744073709551615")), LONGEST_TIMEOUT);
+        assert_eq!(limit("18446744073709551615"), Some(LONGEST_TIMEOUT));
     }
 
     #[test]

@@ -15,6 +15,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use gencl_program::debug::{self, Debug};
 use gencl_program::protocol::{BuildResult, Status, ToServer};
+use gencl_program::report;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -32,7 +33,7 @@ const WRITES_BETWEEN_LOOKS: u32 = 16;
 const STALE: Duration = Duration::from_secs(3600);
 
 /// Debug options that change nothing of what is compiled.
-const HARMLESS: &[&str] = &[debug::LOG, debug::BATCH, debug::PROFILE, debug::IMAGES];
+const HARMLESS: &[&str] = &[debug::LOG, debug::QUIET, debug::BATCH, debug::PROFILE, debug::IMAGES];
 
 /// Text that makes a source mean something else each time.
 const CHANGING: &[&[u8]] = &[b"__DATE__", b"__TIME__", b"__TIMESTAMP__", b"__has_include"];
@@ -84,8 +85,8 @@ impl Cache {
                 None => PathBuf::from(variable("HOME")?).join(".cache/gencl"),
             },
         };
-        let limit = variable("GENCL_CACHE_SIZE").and_then(|text| text.to_str()?.parse::<u64>().ok());
-        let limit = limit.map_or(DEFAULT_LIMIT, |mebibytes| mebibytes.saturating_mul(1 << 20));
+        let bytes = |mebibytes: &str| Some(mebibytes.parse::<u64>().ok()?.saturating_mul(1 << 20));
+        let limit = report::setting("GENCL_CACHE_SIZE", "a number of MiB", bytes, DEFAULT_LIMIT);
         Some(Self { folder, limit })
     }
 

@@ -18,7 +18,8 @@ use memmap2::MmapOptions;
 
 use crate::uapi::{self, ioctl};
 use crate::{
-    ContextId, DriverVersion, Errno, ExecBuffer, GemHandle, HostMemory, RenderNode, ResetStats, Result,
+    ContextId, DriverVersion, Errno, ErrorState, ExecBuffer, FaultPlace, GemHandle, HostMemory, RenderNode,
+    ResetStats, Result,
 };
 
 /// An open device file of the i915 driver.
@@ -339,7 +340,7 @@ impl RenderNode for KernelNode {
         result
     }
 
-    fn error_state(&self, context: ContextId) -> Option<String> {
+    fn error_state(&self, context: ContextId) -> Option<ErrorState> {
         let stats = self.reset_stats(context).ok()?;
         if stats.batch_active == 0 && stats.batch_pending == 0 {
             return None;
@@ -347,7 +348,8 @@ impl RenderNode for KernelNode {
         let counters =
             format!("GPU hang: {} batches running, {} waiting", stats.batch_active, stats.batch_pending);
         let head = self.error_file().map(|text| text.lines().take(40).collect::<Vec<_>>().join("\n"));
-        Some(head.map_or(counters.clone(), |head| format!("{counters}\n{head}")))
+        let text = head.map_or(counters.clone(), |head| format!("{counters}\n{head}"));
+        Some(ErrorState { text, place: FaultPlace::default() })
     }
 }
 

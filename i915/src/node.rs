@@ -135,6 +135,28 @@ pub struct ResetStats {
 
 /// A device file of i915, or something that behaves as one.
 ///
+/// Where a kernel was when its batch was stopped, as far as that is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct FaultPlace {
+    /// The address that could not be accessed.
+    pub address: Option<u64>,
+    /// Work-group id.
+    pub group: Option<[u32; 3]>,
+    /// Thread within the work-group.
+    pub thread: Option<u32>,
+    /// Lane of the thread.
+    pub lane: Option<u32>,
+}
+
+/// What is known about the last hang or fault of a context.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ErrorState {
+    /// For people: of the kernel the head of its error state, of the simulator the fault with its place.
+    pub text: String,
+    /// The kernel does not tell.
+    pub place: FaultPlace,
+}
+
 /// All methods may be called from any thread.
 pub trait RenderNode: Send + Sync {
     /// `DRM_IOCTL_VERSION`
@@ -177,7 +199,6 @@ pub trait RenderNode: Send + Sync {
     /// `DRM_IOCTL_I915_GEM_EXECBUFFER2`: queues a batch. Asynchronous: a later hang or fault of
     /// the batch is seen in [`RenderNode::reset_stats`].
     fn exec_buffer(&self, exec: &mut ExecBuffer<'_>) -> Result<()>;
-    /// What is known about the last hang or fault of a context, for people: of the kernel its
-    /// error state's head, of the simulator the fault with its place. `None` when there was none.
-    fn error_state(&self, context: ContextId) -> Option<String>;
+    /// What is known about the last hang or fault of a context. `None` when there was none.
+    fn error_state(&self, context: ContextId) -> Option<ErrorState>;
 }

@@ -49,6 +49,7 @@ options! {
     TRANSLATIONS "translations" "FOLDER" "Write the LLVM IR and the host's assembly of each kernel that is translated for the simulator.";
     HOST "host" "v2|v3|v4" "Translate for this level of x86-64, not for all that the processor has; a level that it has not is only shown (translations).";
     IMAGES "images" "" "State that the device has images: the objects are there, but kernels that use them do not compile.";
+    QUIET "quiet" "" "Do not tell of faults of kernels, missing devices and meaningless variables on standard error.";
     LOG "log" "error|warn|info|debug|trace" "Print messages; debug adds OpenCL calls that fail, trace all of them.";
 }
 
@@ -73,7 +74,10 @@ impl Debug {
         for word in text.split(',').map(str::trim).filter(|word| !word.is_empty()) {
             let (name, value) = word.split_once('=').unwrap_or((word, ""));
             match OPTIONS.iter().find(|option| option.name == name) {
-                None => complaints.push(format!("GENCL_DEBUG: unknown option {name}\n{}", help())),
+                None => complaints.push(format!(
+                    "GENCL_DEBUG: there is no option {name}, but {}; genclc --help says what they do",
+                    OPTIONS.iter().map(|option| option.name).collect::<Vec<_>>().join(", ")
+                )),
                 Some(option) if option.value.is_empty() != value.is_empty() => {
                     complaints.push(format!("GENCL_DEBUG: {}", usage(option)));
                 }

@@ -14,6 +14,7 @@ pub mod options;
 pub mod printf;
 mod profile;
 pub mod protocol;
+pub mod report;
 
 pub use data::{Data, Image, Relocation};
 pub use kernel::*;

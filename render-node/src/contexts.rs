@@ -238,9 +238,9 @@ pub fn reset_stats(file: &OpenFile, args: &mut ResetStats) -> Result<()> {
     args.reset_count = 0;
     // i915 writes its error state when the batch hangs; nobody has a reason to read it before asking here.
     if stats.batch_active > 0
-        && let Some(reason) = file.simulator.error_state(ContextId(args.ctx_id))
+        && let Some(state) = file.simulator.error_state(ContextId(args.ctx_id))
     {
-        files::write_error_state(&reason);
+        files::write_error_state(&state.text);
     }
     Ok(())
 }

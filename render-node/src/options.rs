@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use gencl_simulator::translated::source::{EngineChoice, Source};
+use gencl_program::report;
+use gencl_simulator::translated::source::{self, EngineChoice, Source};
 use gencl_simulator::{Settings, statistics};
 
 /// The folder with the files that are shown. Without it the library shows nothing.
@@ -67,12 +68,22 @@ fn read() -> Options {
         device: std::env::var(DEVICE).unwrap_or_else(|_| "skl".into()),
         strict: std::env::var_os(STRICT).is_some(),
         trace: std::env::var_os(TRACE).is_some(),
-        hang_limit: std::env::var(HANG_LIMIT)
-            .ok()
-            .and_then(|seconds| Duration::try_from_secs_f64(seconds.parse().ok()?).ok()),
+        hang_limit: report::setting(
+            HANG_LIMIT,
+            "a number of seconds",
+            |value| seconds(value).map(Some),
+            None,
+        ),
         statistics: std::env::var_os(STATISTICS).map(PathBuf::from),
-        engine: EngineChoice::from_environment().unwrap_or_default(),
+        engine: EngineChoice::from_environment().unwrap_or_else(|reason| {
+            report::once(source::ENGINE, &reason);
+            EngineChoice::default()
+        }),
     }
+}
+
+fn seconds(value: &str) -> Option<Duration> {
+    Duration::try_from_secs_f64(value.parse().ok()?).ok()
 }
 
 /// Where this library is, from the list of preloaded ones.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use gencl_program::debug::{self, Debug};
+use gencl_program::report;
 
 use crate::launch::SlotPool;
 use crate::memory::{AddressSpace, SharedMemories};
@@ -86,9 +87,10 @@ impl Context {
         self.destructors.lock().push(function);
     }
 
-    /// Tells the application's callback about an error.
-    pub(crate) fn report(&self, error: &Error) {
+    /// Tells the application's callback about an error, and the user of the first that has to do with a subject.
+    pub(crate) fn report(&self, subject: &str, error: &Error) {
         tracing::warn!("{error}");
+        report::once(subject, &error.to_string());
         if let Some(notify) = &self.notify {
             notify(error);
         }

@@ -101,18 +101,25 @@ pub struct Error {
     pub code: Code,
     /// For people; may be empty when the code says it all.
     pub reason: Cow<'static, str>,
+    /// The device or the driver failed in a command, or in one that this one depends on: nobody may take its results for good.
+    pub fault: bool,
 }
 
 impl Error {
     /// An error with a reason.
     pub fn new(code: Code, reason: impl Into<Cow<'static, str>>) -> Self {
-        Self { code, reason: reason.into() }
+        Self { code, reason: reason.into(), fault: false }
+    }
+
+    /// The same, of a command that the device or the driver failed in.
+    pub(crate) fn of_fault(self) -> Self {
+        Self { fault: true, ..self }
     }
 }
 
 impl From<Code> for Error {
     fn from(code: Code) -> Self {
-        Self { code, reason: Cow::Borrowed("") }
+        Self::new(code, "")
     }
 }
 

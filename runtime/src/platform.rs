@@ -2,6 +2,8 @@
 
 use std::sync::{Arc, OnceLock};
 
+use gencl_program::report;
+
 use crate::Device;
 
 /// gencl itself.
@@ -18,7 +20,7 @@ impl Platform {
         PLATFORM.get_or_init(|| match crate::device::discover() {
             Ok(devices) => Self { devices: devices.into_iter().map(Arc::new).collect(), reason: None },
             Err(reason) => {
-                tracing::error!("no devices: {reason}");
+                report::once("no device", &format!("no device is found: {reason}"));
                 Self { devices: Vec::new(), reason: Some(reason) }
             }
         })

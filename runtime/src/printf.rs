@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use gencl_program::printf::{LARGEST_RECORD, PrintfFormat, RECORDS};
+use gencl_program::report;
 use parking_lot::Mutex;
 
 use crate::Result;
@@ -68,7 +69,8 @@ impl PrintfPool {
             gencl_printf::print(formats, &records, string);
         }
         if lost > 0 {
-            eprintln!("gencl: kernel {kernel}: {lost} calls of printf found the buffer full");
+            let text = format!("kernel {kernel}: {lost} calls of printf found the buffer full");
+            report::once(&format!("printf of {kernel}"), &text);
         }
         buffer.clear(used);
         let mut idle = self.idle.lock();

@@ -81,7 +81,7 @@ fn times_are_in_order() {
 }
 
 #[test]
-fn a_wild_pointer_fails_the_command_and_nothing_else() {
+fn a_wild_pointer_fails_the_command_and_what_is_behind_it() {
     let setup = Setup::new();
     let buffer = setup.buffer(16);
     let bad = setup.launch(&setup.kernel("ids", None, 0), line(16, Some(16)));
@@ -89,10 +89,15 @@ fn a_wild_pointer_fails_the_command_and_nothing_else() {
     let error = bad.wait().unwrap_err();
     assert_eq!(error.code, Code::ExecStatusErrorForEventsInWaitList);
     assert_eq!(bad.status(), EventStatus::Failed(Code::OutOfResources as i32));
-    assert!(error.reason.contains("kernel ids"), "{error}");
-    // What was behind it runs, though it was handed over with it.
-    after.wait().unwrap();
-    assert_eq!(words(&setup, &buffer)[15], 18);
+    assert!(error.reason.contains("kernel ids, work-item (0, 0, 0)"), "{error}");
+    // What was behind it has been handed over with it, or comes later.
+    after.wait().unwrap_err();
+    assert_eq!(after.status(), EventStatus::Failed(Code::OutOfResources as i32));
+    assert!(after.failure().unwrap().reason.contains("behind a command that failed: kernel ids"));
+    setup.launch(&setup.kernel("ids", Some(&buffer), 3), line(16, Some(16))).wait().unwrap_err();
+    assert_eq!(setup.queue.finish().unwrap_err(), bad.failure().unwrap());
+    setup.queue.finish().unwrap();
+    assert_eq!(words(&setup, &buffer)[15], 0);
     setup.launch(&setup.kernel("ids", Some(&buffer), 3), line(16, Some(16))).wait().unwrap();
     assert_eq!(words(&setup, &buffer)[15], 18);
 }
@@ -114,6 +119,7 @@ fn an_endless_kernel_is_stopped() {
     assert!(endless.wait().unwrap_err().reason.contains("endless"));
     dependent.wait().unwrap_err();
     assert_eq!(dependent.status(), EventStatus::Failed(Code::ExecStatusErrorForEventsInWaitList as i32));
+    setup.queue.finish().unwrap_err();
     setup.launch(&setup.kernel("ids", Some(&buffer), 3), line(16, Some(16))).wait().unwrap();
     assert_eq!(words(&setup, &buffer)[0], 3);
 }
@@ -225,38 +231,96 @@ fn out_of_order_queues_do_not_wait_for_one_command() {
     queue.finish().unwrap();
 }
 
-/// Launches of several batches behind one that fails: those that depend on it fail, the others run in their order.
+/// Launches of several batches behind one that fails, in a queue with order and in one without: what depends on it fails, the others run.
 #[test]
-fn launches_behind_a_fault_run_in_order() {
+fn launches_behind_a_fault_fail_or_run_in_order() {
     let setup = Setup::new();
-    let gate = Event::user(&setup.context);
-    setup.queue.marker(std::slice::from_ref(&gate)).unwrap();
-    let buffer = setup.buffer(16);
-    let before = setup.launch(&setup.kernel("ids", Some(&buffer), 1), line(16, Some(16)));
+    for flags in [QueueFlags::empty(), QueueFlags::OUT_OF_ORDER] {
+        let queue = Queue::new(&setup.context, flags).unwrap();
+        let gate = Event::user(&setup.context);
+        queue.barrier(std::slice::from_ref(&gate)).unwrap();
+        let buffer = setup.buffer(16);
+        let launch = |buffer: Option<&Arc<Buffer>>, value, size, waits: &[Arc<Event>]| {
+            let (kernel, range) = (setup.kernel("ids", buffer, value), line(size, Some(size as u32)));
+            queue.launch(CommandKind::NdRangeKernel, &kernel, &range, waits).unwrap()
+        };
+        let before = launch(Some(&buffer), 1, 16, &[]);
+        let bad = launch(None, 0, 16, &[]);
+        let dependent = launch(Some(&buffer), 1000, 16, std::slice::from_ref(&bad));
+        let behind: Vec<_> = (0..200).map(|value| launch(Some(&buffer), value, 16, &[])).collect();
+        let worse = launch(None, 0, 16, &[]);
+        let last = launch(Some(&buffer), 300, 8, &[]);
+        gate.set_user_status(0).unwrap();
+        assert_eq!(queue.finish().unwrap_err(), bad.failure().unwrap());
+        queue.finish().unwrap();
+        before.wait().unwrap();
+        let failed = |code: Code| EventStatus::Failed(code as i32);
+        assert_eq!(
+            (bad.status(), worse.status()),
+            (failed(Code::OutOfResources), failed(Code::OutOfResources))
+        );
+        assert_eq!(dependent.status(), failed(Code::ExecStatusErrorForEventsInWaitList));
+        let run = if flags.is_empty() { failed(Code::OutOfResources) } else { EventStatus::Complete };
+        behind.iter().chain([&last]).for_each(|event| assert_eq!(event.status(), run));
+        let value = |id| match (flags.is_empty(), id < 8) {
+            (true, _) => 1 + id,
+            (false, true) => 300 + id,
+            (false, false) => 199 + id,
+        };
+        assert_eq!(words(&setup, &buffer), (0..16).map(value).collect::<Vec<u32>>());
+    }
+}
+
+/// Without order, a barrier depends on what is before it, and what is behind it on the barrier.
+#[test]
+fn barriers_pass_faults_on() {
+    let setup = Setup::new();
+    let queue = Queue::new(&setup.context, QueueFlags::OUT_OF_ORDER).unwrap();
+    let launch = |buffer: Option<&Arc<Buffer>>| {
+        let kernel = setup.kernel("ids", buffer, 7);
+        queue.launch(CommandKind::NdRangeKernel, &kernel, &line(16, Some(16)), &[]).unwrap()
+    };
+    let nothing = || queue.nothing(CommandKind::MigrateMemObjects, &[]).unwrap();
+    launch(None).wait().unwrap_err();
+    // It has to do with nothing.
+    nothing().wait().unwrap();
+    assert!(queue.marker(&[]).unwrap().wait().unwrap_err().fault);
+    let barrier = queue.barrier(&[]).unwrap();
+    let (behind, copy) = (launch(Some(&setup.buffer(16))), nothing());
+    for event in [&barrier, &behind, &copy] {
+        assert!(event.wait().unwrap_err().fault);
+    }
+    queue.finish().unwrap_err();
+    nothing().wait().unwrap();
+    queue.marker(&[]).unwrap().wait().unwrap();
+    queue.finish().unwrap();
+    // Only what the barrier waits for counts.
+    let bad = launch(None);
+    bad.wait().unwrap_err();
+    queue.barrier(&[nothing()]).unwrap().wait().unwrap();
+    nothing().wait().unwrap();
+    queue.barrier(std::slice::from_ref(&bad)).unwrap().wait().unwrap_err();
+    nothing().wait().unwrap_err();
+    queue.finish().unwrap_err();
+    queue.finish().unwrap();
+}
+
+/// A queue whose command waits for a fault of another has a fault, too.
+#[test]
+fn faults_pass_between_queues() {
+    let setup = Setup::new();
+    let other = Queue::new(&setup.context, QueueFlags::empty()).unwrap();
     let bad = setup.launch(&setup.kernel("ids", None, 0), line(16, Some(16)));
-    let dependent = setup
-        .queue
-        .launch(
-            CommandKind::NdRangeKernel,
-            &setup.kernel("ids", Some(&buffer), 1000),
-            &line(16, Some(16)),
-            std::slice::from_ref(&bad),
-        )
-        .unwrap();
-    let behind: Vec<_> = (0..200)
-        .map(|value| setup.launch(&setup.kernel("ids", Some(&buffer), value), line(16, Some(16))))
-        .collect();
-    let worse = setup.launch(&setup.kernel("ids", None, 0), line(16, Some(16)));
-    let last = setup.launch(&setup.kernel("ids", Some(&buffer), 300), line(8, Some(8)));
-    gate.set_user_status(0).unwrap();
-    setup.queue.finish().unwrap();
-    before.wait().unwrap();
+    let dependent = other.marker(std::slice::from_ref(&bad)).unwrap();
+    let behind = other.marker(&[]).unwrap();
+    assert!(behind.wait().unwrap_err().fault && dependent.wait().unwrap_err().fault);
     let failed = |code: Code| EventStatus::Failed(code as i32);
-    assert_eq!((bad.status(), worse.status()), (failed(Code::OutOfResources), failed(Code::OutOfResources)));
     assert_eq!(dependent.status(), failed(Code::ExecStatusErrorForEventsInWaitList));
-    behind.iter().chain([&last]).for_each(|event| event.wait().unwrap());
-    let expected: Vec<u32> = (0..16).map(|id| if id < 8 { 300 + id } else { 199 + id }).collect();
-    assert_eq!(words(&setup, &buffer), expected);
+    assert_eq!(behind.status(), failed(Code::OutOfResources));
+    assert_eq!(other.finish().unwrap_err().code, Code::OutOfResources);
+    other.finish().unwrap();
+    other.marker(&[]).unwrap().wait().unwrap();
+    assert_eq!(setup.queue.finish().unwrap_err().code, Code::OutOfResources);
 }
 
 /// A queue whose kernel hangs does not keep another queue of the context from working.
@@ -272,6 +336,7 @@ fn queues_do_not_wait_for_each_other() {
     other.finish().unwrap();
     assert!(!endless.status().ended());
     endless.wait().unwrap_err();
+    setup.queue.finish().unwrap_err();
     assert_eq!(words(&setup, &buffer)[0], 3);
 }
 

@@ -4,6 +4,8 @@ use std::any::Any;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
+use gencl_i915::FaultPlace;
+
 use crate::memory::PageFault;
 
 /// The reason why a batch was stopped.
@@ -82,6 +84,15 @@ impl Fault {
         let text = panic.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
         Fault::unsupported(format!("internal error of the simulator: {text}"))
+    }
+
+    /// Where it was.
+    pub fn place(&self) -> FaultPlace {
+        let address = match self.reason {
+            Reason::Page(fault) => Some(fault.address),
+            Reason::Illegal(_) | Reason::Unsupported(_) | Reason::Cancelled => None,
+        };
+        FaultPlace { address, group: self.group, thread: self.thread, lane: self.lane }
     }
 
     /// Adds the lane.

@@ -126,10 +126,8 @@ impl io::Read for Client {
 }
 
 fn serve(builds: bool) -> ExitCode {
-    let (debug, complaints) = Debug::from_environment();
-    for complaint in complaints {
-        eprintln!("genclc: {complaint}");
-    }
+    // What has no meaning in it, the driver has told the user.
+    let (debug, _) = Debug::from_environment();
     if !builds && !translation::host(&debug).is_here() {
         let name = debug.value(debug::HOST).unwrap_or_default();
         eprintln!(

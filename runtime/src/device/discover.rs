@@ -8,6 +8,7 @@ use gencl_i915::RenderNode;
 use gencl_i915::kernel::{self, KernelNode};
 use gencl_i915::uapi::param;
 use gencl_program::debug::{self, Debug};
+use gencl_program::report;
 use gencl_simulator::translated::source::{EngineChoice, Source};
 use gencl_simulator::{Settings, Simulator, statistics};
 
@@ -32,8 +33,17 @@ pub(crate) fn discover() -> Result<Vec<Device>, String> {
         other => return Err(format!("GENCL_DEVICE_TYPE={other}: it may be cpu or gpu")),
     };
     if !wishes.is_empty() {
-        let wishes = wishes.split(',').map(str::trim).filter(|wish| !wish.is_empty());
-        return usable(wishes.map(|wish| (wish.to_owned(), wished(wish, kind))));
+        let named: Vec<_> = wishes.split(',').map(str::trim).filter(|wish| !wish.is_empty()).collect();
+        if named.is_empty() {
+            return Err(format!("GENCL_DEVICE={wishes} names none"));
+        }
+        return usable(named.into_iter().map(|wish| {
+            let device = wished(wish, kind);
+            if let Err(reason) = &device {
+                report::once(wish, &format!("GENCL_DEVICE: {wish} is not used: {reason}"));
+            }
+            (wish.to_owned(), device)
+        }));
     }
     let nodes = kernel::find().into_iter().map(|found| {
         let opened = found.device.and_then(|_| KernelNode::open(&found.path));
@@ -70,7 +80,8 @@ fn wished(wish: &str, kind: Option<DeviceKind>) -> Result<Device, String> {
     if wish.starts_with('/') {
         return real(KernelNode::open(wish.as_ref())?, kind);
     }
-    Err("GENCL_DEVICE may be sim:TARGET or the path of a render node, or several of these".to_owned())
+    Err("it may be sim:TARGET or the path of a render node, or several of these with commas between"
+        .to_owned())
 }
 
 fn real(node: KernelNode, kind: Option<DeviceKind>) -> Result<Device, String> {
@@ -110,8 +121,7 @@ fn simulated(target: &str, kind: Option<DeviceKind>) -> Result<Device, String> {
 
 /// A simulated device.
 pub(super) fn simulate(target: &str, kind: DeviceKind, settings: Settings) -> Result<Device, String> {
-    let simulator = Simulator::with_settings(target, settings)
-        .map_err(|error| format!("there is no device {target} to simulate: {error}"))?;
+    let simulator = Simulator::with_settings(target, settings).map_err(|error| error.to_string())?;
     let hardware = hardware(&simulator)?;
     let facts = DeviceFacts { images: images(), ..hardware.facts(kind, true, usable_memory()) };
     Ok(Device::new(Arc::new(simulator), facts, hardware))

@@ -174,9 +174,10 @@ impl Event {
     pub(crate) fn outcome(&self) -> Result<()> {
         match self.node.status() {
             EventStatus::Failed(code) => {
-                let reason =
-                    self.node.reason().map_or_else(|| format!("status {code}"), |error| error.to_string());
-                Err(Error::new(Code::ExecStatusErrorForEventsInWaitList, reason))
+                let own = self.node.reason();
+                let fault = own.as_ref().is_some_and(|error| error.fault);
+                let reason = own.map_or_else(|| format!("status {code}"), |error| error.to_string());
+                Err(Error { fault, ..Error::new(Code::ExecStatusErrorForEventsInWaitList, reason) })
             }
             _ => Ok(()),
         }
@@ -279,7 +280,7 @@ impl Completer {
 impl Drop for Completer {
     fn drop(&mut self) {
         if let Some(event) = self.event.take() {
-            let reason = Error::new(Code::OutOfResources, "the command was dropped before it ran");
+            let reason = Error::new(Code::OutOfResources, "the command was dropped before it ran").of_fault();
             if let Some(due) = event.node.advance(EventStatus::Failed(reason.code as i32), Some(reason)) {
                 due.call();
             }

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use gencl_i915::{Engine, Errno, ExecBuffer, ExecFlags, GemHandle, ObjectFlags, Relocation};
+use gencl_i915::{Engine, Errno, ExecBuffer, ExecFlags, ExecObject, GemHandle, ObjectFlags, Relocation};
 use gencl_program::{Image, PushSource};
 
 use super::batch::{BatchState, Common, WalkState, Writer};
@@ -14,7 +14,7 @@ use super::hardware::{Hardware, HardwareContext};
 use super::slot::Slot;
 use super::surfaces::{self, SURFACES};
 use super::walk::Walk;
-use super::{ALIGNMENT, CommandSet, Launch, clock, constants, dump};
+use super::{ALIGNMENT, CommandSet, Launch, clock, constants, dump, failure};
 use crate::kernel::Bound;
 use crate::memory::Storage;
 use crate::printf::PrintfBuffer;
@@ -475,6 +475,12 @@ fn add_objects(slot: &mut Slot, launch: &Launch, printf: Option<&PrintfBuffer>) 
     }
 }
 
+/// Where the kernel driver has placed a buffer.
+fn placed(objects: &[ExecObject], storage: &Storage) -> u64 {
+    let object = objects.iter().find(|object| object.handle == storage.handle());
+    object.map_or(storage.address(), |object| object.offset)
+}
+
 /// How far a launch of a batch has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Progress {
@@ -534,20 +540,16 @@ impl InFlight {
         let slot = self.slot.as_mut().expect("the slot is there until the batch is given back");
         if let Some(printf) = slot.launches[index].printf.take() {
             let executable = launch.executable();
-            // Where the kernel driver has placed them.
-            let place = |storage: &Storage| {
-                let object = slot.objects.iter().find(|object| object.handle == storage.handle());
-                object.map_or(storage.address(), |object| object.offset)
-            };
-            let string = |address| executable.string(address, place);
+            let objects = &slot.objects;
+            let string = |address| executable.string(address, |storage| placed(objects, storage));
             context.printf().finish(printf, &launch.kernel().name, executable.formats(), &string);
         }
     }
 
     /// `OUT_OF_RESOURCES` with what is known about why `launch` did not end.
     pub(crate) fn failure(&self, launch: &Launch) -> Error {
-        let reason = format!("kernel {}: {}", launch.kernel().name, self.hardware.failure());
-        Error::new(Code::OutOfResources, reason)
+        let place = |storage: &Storage| placed(&self.slot().objects, storage);
+        Error::new(Code::OutOfResources, failure::describe(launch, &self.hardware.failure(), &place))
     }
 
     /// Takes care that further batches get another hardware context, where that is possible.

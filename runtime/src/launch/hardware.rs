@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use gencl_i915::uapi::context_param;
-use gencl_i915::{ContextId, RenderNode};
+use gencl_i915::{ContextId, ErrorState, FaultPlace, RenderNode};
 use parking_lot::Mutex;
 
 use crate::memory::{AddressSpace, Storage, Zone};
@@ -30,16 +30,17 @@ impl HardwareContext {
         self.id
     }
 
-    /// Why a batch of this context has failed, for people.
-    pub(crate) fn failure(&self) -> String {
+    /// Why a batch of this context has failed.
+    pub(crate) fn failure(&self) -> ErrorState {
         if let Some(state) = self.node.error_state(self.id) {
             return state;
         }
-        match self.node.reset_stats(self.id) {
+        let text = match self.node.reset_stats(self.id) {
             Ok(stats) if stats.batch_active > 0 => "the GPU hung in this batch".into(),
             Ok(stats) if stats.batch_pending > 0 => "the GPU hung in an earlier batch".into(),
             _ => "the batch did not run to its end".into(),
-        }
+        };
+        ErrorState { text, place: FaultPlace::default() }
     }
 }
 

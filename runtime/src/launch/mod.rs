@@ -11,6 +11,7 @@ mod constants;
 #[cfg(test)]
 mod described;
 mod dump;
+mod failure;
 mod field;
 pub(crate) mod gen7;
 pub(crate) mod gen8;
@@ -91,6 +92,11 @@ impl Launch {
     /// What is launched.
     fn kernel(&self) -> &gencl_program::Kernel {
         &self.executable().kernels()[self.number]
+    }
+
+    /// The kernel's name.
+    pub(crate) fn name(&self) -> &str {
+        &self.kernel().name
     }
 
     /// Is it the same as another, in all that a batch has of it?

@@ -29,6 +29,9 @@ const BATCH_TIME: u64 = 1_000_000;
 /// A batch has at most so many times the launches of the one before.
 const GROWTH: usize = 4;
 
+/// What is told in place of a kernel's name.
+const HOST: &str = "a command";
+
 /// With so many commands in the queue, who enqueues more helps with them first.
 pub(super) const MANY: usize = 16 * 1024;
 
@@ -121,11 +124,13 @@ impl Core {
             completer.stamp(Profile::Queued, self.context.device().host_time());
         }
         let gate = self.gate(&state, waits, order);
+        let (after_all, barrier) = (order.after_all || !self.out_of_order, state.barrier.clone());
         let number = state.enter(&event);
         if order.before_all && self.out_of_order {
             state.barrier = Some(event.clone());
         }
-        let command = Command { completer, waits: waits.to_vec(), gate: gate.clone(), work };
+        let command =
+            Command { completer, waits: waits.to_vec(), after_all, barrier, gate: gate.clone(), work };
         if self.out_of_order && gate.is_some() {
             state.blocked.insert(number, command);
         } else {
@@ -251,10 +256,17 @@ impl Core {
         }
     }
 
-    /// Waits until all commands that are there have ended.
+    /// Waits until all commands that are there have ended, and tells of a fault among them.
     pub(super) fn finish(&self) -> Result<()> {
-        let last = self.state.lock().enqueued;
-        self.wait_until(last, |state| state.ended_up_to(last))
+        let state = self.state.lock();
+        let (last, told) = (state.enqueued, state.faults.told());
+        drop(state);
+        self.wait_until(last, |state| state.ended_up_to(last))?;
+        let mut state = self.state.lock();
+        if state.barrier.as_ref().is_some_and(|barrier| barrier.ended()) {
+            state.barrier = None;
+        }
+        state.faults.tell(told)
     }
 
     /// Has the queue's thread work at once.
@@ -281,8 +293,10 @@ impl Core {
             // A panic is a bug of ours. Whatever was in hand has failed, as its event's other half was dropped; the queue goes on.
             let safe = AssertUnwindSafe(|| self.step(state, step, stays, &mut due));
             if catch_unwind(safe).is_err() {
-                let error = Error::new(Code::OutOfResources, "a command ended in an internal error");
-                MutexGuard::unlocked(state, || self.context.report(&error));
+                let error =
+                    Error::new(Code::OutOfResources, "a command ended in an internal error").of_fault();
+                state.faults.add(&error);
+                MutexGuard::unlocked(state, || self.context.report(HOST, &error));
             }
         }
         state.leader = None;
@@ -301,14 +315,16 @@ impl Core {
     }
 
     fn step(&self, state: &mut MutexGuard<'_, State>, step: Step, stays: bool, due: &mut Vec<Due>) {
+        let fault = state.faults.untold().cloned();
         match step {
-            Step::Run(command) => MutexGuard::unlocked(state, || self.run(command, due)),
+            Step::Run(command) => MutexGuard::unlocked(state, || self.run(command, fault.as_ref(), due)),
             Step::Submit(mut commands) => {
                 let behind_others = !state.flights.is_empty();
                 // Who leads waits for it next: as nothing else will be to do, or is. What callbacks that are due take is not known.
                 let awaited = stays || (!behind_others && state.pending.is_empty());
-                let flight =
-                    MutexGuard::unlocked(state, || self.submit(&mut commands, behind_others, awaited, due));
+                let flight = MutexGuard::unlocked(state, || {
+                    self.submit(&mut commands, fault, behind_others, awaited, due)
+                });
                 state.retires_first = behind_others && flight.is_none();
                 state.flights.extend(flight);
                 self.put_back(state, commands);
@@ -337,9 +353,11 @@ impl Core {
     }
 
     /// Runs a command on the host.
-    fn run(&self, Command { completer, waits, work, .. }: Command, due: &mut Vec<Due>) {
-        if let Some(error) = failure(&waits) {
-            return completer.finish(Err(error), due);
+    fn run(&self, command: Command, fault: Option<&Error>, due: &mut Vec<Due>) {
+        let refusal = command.refusal(fault);
+        let Command { completer, work, .. } = command;
+        if let Some(error) = refusal {
+            return self.end(completer, Err(error), due);
         }
         let now = || if self.profiled { self.context.device().host_time() } else { 0 };
         completer.stamp(Profile::Submit, now());
@@ -357,6 +375,23 @@ impl Core {
         let end = now();
         completer.stamp(Profile::End, end);
         completer.stamp(Profile::Complete, end);
+        self.end(completer, result.map_err(|error| self.fault(HOST, error)), due);
+    }
+
+    /// What the device or the driver failed in is told, by the kernel's name; gives the error that is due to whoever depends on it.
+    fn fault(&self, kernel: &str, error: Error) -> Error {
+        let error = error.of_fault();
+        self.context.report(kernel, &error);
+        error
+    }
+
+    /// Ends a command, after its queue knows of a fault.
+    fn end(&self, completer: Completer, result: Result<()>, due: &mut Vec<Due>) {
+        if let Err(error) = &result
+            && error.fault
+        {
+            self.state.lock().faults.add(error);
+        }
         completer.finish(result, due);
     }
 
@@ -364,6 +399,7 @@ impl Core {
     fn submit(
         &self,
         commands: &mut VecDeque<Command>,
+        mut fault: Option<Error>,
         behind_others: bool,
         awaited: bool,
         due: &mut Vec<Due>,
@@ -372,20 +408,21 @@ impl Core {
         // Those in front that are in the batch.
         let mut count = 0;
         while let Some(command) = commands.get(count) {
-            let added = match (&command.work, failure(&command.waits)) {
+            let added = match (command.launch(), command.refusal(fault.as_ref())) {
                 (_, Some(error)) => Err(error),
-                (Work::Launch(launch), None) => {
+                (Some(launch), None) => {
                     let before = count.checked_sub(1).and_then(|last| commands[last].launch());
-                    self.add(&mut batch, launch, before).inspect_err(|error| self.context.report(error))
+                    self.add(&mut batch, launch, before).map_err(|error| self.fault(launch.name(), error))
                 }
-                (_, None) => Ok(true),
+                (None, None) => Ok(true),
             };
             match added {
                 Ok(true) => count += 1,
                 Ok(false) => break,
                 Err(error) => {
                     if let Some(command) = commands.remove(count) {
-                        command.completer.finish(Err(error), due);
+                        self.end(command.completer, Err(error), due);
+                        fault = self.state.lock().faults.untold().cloned();
                     }
                 }
             }
@@ -414,8 +451,9 @@ impl Core {
             }
             Err(error) => {
                 for command in taken {
-                    self.context.report(&error);
-                    command.completer.finish(Err(error.clone()), due);
+                    let kernel = command.launch().map_or(HOST, Launch::name);
+                    let error = self.fault(kernel, error.clone());
+                    self.end(command.completer, Err(error), due);
                 }
             }
         }
@@ -436,8 +474,8 @@ impl Core {
         batch.add(launch, before, &self.hardware)
     }
 
-    /// Waits for a batch and ends its commands. Gives back those that did not run because one before them has `failed`, in this batch or
-    /// one before it.
+    /// Waits for a batch and ends its commands. Gives back those whose results are not there because one before them has `failed`, in this batch or
+    /// one before it: they will run, or fail when they depend on it.
     fn retire(&self, flight: Flight, failed: &mut bool, due: &mut Vec<Due>) -> VecDeque<Command> {
         let Flight { mut batch, mut commands } = flight;
         batch.wait();
@@ -453,21 +491,21 @@ impl Core {
             let Work::Launch(launch) = &command.work else { continue };
             batch.print(index, launch, &self.context);
             match batch.progress(index) {
+                _ if *failed && command.after_all => left.push_back(command),
                 Progress::Ended(start, end) => {
                     for (what, time) in
                         [(Profile::Start, start), (Profile::End, end), (Profile::Complete, end)]
                     {
                         command.completer.stamp(what, time);
                     }
-                    spare.extend(ended(command, Ok(()), due));
+                    spare.extend(self.ended(command, Ok(()), due));
                 }
                 Progress::None if *failed => left.push_back(command),
                 Progress::None | Progress::Begun => {
                     *failed = true;
-                    let error = batch.failure(launch);
-                    self.context.report(&error);
+                    let error = self.fault(launch.name(), batch.failure(launch));
                     batch.replace(&self.hardware);
-                    spare.extend(ended(command, Err(error), due));
+                    spare.extend(self.ended(command, Err(error), due));
                 }
             }
         }
@@ -477,6 +515,20 @@ impl Core {
         drop(launches);
         keep(&mut self.state.lock().spare.lists, commands);
         left
+    }
+
+    /// Ends a launch; gives its memory.
+    fn ended(&self, command: Command, result: Result<()>, due: &mut Vec<Due>) -> Option<Box<Launch>> {
+        let Command { completer, work, .. } = command;
+        // First the event, then what it has kept: functions of the application may be called when that goes.
+        self.end(completer, result, due);
+        match work {
+            Work::Launch(mut launch) => {
+                launch.end();
+                Some(launch)
+            }
+            Work::Nothing | Work::Host(_) | Work::Application(_) => None,
+        }
     }
 
     /// The queue's thread.
@@ -533,25 +585,6 @@ impl Core {
 thread_local! {
     /// Does this thread call callbacks? Then it does not wait for them.
     static CALLS: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
-}
-
-/// Ends a launch; gives its memory.
-fn ended(command: Command, result: Result<()>, due: &mut Vec<Due>) -> Option<Box<Launch>> {
-    let Command { completer, work, .. } = command;
-    // First the event, then what it has kept: functions of the application may be called when that goes.
-    completer.finish(result, due);
-    match work {
-        Work::Launch(mut launch) => {
-            launch.end();
-            Some(launch)
-        }
-        Work::Nothing | Work::Host(_) | Work::Application(_) => None,
-    }
-}
-
-/// The error of a command that waits for something that has failed.
-fn failure(waits: &[Arc<Event>]) -> Option<Error> {
-    waits.iter().find_map(|event| event.outcome().err())
 }
 
 /// The gate of a command is open.

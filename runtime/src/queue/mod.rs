@@ -1,6 +1,7 @@
 //! Queues: what the application may enqueue.
 
 mod core;
+mod faults;
 mod image;
 mod state;
 mod transfer;
@@ -60,7 +61,8 @@ impl Queue {
         self.flags
     }
 
-    /// Waits until everything that was enqueued has ended, well or not. `OUT_OF_RESOURCES` where a command waits for the caller.
+    /// Waits until everything that was enqueued has ended. The error of the first fault since the last time, if there was one: until then a queue
+    /// in order fails whatever comes behind a fault. `OUT_OF_RESOURCES` where a command waits for the caller.
     pub fn finish(&self) -> Result<()> {
         self.core.finish()
     }

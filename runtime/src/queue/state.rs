@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::thread::ThreadId;
 
 use super::core::MANY;
+use super::faults::{Faults, behind};
 use crate::event::{Completer, Due, Gate};
 use crate::launch::{InFlight, Launch};
-use crate::{Event, Result};
+use crate::{Error, Event, Result};
 
 /// How many batches may be with the kernel driver at once: one runs, the other is there when that ends.
 const MAX_IN_FLIGHT: usize = 2;
@@ -32,6 +33,10 @@ pub(super) struct Command {
     pub(super) completer: Completer,
     /// Those that it depends on: when one has failed, it fails.
     pub(super) waits: Vec<Arc<Event>>,
+    /// It depends on all commands before it: when there was a fault in one of them, it fails.
+    pub(super) after_all: bool,
+    /// The barrier before it in a queue without order: when there was a fault before that, it fails.
+    pub(super) barrier: Option<Arc<Event>>,
     /// What it waits at; `None` when there was nothing to wait for.
     pub(super) gate: Option<Arc<Gate>>,
     pub(super) work: Work,
@@ -52,6 +57,15 @@ impl Command {
 
     fn is_launch(&self) -> bool {
         self.launch().is_some()
+    }
+
+    /// Why it cannot run, if something that it depends on has failed; `fault` is one of its queue.
+    pub(super) fn refusal(&self, fault: Option<&Error>) -> Option<Error> {
+        let listed = self.waits.iter().find_map(|event| event.outcome().err());
+        listed.or_else(|| {
+            let barrier = self.barrier.as_ref().and_then(|event| event.failure()).filter(|error| error.fault);
+            barrier.as_ref().or(fault.filter(|_| self.after_all)).map(behind)
+        })
     }
 }
 
@@ -109,6 +123,7 @@ pub(super) struct State {
     /// No further batch is taken before the oldest has been waited for.
     pub(super) retires_first: bool,
     outstanding: Outstanding,
+    pub(super) faults: Faults,
     /// Commands that were enqueued; the number of the last.
     pub(super) enqueued: u64,
     /// The thread that does a step.

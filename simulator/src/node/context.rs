@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use crate::sync::{Condvar, Mutex, MutexGuard};
 use gencl_i915::uapi::context_param;
-use gencl_i915::{ContextId, Engine, Errno, ResetStats, Result};
+use gencl_i915::{ContextId, Engine, Errno, ErrorState, ResetStats, Result};
 
 use super::Core;
 use super::fence::{self, Fence};
@@ -123,7 +123,7 @@ struct Params {
 struct Hangs {
     /// When the last two were.
     times: [Option<Instant>; 2],
-    error: Option<String>,
+    error: Option<ErrorState>,
 }
 
 impl Context {
@@ -359,7 +359,7 @@ impl Context {
         let fast = hangs.times[0].is_some_and(|time| now - time < FAST_HANG);
         hangs.times = [hangs.times[1], Some(now)];
         if !params.no_error_capture {
-            hangs.error = Some(fault.to_string());
+            hangs.error = Some(ErrorState { text: fault.to_string(), place: fault.place() });
         }
         drop(hangs);
         tracing::warn!("batch stopped: {fault}");
@@ -380,8 +380,8 @@ impl Context {
         }
     }
 
-    /// The text of the last hang.
-    pub fn error(&self) -> Option<String> {
+    /// The last hang.
+    pub fn error(&self) -> Option<ErrorState> {
         self.hangs.lock().error.clone()
     }
 

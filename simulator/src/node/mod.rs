@@ -15,7 +15,8 @@ use std::time::{Duration, Instant};
 
 use crate::sync::Mutex;
 use gencl_i915::{
-    ContextId, DriverVersion, Errno, ExecBuffer, GemHandle, HostMemory, RenderNode, ResetStats, Result, uapi,
+    ContextId, DriverVersion, Errno, ErrorState, ExecBuffer, GemHandle, HostMemory, RenderNode, ResetStats,
+    Result, uapi,
 };
 
 use buffers::Buffers;
@@ -336,7 +337,7 @@ impl RenderNode for Simulator {
         result.map(|_| ())
     }
 
-    fn error_state(&self, context: ContextId) -> Option<String> {
+    fn error_state(&self, context: ContextId) -> Option<ErrorState> {
         self.context(context).ok()?.error()
     }
 }

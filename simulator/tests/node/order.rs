@@ -68,7 +68,7 @@ fn buffers_that_are_not_listed_are_not_there() {
     assert_eq!(node.error_state(CONTEXT), None);
     exec(&node, CONTEXT, &mut [batch.object()]).unwrap();
     node.gem_wait(batch.handle, -1).unwrap();
-    let error = node.error_state(CONTEXT).unwrap();
+    let error = node.error_state(CONTEXT).unwrap().text;
     assert!(error.contains("page fault: write at 0x100000; command MI_STORE_DATA_IMM"), "{error}");
 }
 

@@ -135,7 +135,7 @@ impl Machine {
 
     /// The error state of context 0.
     pub fn error(&self) -> Option<String> {
-        self.node.error_state(CONTEXT)
+        self.node.error_state(CONTEXT).map(|state| state.text)
     }
 
     /// Writes a batch, runs it in context 0 and waits for it.

@@ -122,7 +122,15 @@ fn interpret() -> Outcome {
 
 /// Faults inside translated kernels: the cases for that.
 fn faults() -> Outcome {
-    for name in ["fault_wild_pointer", "fault_endless_loop", "fault_wild_gather", "fault_endless_gather"] {
+    let names = [
+        "fault_wild_pointer",
+        "fault_endless_loop",
+        "fault_wild_gather",
+        "fault_endless_gather",
+        "after_fault_in_order",
+        "after_fault_out_of_order",
+    ];
+    for name in names {
         child(name, &[("GENCL_ENGINE", "translate"), ("GENCL_HANG_LIMIT", "2")])?;
     }
     Ok(())

@@ -9,7 +9,7 @@ use opencl3::context::Context;
 use opencl3::error_codes::{
     CL_INVALID_ARG_INDEX, CL_INVALID_ARG_SIZE, CL_INVALID_BUFFER_SIZE, CL_INVALID_KERNEL_ARGS,
     CL_INVALID_KERNEL_NAME, CL_INVALID_WORK_DIMENSION, CL_INVALID_WORK_GROUP_SIZE, CL_INVALID_WORK_ITEM_SIZE,
-    ClError,
+    CL_OUT_OF_RESOURCES, ClError,
 };
 use opencl3::kernel::{Kernel, set_kernel_arg};
 use opencl3::memory::{Buffer, CL_MEM_READ_WRITE, ClMem};
@@ -227,7 +227,7 @@ fn wild_pointer() -> Outcome {
     )
 }
 
-/// Of equal launches in a row, some of which share a batch, one fails: those before it and behind it have run.
+/// Of equal launches in a row, some of which share a batch, one fails: those before it have run, those behind it have not.
 fn among_equal_launches() -> Outcome {
     const LAUNCHES: u32 = 9;
     let gpu = Gpu::get()?;
@@ -242,12 +242,13 @@ fn among_equal_launches() -> Outcome {
         let enqueue = |_| program.enqueue(&queue, "next", &arguments, &Launch::linear(1, 1));
         let events = (0..LAUNCHES).map(enqueue).collect::<Result<Vec<_>, _>>()?;
         for (number, event) in (0..).zip(&events) {
-            if event.wait().is_ok() != (number != bad) {
+            if event.wait().is_ok() != (number < bad) {
                 return Err(format!("number {bad} was to fail, {number} did not end as expected"));
             }
         }
-        let expected: Vec<u32> = (0..LAUNCHES).map(|n| if n == bad { 0 } else { n }).collect();
-        crate::memory::same(&count.read()?, &[&[LAUNCHES], &expected[..]].concat())?;
+        let expected: Vec<u32> = (0..LAUNCHES).map(|n| if n < bad { n } else { 0 }).collect();
+        crate::memory::same(&count.read()?, &[&[bad + 1], &expected[..]].concat())?;
+        refused(queue.finish(), CL_OUT_OF_RESOURCES, "clFinish after a fault")?;
     }
     Ok(())
 }

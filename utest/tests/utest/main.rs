@@ -1,6 +1,7 @@
 //! The test-suite. Tests are selected by a part of their name: `make test T=compiler_unstructured`.
 
 mod across;
+mod after_fault;
 mod api;
 mod arguments;
 mod arithmetic;
@@ -24,6 +25,7 @@ mod objects;
 mod printf;
 mod programs;
 mod shared_memory;
+mod told;
 mod unified_memory;
 mod witness;
 
@@ -59,6 +61,8 @@ fn cases() -> Vec<Case> {
         shared_memory::cases(),
         unified_memory::cases(),
         faults::cases(),
+        after_fault::cases(),
+        told::cases(),
         misuse::cases(),
         witness::cases(),
     ];

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use gencl_utest::Outcome;
 use opencl_sys::{
-    CL_COMPLETE, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, CL_MEM_READ_WRITE, cl_command_queue, cl_event,
-    cl_int, cl_uint,
+    CL_COMPLETE, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, CL_MEM_READ_WRITE, CL_OUT_OF_RESOURCES,
+    cl_command_queue, cl_event, cl_int, cl_uint,
 };
 
 use super::World;
@@ -253,7 +253,7 @@ pub fn finish_in_notify() -> Outcome {
         well((api.clSetKernelArg)(kernel, 0, 8, (&raw const nothing).cast()), "clSetKernelArg")?;
         let (one, launch) = (1usize, api.clEnqueueNDRangeKernel);
         well(launch(queue, kernel, 1, null(), &one, null(), 0, null(), null_mut()), "launch")?;
-        well((api.clFinish)(queue), "clFinish")?;
+        code((api.clFinish)(queue), CL_OUT_OF_RESOURCES, "clFinish")?;
         let (text, found) = received(&receiver)?;
         if !text.contains("page fault") {
             return Err(text);
