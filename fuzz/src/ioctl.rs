@@ -189,6 +189,7 @@ fn object(object: Object) -> ExecObject {
         offset: object.offset,
         alignment: object.alignment,
         flags: ObjectFlags::from_bits_retain(object.flags),
+        pad_to_size: 0,
         relocations: object.relocations.into_iter().map(relocation).collect(),
     }
 }

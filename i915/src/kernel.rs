@@ -318,7 +318,7 @@ impl RenderNode for KernelNode {
                 alignment: object.alignment,
                 offset: object.offset,
                 flags: object.flags.bits(),
-                pad_to_size: 0,
+                pad_to_size: object.pad_to_size,
                 rsvd2: 0,
             })
             .collect();

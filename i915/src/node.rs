@@ -41,7 +41,7 @@ bitflags::bitflags! {
         const SUPPORTS_48B_ADDRESS = 1 << 3;
         /// The object is placed at `offset` exactly (softpin).
         const PINNED = 1 << 4;
-        /// The object takes at least `pad_to_size` bytes of the address space.
+        /// The object takes at least `pad_to_size` bytes of the address space. Behind it reads give what the kernel's scratch page holds: zeros.
         const PAD_TO_SIZE = 1 << 5;
         /// No implicit synchronisation for this object.
         const ASYNC = 1 << 6;
@@ -89,6 +89,8 @@ pub struct ExecObject {
     pub alignment: u64,
     /// Placement and synchronisation.
     pub flags: ObjectFlags,
+    /// With [`ObjectFlags::PAD_TO_SIZE`], a multiple of 4096; else of no meaning.
+    pub pad_to_size: u64,
     /// Addresses to write into the buffer.
     pub relocations: Vec<Relocation>,
 }
@@ -133,8 +135,6 @@ pub struct ResetStats {
     pub batch_pending: u32,
 }
 
-/// A device file of i915, or something that behaves as one.
-///
 /// Where a kernel was when its batch was stopped, as far as that is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct FaultPlace {
@@ -157,6 +157,8 @@ pub struct ErrorState {
     pub place: FaultPlace,
 }
 
+/// A device file of i915, or something that behaves as one.
+///
 /// All methods may be called from any thread.
 pub trait RenderNode: Send + Sync {
     /// `DRM_IOCTL_VERSION`

@@ -107,7 +107,6 @@ fn run(file: &OpenFile, args: &ExecBuffer2, raw: &[ExecObject2], fences: &ExecFe
         contexts.engine(context.0, args.flags)?
     };
     let mut objects: Vec<ExecObject> = raw.iter().map(object).collect();
-    let pad_to_size: Vec<u64> = raw.iter().map(|raw| raw.pad_to_size).collect();
     let known = ExecFlags::all().bits() & !EXEC_RING_MASK;
     let mut request = ExecBuffer {
         context,
@@ -120,7 +119,6 @@ fn run(file: &OpenFile, args: &ExecBuffer2, raw: &[ExecObject2], fences: &ExecFe
     };
     let mut relocations = CallersRelocations(raw);
     let submission = Submission {
-        pad_to_size: &pad_to_size,
         relocations: &mut relocations,
         after: fences.after.clone(),
         beside: fences.beside.clone(),
@@ -148,6 +146,7 @@ fn object(raw: &ExecObject2) -> ExecObject {
         offset: raw.offset,
         alignment: raw.alignment,
         flags: ObjectFlags::from_bits_retain(raw.flags),
+        pad_to_size: raw.pad_to_size,
         relocations: Vec::new(),
     }
 }

@@ -32,8 +32,14 @@ fn pin(context: &Context, hardware: &Hardware, buffer: GemHandle, address: u64) 
     let batch = GemBuffer::create(node, 4096).unwrap();
     // MI_BATCH_BUFFER_END
     batch.memory().write(0, &0x0500_0000_u32.to_le_bytes());
-    let object =
-        |handle, offset, flags| ExecObject { handle, offset, alignment: 0, flags, relocations: Vec::new() };
+    let object = |handle, offset, flags| ExecObject {
+        handle,
+        offset,
+        alignment: 0,
+        flags,
+        pad_to_size: 0,
+        relocations: Vec::new(),
+    };
     let mut objects =
         [object(buffer, address, ObjectFlags::PINNED), object(batch.handle(), 0, ObjectFlags::empty())];
     let mut exec = ExecBuffer {

@@ -233,15 +233,23 @@ impl Storage {
 
     /// For the list of a batch's buffers.
     pub(crate) fn exec_object(&self, flags: ObjectFlags) -> ExecObject {
+        let place = if self.relocates() { ObjectFlags::empty() } else { PLACED };
+        let is_padded = self.range.zone == Zone::Buffers;
+        let pad = if is_padded { ObjectFlags::PAD_TO_SIZE } else { ObjectFlags::empty() };
         ExecObject {
             handle: self.handle(),
             offset: self.range.address,
             alignment: 0,
-            flags: if self.relocates() { flags } else { flags | PLACED },
+            flags: flags | place | pad,
+            pad_to_size: self.size() + PADDING,
             relocations: Vec::new(),
         }
     }
 }
+
+/// So many bytes behind what kernels have pointers to may be read, and are 0: vector loads of many programs go beyond the end by some bytes. The
+/// kernel driver is asked for them, as it is what knows of a page that nobody writes to.
+const PADDING: u64 = PAGE;
 
 /// Of buffers that we place ourselves.
 const PLACED: ObjectFlags = ObjectFlags::PINNED.union(ObjectFlags::SUPPORTS_48B_ADDRESS);

@@ -10,7 +10,7 @@ use gencl_i915::{Errno, ExecBuffer, ExecFlags, ExecObject, ObjectFlags, Relocati
 use super::buffers::{Buffer, Buffers};
 use super::context::{Context, Job};
 use super::fence::Fence;
-use super::vm::{BATCH_BIAS, Wish};
+use super::vm::{BATCH_BIAS, Wish, padding};
 use crate::device::Device;
 use crate::memory::{AddressSpace, Cursor, PAGE_SIZE, canonical};
 
@@ -31,8 +31,6 @@ pub trait Relocations {
 
 /// What a request has beside an [`ExecBuffer`].
 pub struct Submission<'a> {
-    /// `pad_to_size` of the objects; missing ones are 0.
-    pub pad_to_size: &'a [u64],
     /// Relocations in place of those of the [`ExecObject`]s.
     pub relocations: &'a mut dyn Relocations,
     /// The batch begins when these are signaled.
@@ -95,7 +93,7 @@ pub fn prepare(
 ) -> Result<Prepared> {
     check_arguments(exec)?;
     let batch = if exec.flags.contains(ExecFlags::BATCH_FIRST) { 0 } else { exec.objects.len() - 1 };
-    let found = look_up(buffers, exec, submission.pad_to_size, batch)?;
+    let found = look_up(buffers, exec, batch)?;
     if context.is_banned() {
         return Err(Errno(libc::EIO));
     }
@@ -109,11 +107,13 @@ pub fn prepare(
         object.offset = canonical(*address);
     }
     // A buffer that was named twice is there once.
-    let mut memory: Vec<_> =
-        addresses.iter().copied().zip(found.iter().map(|b| Arc::clone(&b.object))).collect();
-    memory.sort_by_key(|(address, _)| *address);
-    memory.dedup_by_key(|(address, _)| *address);
-    let memory = Arc::new(AddressSpace::new(memory).ok_or(Errno(libc::ENOSPC))?);
+    let placed = exec.objects.iter().zip(&found).zip(&addresses);
+    let mut memory: Vec<_> = placed
+        .map(|((object, buffer), address)| (*address, Arc::clone(&buffer.object), padding(object, buffer)))
+        .collect();
+    memory.sort_by_key(|(address, ..)| *address);
+    memory.dedup_by_key(|(address, ..)| *address);
+    let memory = Arc::new(AddressSpace::padded(memory).ok_or(Errno(libc::ENOSPC))?);
     Ok(Prepared {
         job: Job { batch: addresses[batch] + u64::from(exec.batch_start), memory, engine: exec.engine },
         uses: Uses(found.into_iter().zip(flags).collect()),
@@ -131,15 +131,10 @@ fn check_arguments(exec: &ExecBuffer<'_>) -> Result<()> {
 }
 
 /// `eb_lookup_vmas`
-fn look_up(
-    buffers: &Buffers,
-    exec: &ExecBuffer<'_>,
-    pad_to_size: &[u64],
-    batch: usize,
-) -> Result<Vec<Arc<Buffer>>> {
+fn look_up(buffers: &Buffers, exec: &ExecBuffer<'_>, batch: usize) -> Result<Vec<Arc<Buffer>>> {
     let check = |(index, object): (usize, &ExecObject)| {
         let buffer = buffers.get(object.handle)?;
-        check_object(object, padding(object, pad_to_size, index))?;
+        check_object(object)?;
         if index == batch {
             check_batch(exec, object, &buffer)?;
         }
@@ -150,23 +145,17 @@ fn look_up(
 }
 
 /// `eb_validate_vma`
-fn check_object(object: &ExecObject, padding: u64) -> Result<()> {
+fn check_object(object: &ExecObject) -> Result<()> {
     let unknown = object.flags.bits() & !ObjectFlags::all().bits() != 0;
     let alignment = object.alignment != 0 && !object.alignment.is_power_of_two();
     let pinned = object.flags.contains(ObjectFlags::PINNED)
         && object.offset != canonical(object.offset & !(PAGE_SIZE - 1));
-    if unknown || alignment || pinned || !padding.is_multiple_of(PAGE_SIZE) {
+    let padded =
+        object.flags.contains(ObjectFlags::PAD_TO_SIZE) && !object.pad_to_size.is_multiple_of(PAGE_SIZE);
+    if unknown || alignment || pinned || padded {
         return Err(EINVAL);
     }
     Ok(())
-}
-
-/// The size that an object is padded to. Without the flag, what the caller says has no meaning.
-fn padding(object: &ExecObject, pad_to_size: &[u64], index: usize) -> u64 {
-    match object.flags.contains(ObjectFlags::PAD_TO_SIZE) {
-        true => pad_to_size.get(index).copied().unwrap_or(0),
-        false => 0,
-    }
 }
 
 /// `eb_add_vma`
@@ -202,7 +191,6 @@ fn place(
     let wish = |(index, object)| Wish {
         object,
         buffer: &found[index],
-        pad_to_size: padding(object, submission.pad_to_size, index),
         bias: match index == batch && submission.relocations.any(index) {
             true if !object.flags.contains(ObjectFlags::PINNED) => BATCH_BIAS,
             _ => 0,

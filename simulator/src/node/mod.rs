@@ -324,12 +324,7 @@ impl RenderNode for Simulator {
     fn exec_buffer(&self, exec: &mut ExecBuffer<'_>) -> Result<()> {
         let relocations = exec.objects.iter_mut().map(|o| std::mem::take(&mut o.relocations)).collect();
         let mut relocations = OwnRelocations(relocations);
-        let submission = Submission {
-            pad_to_size: &[],
-            relocations: &mut relocations,
-            after: Vec::new(),
-            beside: Vec::new(),
-        };
+        let submission = Submission { relocations: &mut relocations, after: Vec::new(), beside: Vec::new() };
         let result = self.submit(exec, submission);
         for (object, relocations) in exec.objects.iter_mut().zip(relocations.0) {
             object.relocations = relocations;

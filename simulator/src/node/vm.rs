@@ -35,15 +35,22 @@ pub struct Wish<'a> {
     pub object: &'a ExecObject,
     /// The buffer.
     pub buffer: &'a Arc<Buffer>,
-    /// At least so many bytes are taken (`EXEC_OBJECT_PAD_TO_SIZE`).
-    pub pad_to_size: u64,
     /// Lowest address when it is not fixed.
     pub bias: u64,
 }
 
+/// Bytes behind a buffer that belong to it, for reading (`EXEC_OBJECT_PAD_TO_SIZE`).
+pub fn padding(object: &ExecObject, buffer: &Buffer) -> u64 {
+    match object.flags.contains(ObjectFlags::PAD_TO_SIZE) {
+        true => object.pad_to_size.saturating_sub(buffer.size()),
+        // Without the flag, what the caller says has no meaning.
+        false => 0,
+    }
+}
+
 impl Wish<'_> {
     fn size(&self) -> u64 {
-        self.buffer.size().max(self.pad_to_size)
+        self.buffer.size() + padding(self.object, self.buffer)
     }
 
     fn key(&self) -> usize {
@@ -88,6 +95,12 @@ struct Range {
     buffer: Weak<Buffer>,
     /// The last request that pinned it.
     request: u64,
+}
+
+impl Range {
+    fn is_freed(&self) -> bool {
+        self.buffer.strong_count() == 0
+    }
 }
 
 impl Vm {
@@ -176,7 +189,7 @@ impl Bound {
         Ok(self.bind(start, request, wish))
     }
 
-    /// Where the caller presumes it when that is free, or a gap, or what is not of this request makes room.
+    /// Where the caller presumes it when nothing is there but what has been freed, or a gap, or what is not of this request makes room.
     fn find(&mut self, device: &Device, request: u64, wish: &Wish<'_>) -> Result<u64> {
         if let Some(start) = self.keep(device, request, wish) {
             return Ok(start);
@@ -186,8 +199,9 @@ impl Bound {
         if presumed != 0
             && presumed.is_multiple_of(PAGE_SIZE)
             && wish.accepts(device, presumed, size)
-            && self.overlapping(presumed, presumed + size).is_empty()
+            && self.overlapping(presumed, presumed + size).iter().all(|start| self.ranges[start].is_freed())
         {
+            self.overlapping(presumed, presumed + size).into_iter().for_each(|start| self.unbind(start));
             return Ok(self.bind(presumed, request, wish));
         }
         let mut start = self.gap(device, wish, |_| true);
@@ -229,11 +243,10 @@ impl Bound {
     fn forget_freed(&mut self) {
         let places = &mut self.places;
         self.ranges.retain(|_, range| {
-            let alive = range.buffer.strong_count() > 0;
-            if !alive {
+            if range.is_freed() {
                 places.remove(&range.key);
             }
-            alive
+            !range.is_freed()
         });
     }
 }

@@ -1,6 +1,8 @@
 //! Placement, relocation, and the order of batches.
 
-use gencl_i915::{Engine, ExecBuffer, ExecFlags, ObjectFlags, Relocation, RenderNode, uapi};
+use gencl_i915::{
+    Engine, Errno, ExecBuffer, ExecFlags, ExecObject, ObjectFlags, Relocation, RenderNode, uapi,
+};
 
 use crate::setup::{Buffer, CONTEXT, END, Launch, Machine, exec, simulator, unplaced};
 
@@ -70,6 +72,77 @@ fn buffers_that_are_not_listed_are_not_there() {
     node.gem_wait(batch.handle, -1).unwrap();
     let error = node.error_state(CONTEXT).unwrap().text;
     assert!(error.contains("page fault: write at 0x100000; command MI_STORE_DATA_IMM"), "{error}");
+}
+
+/// `EXEC_OBJECT_PAD_TO_SIZE`: loads behind the buffer find zeros, and nothing else is placed there.
+#[test]
+fn padding_reads_as_zeros() {
+    let node = simulator();
+    let (data, batch) = (Buffer::new(&node, 0x10_0000, 4096), Buffer::new(&node, 0x1000, 4096));
+    let run = |to: u32, from: u32, flags: ObjectFlags, pad_to_size: u64| {
+        // MI_COPY_MEM_MEM
+        batch.write(0, &[0x1700_0003, to, 0, from, 0, END]);
+        data.write(0, &[7, 7]);
+        let padded = data.object();
+        let padded = ExecObject { flags: padded.flags | flags, pad_to_size, ..padded };
+        exec(&node, CONTEXT, &mut [padded, batch.object()]).unwrap();
+        node.gem_wait(batch.handle, -1).unwrap();
+        data.read(0, 2)
+    };
+    let flag = ObjectFlags::PAD_TO_SIZE;
+    assert_eq!(run(0x10_0000, 0x10_1000, flag, 8192), [0, 7]);
+    assert_eq!(run(0x10_0000, 0x10_1ffc, flag, 8192), [0, 7]);
+    assert_eq!(node.error_state(CONTEXT), None);
+    assert_eq!(run(0x10_0000, 0x10_2000, flag, 8192), [7, 7]);
+    let error = node.error_state(CONTEXT).unwrap();
+    assert_eq!(error.place.address, Some(0x10_2000));
+    run(0x10_1000, 0x10_0000, flag, 8192);
+    assert!(node.error_state(CONTEXT).unwrap().text.contains("page fault: write at 0x101000"));
+}
+
+#[test]
+fn the_place_of_a_freed_buffer_is_free() {
+    let node = simulator();
+    let batch = Buffer::new(&node, 0, 4096);
+    batch.write(0, &[END]);
+    let place = || {
+        let handle = node.gem_create(4096).unwrap();
+        let mut objects = [handle, batch.handle].map(unplaced);
+        objects[0].offset = 0x20_0000;
+        exec(&node, CONTEXT, &mut objects).unwrap();
+        node.gem_wait(batch.handle, -1).unwrap();
+        (handle, objects[0].offset)
+    };
+    let (first, second) = (place(), place());
+    assert_eq!(first.1, 0x20_0000);
+    assert_ne!(second.1, 0x20_0000);
+    node.gem_close(first.0).unwrap();
+    assert_eq!(place().1, 0x20_0000);
+}
+
+#[test]
+fn padding_takes_addresses() {
+    let node = simulator();
+    let (first, second, batch) =
+        (Buffer::new(&node, 0, 4096), Buffer::new(&node, 0, 4096), Buffer::new(&node, 0, 4096));
+    batch.write(0, &[END]);
+    let mut objects = [first.handle, second.handle, batch.handle].map(unplaced);
+    (objects[0].flags, objects[0].pad_to_size) = (ObjectFlags::PAD_TO_SIZE, 4 * 4096);
+    // Without the flag a size has no meaning.
+    objects[1].pad_to_size = 5;
+    exec(&node, CONTEXT, &mut objects).unwrap();
+    let places = [0, 1, 2].map(|index| objects[index].offset);
+    assert!(places[1] >= places[0] + 4 * 4096 || places[1] + 4096 <= places[0], "{places:x?}");
+    assert!(places[2] >= places[0] + 4 * 4096 || places[2] + 4096 <= places[0], "{places:x?}");
+    // Fixed places within it are refused.
+    for (offset, result) in [(0x10_4000, Ok(())), (0x10_3000, Err(Errno(28)))] {
+        let mut objects = [first.handle, second.handle, batch.handle].map(unplaced);
+        objects[0].flags = ObjectFlags::PAD_TO_SIZE | ObjectFlags::PINNED;
+        (objects[0].offset, objects[0].pad_to_size) = (0x10_0000, 4 * 4096);
+        (objects[1].flags, objects[1].offset) = (ObjectFlags::PINNED, offset);
+        let context = node.context_create().unwrap();
+        assert_eq!(exec(&node, context, &mut objects), result, "{offset:#x}");
+    }
 }
 
 #[test]

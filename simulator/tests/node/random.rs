@@ -30,7 +30,7 @@ fn object() -> impl Strategy<Value = ExecObject> {
     (0..5u32, offset, alignment, flags, relocations).prop_map(
         |(handle, offset, alignment, flags, relocations)| {
             let flags = ObjectFlags::from_bits_retain(flags);
-            ExecObject { handle: GemHandle(handle), offset, alignment, flags, relocations }
+            ExecObject { handle: GemHandle(handle), offset, alignment, flags, pad_to_size: 0, relocations }
         },
     )
 }

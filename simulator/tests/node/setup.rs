@@ -61,6 +61,7 @@ impl Buffer {
             offset: self.address,
             alignment: 0,
             flags: ObjectFlags::PINNED | ObjectFlags::SUPPORTS_48B_ADDRESS,
+            pad_to_size: 0,
             relocations: Vec::new(),
         }
     }
@@ -68,7 +69,14 @@ impl Buffer {
 
 /// An object without a fixed address.
 pub fn unplaced(handle: GemHandle) -> ExecObject {
-    ExecObject { handle, offset: 0, alignment: 0, flags: ObjectFlags::empty(), relocations: Vec::new() }
+    ExecObject {
+        handle,
+        offset: 0,
+        alignment: 0,
+        flags: ObjectFlags::empty(),
+        pad_to_size: 0,
+        relocations: Vec::new(),
+    }
 }
 
 /// Queues a batch; the last object is the batch buffer.

@@ -129,6 +129,10 @@ fn faults() -> Outcome {
         "fault_endless_gather",
         "after_fault_in_order",
         "after_fault_out_of_order",
+        "read_past_end_of_elements",
+        "read_past_end_of_blocks",
+        "read_past_end_of_kinds",
+        "read_past_end_faults",
     ];
     for name in names {
         child(name, &[("GENCL_ENGINE", "translate"), ("GENCL_HANG_LIMIT", "2")])?;

@@ -24,6 +24,7 @@ mod numbers;
 mod objects;
 mod printf;
 mod programs;
+mod read_past_end;
 mod shared_memory;
 mod told;
 mod unified_memory;
@@ -63,6 +64,7 @@ fn cases() -> Vec<Case> {
         faults::cases(),
         after_fault::cases(),
         told::cases(),
+        read_past_end::cases(),
         misuse::cases(),
         witness::cases(),
     ];

@@ -4,6 +4,10 @@
 //! addresses. It never changes, so that the host threads that execute work-groups look addresses up
 //! without a lock. An address outside of all buffers is a [`PageFault`].
 //!
+//! Behind a buffer there may be padding (`EXEC_OBJECT_PAD_TO_SIZE`), which i915 maps to its scratch page: loads
+//! find zeros there. It has no memory: an access that is not within a buffer is looked at again, byte by byte, so that those
+//! within one do not pay for it.
+//!
 //! Addresses are 48 bits wide and in canonical form (bit 47 repeated in bits 63:48), as in the
 //! messages and commands of Gen8 and later ("Volume 5: Memory Views", "Graphics Addresses").
 //!
@@ -12,14 +16,15 @@
 //! aligned accesses up to eight bytes are relaxed host atomics, larger ones are copies that may see
 //! another thread's bytes half written, which is what the hardware gives too.
 
+mod object;
+
 use std::marker::PhantomData;
-use std::os::fd::{AsRawFd, FromRawFd};
 use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
-use gencl_i915::HostMemory;
-use memmap2::{MmapOptions, MmapRaw};
+pub use object::Object;
+pub(crate) use object::enlarge_descriptor_table;
 
 /// Bytes of a page, the unit of buffer sizes and of placement.
 pub const PAGE_SIZE: u64 = 4096;
@@ -68,174 +73,6 @@ const fn aligned(address: u64, size: u64) -> bool {
     address & (size - 1) == 0
 }
 
-/// The memory of a GEM buffer object.
-#[derive(Debug)]
-pub struct Object {
-    address: *mut u8,
-    size: u64,
-    backing: Backing,
-}
-
-#[derive(Debug)]
-enum Backing {
-    /// Memory of our own; a file, so that the application gets mappings that outlive the object.
-    File { file: std::fs::File, _map: MmapRaw },
-    /// The process's own memory, which nobody else has.
-    Private(HostMemory),
-    /// The application's memory.
-    User,
-}
-
-// SAFETY: the pointer is to memory that stays mapped as long as the object lives (`File`, `Private`: by its own
-// mapping; `User`: by the contract of `userptr`), and all accesses go through atomics or raw copies.
-unsafe impl Send for Object {}
-// SAFETY: as above.
-unsafe impl Sync for Object {}
-
-impl Object {
-    /// Zeroed memory of `size` bytes, a multiple of [`PAGE_SIZE`] and not 0. Pages come into
-    /// being when they are touched.
-    pub fn create(size: u64) -> std::io::Result<Arc<Object>> {
-        Object::mapped(memory_file(size)?, size)
-    }
-
-    /// As [`Object::create`], but of this process alone.
-    pub fn private(size: u64) -> std::io::Result<Arc<Object>> {
-        let memory = HostMemory::zeros(usize::try_from(size).map_err(std::io::Error::other)?)?;
-        Ok(Arc::new(Object { address: memory.address(), size, backing: Backing::Private(memory) }))
-    }
-
-    fn mapped(file: std::fs::File, size: u64) -> std::io::Result<Arc<Object>> {
-        let length = usize::try_from(size).map_err(std::io::Error::other)?;
-        let map = MmapOptions::new().len(length).map_raw(&file)?;
-        Ok(Arc::new(Object { address: map.as_mut_ptr(), size, backing: Backing::File { file, _map: map } }))
-    }
-
-    /// The memory of a file that [`Object::file`] gave, perhaps to another process. An error of kind `InvalidInput` for
-    /// another file: the size has to be fixed, or a later access could end the program.
-    pub fn import(file: std::fs::File) -> std::io::Result<Arc<Object>> {
-        // SAFETY: no pointers.
-        let seals = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GET_SEALS) };
-        let size = file.metadata()?.len();
-        if seals == -1 || seals & SEALS != SEALS || size == 0 || size % PAGE_SIZE != 0 {
-            return Err(std::io::ErrorKind::InvalidInput.into());
-        }
-        Object::mapped(out_of_the_way(file), size)
-    }
-
-    /// The caller's memory as an object. `address` and `size` are multiples of [`PAGE_SIZE`].
-    ///
-    /// # Safety
-    /// The memory must stay mapped, readable and writable until the object is dropped.
-    pub unsafe fn userptr(address: *mut u8, size: u64) -> Arc<Object> {
-        Arc::new(Object { address, size, backing: Backing::User })
-    }
-
-    /// Size in bytes.
-    pub fn size(&self) -> u64 {
-        self.size
-    }
-
-    /// Is it the application's own memory?
-    pub fn is_userptr(&self) -> bool {
-        matches!(self.backing, Backing::User)
-    }
-
-    /// Does it have bytes in a range of the host's addresses?
-    pub fn overlaps(&self, address: u64, length: u64) -> bool {
-        let start = self.address as u64;
-        start < address.saturating_add(length) && address < start.saturating_add(self.size)
-    }
-
-    /// Can all of it be read and written? `true` where the host does not tell.
-    pub fn is_accessible(&self) -> bool {
-        let Ok(maps) = std::fs::read_to_string("/proc/self/maps") else { return true };
-        let (mut next, end) = (self.address as u64, (self.address as u64).saturating_add(self.size));
-        for line in maps.lines() {
-            let Some((from, to, writable)) = parse_mapping(line) else { return true };
-            if to <= next {
-                continue;
-            }
-            if from > next || !writable {
-                return false;
-            }
-            next = to;
-            if next >= end {
-                return true;
-            }
-        }
-        false
-    }
-
-    /// A new descriptor of the object's file, `None` where it has none.
-    pub fn file(&self) -> Option<std::io::Result<std::os::fd::OwnedFd>> {
-        match &self.backing {
-            Backing::File { file, .. } => Some(file.try_clone().map(Into::into)),
-            Backing::Private(_) | Backing::User => None,
-        }
-    }
-
-    /// The whole object in a mapping, `None` for the application's own memory.
-    pub fn map(&self) -> Option<std::io::Result<HostMemory>> {
-        match &self.backing {
-            Backing::File { file, .. } => {
-                let mapping = MmapOptions::new().len(self.size as usize).map_raw(file);
-                Some(mapping.map(HostMemory::from_mapping))
-            }
-            Backing::Private(memory) => Some(Ok(memory.clone())),
-            Backing::User => None,
-        }
-    }
-}
-
-/// First and end address of a line of `/proc/self/maps`, and whether it may be read and written.
-fn parse_mapping(line: &str) -> Option<(u64, u64, bool)> {
-    let (range, rest) = line.split_once(' ')?;
-    let (from, to) = range.split_once('-')?;
-    let number = |text| u64::from_str_radix(text, 16).ok();
-    Some((number(from)?, number(to)?, rest.starts_with("rw")))
-}
-
-/// The size of a buffer's file never changes: else who shares the file could take pages away that are mapped.
-const SEALS: i32 = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL;
-
-/// Buffers' descriptors are this or above where that is possible: the program's own numbers stay as low as they are
-/// without us, which matters to those who use `select`.
-const LOWEST_DESCRIPTOR: i32 = 1024;
-
-/// An anonymous file in memory.
-fn memory_file(size: u64) -> std::io::Result<std::fs::File> {
-    // SAFETY: the name is a C string; the result is checked.
-    let fd =
-        unsafe { libc::memfd_create(c"gencl buffer".as_ptr(), libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING) };
-    if fd < 0 {
-        return Err(std::io::Error::last_os_error());
-    }
-    // SAFETY: the descriptor is new and nobody else's.
-    let file = unsafe { std::fs::File::from_raw_fd(fd) };
-    file.set_len(size)?;
-    // SAFETY: no pointers.
-    if unsafe { libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, SEALS) } == -1 {
-        return Err(std::io::Error::last_os_error());
-    }
-    Ok(out_of_the_way(file))
-}
-
-/// Has the kernel enlarge the process's table of descriptors to what buffers need. Once there are several threads, that takes it some
-/// ten milliseconds, in which it waits until no processor uses the old table; so it is best done early.
-pub(crate) fn enlarge_descriptor_table() {
-    // Without it the first buffer takes longer, nothing else.
-    let _ = memory_file(0);
-}
-
-/// The same file with a high descriptor, or as it is when there is none.
-fn out_of_the_way(file: std::fs::File) -> std::fs::File {
-    // SAFETY: no pointers; the result is checked.
-    let fd = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_DUPFD_CLOEXEC, LOWEST_DESCRIPTOR) };
-    // SAFETY: the descriptor is new and nobody else's.
-    if fd < 0 { file } else { unsafe { std::fs::File::from_raw_fd(fd) } }
-}
-
 /// A buffer at its GPU address.
 #[derive(Debug, Clone)]
 struct Binding {
@@ -243,6 +80,8 @@ struct Binding {
     start: u64,
     /// Bytes.
     size: u64,
+    /// Bytes behind them that read as zeros.
+    padding: u64,
     host: *mut u8,
     /// Keeps the memory alive.
     _object: Arc<Object>,
@@ -269,17 +108,23 @@ pub struct Cursor(u32);
 impl AddressSpace {
     /// An address space of buffers, each with its GPU address. `None` when two overlap.
     pub fn new(buffers: impl IntoIterator<Item = (u64, Arc<Object>)>) -> Option<AddressSpace> {
+        AddressSpace::padded(buffers.into_iter().map(|(address, object)| (address, object, 0)))
+    }
+
+    /// The same of buffers with padding, so many bytes each.
+    pub fn padded(buffers: impl IntoIterator<Item = (u64, Arc<Object>, u64)>) -> Option<AddressSpace> {
         let mut bindings: Vec<Binding> = buffers
             .into_iter()
-            .map(|(address, object)| Binding {
+            .map(|(address, object, padding)| Binding {
                 start: canonical(address),
                 size: object.size,
+                padding,
                 host: object.address,
                 _object: object,
             })
             .collect();
         bindings.sort_unstable_by_key(|b| b.start);
-        let apart = bindings.windows(2).all(|w| w[1].start - w[0].start >= w[0].size);
+        let apart = bindings.windows(2).all(|w| w[1].start - w[0].start >= w[0].size + w[0].padding);
         apart.then_some(AddressSpace { bindings })
     }
 
@@ -310,6 +155,19 @@ impl AddressSpace {
         Some((unsafe { b.host.add(offset as usize) }, b.size - offset))
     }
 
+    /// The bytes of padding from an address that is in no buffer on. Only loads find any.
+    #[cold]
+    #[inline(never)]
+    fn padding(&self, address: u64, access: Access) -> Result<u64, PageFault> {
+        let fault = PageFault { address, access };
+        let index = self.bindings.partition_point(|b| b.start <= address).checked_sub(1).ok_or(fault)?;
+        let b = &self.bindings[index];
+        match (b.size + b.padding).checked_sub(address - b.start) {
+            Some(rest) if rest > 0 && access == Access::Read => Ok(rest),
+            _ => Err(fault),
+        }
+    }
+
     /// The host memory of `length` bytes from `address` on when they lie in one buffer. `None` when they
     /// do not; then single accesses tell whether and where the fault is (a range may cross from
     /// one buffer into the next).
@@ -332,11 +190,14 @@ impl AddressSpace {
         self.rest(&mut Cursor::default(), address).map_or(0, |(_, rest)| rest)
     }
 
-    /// Are all bytes of a range in buffers? The first that is not is the fault's address.
+    /// May all bytes of a range be accessed? The first that may not is the fault's address.
     pub fn check(&self, address: u64, length: u64, access: Access) -> Result<(), PageFault> {
         let (mut at, mut left, mut cursor) = (address, length, Cursor::default());
         while left > 0 {
-            let (_, rest) = self.rest(&mut cursor, at).ok_or(PageFault { address: at, access })?;
+            let rest = match self.rest(&mut cursor, at) {
+                Some((_, rest)) => rest,
+                None => self.padding(at, access)?,
+            };
             let step = rest.min(left);
             at = at.wrapping_add(step);
             left -= step;
@@ -359,11 +220,17 @@ impl AddressSpace {
         access: Access,
     ) -> Result<(), PageFault> {
         while !out.is_empty() {
-            let (host, rest) = self.rest(cursor, address).ok_or(PageFault { address, access })?;
+            let (host, rest) = match self.rest(cursor, address) {
+                Some((host, rest)) => (Some(host), rest),
+                None => (None, self.padding(address, access)?),
+            };
             let step = rest.min(out.len() as u64) as usize;
             let (now, later) = out.split_at_mut(step);
-            // SAFETY: `step` bytes are within the object; the destination is the caller's own.
-            unsafe { ptr::copy_nonoverlapping(host, now.as_mut_ptr(), step) };
+            match host {
+                // SAFETY: `step` bytes are within the object; the destination is the caller's own.
+                Some(host) => unsafe { ptr::copy_nonoverlapping(host, now.as_mut_ptr(), step) },
+                None => now.fill(0),
+            }
             out = later;
             address = address.wrapping_add(step as u64);
         }
@@ -570,6 +437,31 @@ mod tests {
         assert_eq!(atomic(0x5000), None);
         assert_eq!(atomic(0x5001), fault(0x5001, Access::Atomic));
         assert_eq!(atomic(0x6000), fault(0x6000, Access::Atomic));
+    }
+
+    #[test]
+    fn loads_find_zeros_in_the_padding_and_nothing_else_finds_anything() {
+        let buffers = [(0x2000, PAGE_SIZE), (0x5000, 0)];
+        let buffers = buffers.map(|(at, padding)| (at, Object::create(PAGE_SIZE).unwrap(), padding));
+        let (space, mut cursor) = (AddressSpace::padded(buffers).unwrap(), Cursor::default());
+        space.write_u64(&mut cursor, 0x2ff8, u64::MAX).unwrap();
+        assert_eq!(space.read_u64(&mut cursor, 0x2ffd), Ok(0xff_ffff));
+        assert_eq!(space.read_u32(&mut cursor, 0x3000), Ok(0));
+        assert_eq!(space.read_u8(&mut cursor, 0x3fff), Ok(0));
+        assert!(space.range(&mut cursor, 0x2ffc, 8).is_none() && space.buffer(0x3000).is_none());
+        assert_eq!(space.check(0x2000, 2 * PAGE_SIZE, Access::Read), Ok(()));
+        let fault = |address, access| Some(PageFault { address, access });
+        assert_eq!(space.check(0x2000, 2 * PAGE_SIZE, Access::Write).err(), fault(0x3000, Access::Write));
+        assert_eq!(space.read_u64(&mut cursor, 0x3ffc).err(), fault(0x4000, Access::Read));
+        assert_eq!(space.read_u8(&mut cursor, 0x4000).err(), fault(0x4000, Access::Read));
+        assert_eq!(space.read_u8(&mut cursor, 0x6000).err(), fault(0x6000, Access::Read));
+        assert_eq!(space.write_u32(&mut cursor, 0x2ffe, 0).err(), fault(0x3000, Access::Write));
+        assert_eq!(space.atomic_u32(&mut cursor, 0x3000).err(), fault(0x3000, Access::Atomic));
+        let fetch = space.read_for(&mut cursor, 0x2ffc, &mut [0; 8], Access::Fetch);
+        assert_eq!(fetch.err(), fault(0x3000, Access::Fetch));
+        let close = [(0x2000, PAGE_SIZE), (0x3000, 0)];
+        let close = close.map(|(at, padding)| (at, Object::create(PAGE_SIZE).unwrap(), padding));
+        assert!(AddressSpace::padded(close).is_none());
     }
 
     #[test]
