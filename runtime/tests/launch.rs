@@ -262,7 +262,7 @@ fn launches_behind_a_fault_fail_or_run_in_order() {
         assert_eq!(dependent.status(), failed(Code::ExecStatusErrorForEventsInWaitList));
         let run = if flags.is_empty() { failed(Code::OutOfResources) } else { EventStatus::Complete };
         behind.iter().chain([&last]).for_each(|event| assert_eq!(event.status(), run));
-        let value = |id| match (flags.is_empty(), id < 8) {
+        let value = |id: u32| match (flags.is_empty(), id < 8) {
             (true, _) => 1 + id,
             (false, true) => 300 + id,
             (false, false) => 199 + id,

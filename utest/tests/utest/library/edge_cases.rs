@@ -266,10 +266,14 @@ fn sign(name: &str, negative: bool) -> (bool, &str) {
 }
 
 impl Function {
+    fn results(&self) -> usize {
+        self.rows[0].1.len()
+    }
+
     fn call(&self, name: &str, ty: &'static Type) -> Call {
         let int = Type::named("int");
         let arguments = ["x", "y", "z"][..self.arity].join(", ");
-        let second = self.rows[0].1.get(1).map(|_| if INT_SECOND.contains(&name) { int } else { ty });
+        let second = (self.results() > 1).then(|| if INT_SECOND.contains(&name) { int } else { ty });
         let pointer = if second.is_some() { ", @" } else { "" };
         let result = if INT.contains(&name) { int } else { ty };
         Call { second, ..Call::new(format!("{name}({arguments}{pointer})"), result) }
@@ -367,9 +371,13 @@ impl Check<'_> {
 fn run(check: &mut Check<'_>) -> Outcome {
     let functions = check.functions.clone();
     let ty = check.float.ty;
-    // Long ones of vectors are the scalar one for each element, which takes its time to compile.
-    let has = |name: &str, width: usize| width <= 2 || SHORT.contains(&name) || name.starts_with("half_");
-    let of = |width: usize| functions.iter().filter(move |(name, ..)| has(name, width));
+    // Long ones of vectors are the scalar one for each element, which takes its time to compile: where they store a second result
+    // by elements, two elements tell.
+    let has = |name: &str, function: &Function, width: usize| {
+        let widest = if function.results() > 1 { 2 } else { 1 };
+        width <= widest || SHORT.contains(&name) || name.starts_with("half_")
+    };
+    let of = |width: usize| functions.iter().filter(move |(name, function, _)| has(name, function, width));
     let call = |(name, function, first): &(&str, &Function, usize)| Call {
         range: Some(*first..first + function.rows.len()),
         ..function.call(name, ty)
