@@ -28,7 +28,7 @@ const ITEMS: usize = 64;
 /// T is the type; by lanes in a row, by lanes here and there, by all lanes at once, in a loop whose lanes leave it one after the other.
 const SOURCE: &str = "
     kernel void row(global const T *p, uint at, global T *out) { uint i = get_global_id(0); out[i] = p[at + i]; }
-    kernel void gather(global const T *p, uint at, global T *out) { uint i = get_global_id(0); out[i] = p[at + (i * 37 & 63)]; }
+    kernel void gather(global const T *p, uint at, global T *out) { uint i = get_global_id(0); out[i] = p[at + ((i * 37) & 63)]; }
     kernel void same(global const T *p, uint at, global T *out) { uint i = get_global_id(0); out[i] = p[at + get_group_id(0)]; }
     kernel void walk(global const T *p, uint at, global T *out) {
         uint i = get_global_id(0);
@@ -37,9 +37,11 @@ const SOURCE: &str = "
         out[i] = last;
     }";
 
-/// Which element each work-item reads.
-const KERNELS: [(&str, fn(usize) -> usize); 4] =
-    [("row", |i| i), ("gather", |i| i * 37 & 63), ("same", |i| i / 16), ("walk", |i| i)];
+/// Which element a work-item reads.
+type Place = fn(usize) -> usize;
+
+const KERNELS: [(&str, Place); 4] =
+    [("row", |i| i), ("gather", |i| (i * 37) & 63), ("same", |i| i / 16), ("walk", |i| i)];
 
 fn bytes(len: usize) -> Vec<u8> {
     (0..len).map(|i| (i * 7 % 251) as u8 | 1).collect()
