@@ -158,8 +158,10 @@ impl Kernel {
         if let Some(op) = self.ops.get(index) {
             fault.kernel_offset.get_or_insert(op.offset);
         }
-        if let Some(Some(instruction)) = self.instructions.get(index) {
-            fault.instruction.get_or_insert_with(|| gencl_isa::print(self.generation, instruction));
+        if let (Some(Some(instruction)), None) = (self.instructions.get(index), &fault.instruction) {
+            fault.instruction = Some(gencl_isa::print(self.generation, instruction));
+            // Messages count from the instruction's first channel.
+            fault.lane = fault.lane.map(|lane| lane + u32::from(instruction.channel_offset));
         }
         fault
     }
