@@ -112,6 +112,7 @@ impl Cache {
                 request.source.as_slice()
             }
             ToServer::Link(_) => b"link",
+            ToServer::Widen(_) => b"widen",
             ToServer::Hello { .. } | ToServer::Translate(_) => return None,
         };
         let mut hash = Sha256::new();

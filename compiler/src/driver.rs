@@ -8,7 +8,7 @@ use gencl_program::debug::{self, Debug};
 use gencl_program::options::{BuildOptions, LINE_TABLES, LinkOptions};
 use gencl_program::printf::PrintfFormat;
 use gencl_program::protocol::{Header, Status};
-use gencl_program::{Program, ProgramKind};
+use gencl_program::{Program, ProgramKind, elf};
 use inkwell::context::Context;
 use inkwell::module::Module;
 
@@ -82,6 +82,9 @@ impl From<TranslateError> for Stop {
 /// Stands for the source of linked programs in the log.
 const LINKED: &str = "<linked>";
 
+/// The same for programs that are compiled once more.
+const WIDENED: &str = "<widened>";
+
 /// The target of a name.
 fn target(name: &str) -> Result<&'static Target, Stop> {
     Target::by_name(name)
@@ -119,10 +122,11 @@ impl<'a> Driver<'a> {
         self.outcome(|driver, log| {
             let target = target(build.target)?;
             let options = read_options(build, target, log)?;
-            let unit = driver.front(build, target, &options, log)?;
+            let (unit, bitcode) = driver.front(build, target, &options, log)?;
             let uneven_groups = options.uneven_groups;
-            let program = Program { options: build.options.into(), uneven_groups, ..Program::default() };
-            driver.back_end(build.name, target, program, unit)
+            let program =
+                Program { options: build.options.into(), uneven_groups, bitcode, ..Program::default() };
+            driver.back_end(build.name, target, program, unit, None)
         })
     }
 
@@ -155,10 +159,26 @@ impl<'a> Driver<'a> {
                 });
                 return Ok(Program { kind: ProgramKind::Library, ..library });
             }
+            let bitcode = link::bitcode(&module);
             let unit = driver.middle(&context, &module, target)?;
             let unit = unit.map_err(|error| Stop::failure(format!("{LINKED}: {error}")))?;
-            let program = Program { options: link.options.into(), uneven_groups, ..Program::default() };
-            driver.back_end(LINKED, target, program, unit)
+            let program =
+                Program { options: link.options.into(), uneven_groups, bitcode, ..Program::default() };
+            driver.back_end(LINKED, target, program, unit, None)
+        })
+    }
+
+    /// Compiles an executable (an ELF file) once more, with threads of `lanes` lanes.
+    pub fn widen(&mut self, program: &[u8], lanes: u32) -> Outcome {
+        self.outcome(|driver, _| {
+            let program = elf::read(program).map_err(Stop::failure)?;
+            let target = target(&program.target)?;
+            let context = Context::create();
+            let module = driver.run("", "read-bitcode", |_| link::parse(&context, &program.bitcode));
+            let module = module.map_err(|e| Stop::failure(format!("error: {e}")))?;
+            let unit = driver.middle(&context, &module, target)?;
+            let unit = unit.map_err(|error| Stop::failure(format!("{WIDENED}: {error}")))?;
+            driver.back_end(WIDENED, target, program, unit, Some(lanes))
         })
     }
 
@@ -196,36 +216,38 @@ impl<'a> Driver<'a> {
         target(build.target)
             .and_then(|target| {
                 let options = read_options(build, target, &mut log)?;
-                self.front(build, target, &options, &mut log)
+                self.front(build, target, &options, &mut log).map(|(unit, _)| unit)
             })
             .map_err(|stop| log + &stop.message)
     }
 
+    /// Source to Gen IR, and to bitcode.
     fn front(
         &mut self,
         build: &Build,
         target: &Target,
         options: &BuildOptions,
         log: &mut String,
-    ) -> Result<Unit, Stop> {
+    ) -> Result<(Unit, Vec<u8>), Stop> {
         let arguments = clang_arguments(options, target.profile());
         match self.front_end(build, target, &arguments, log)? {
-            Ok(unit) => Ok(unit),
-            Err(error) => Err(self.locate(build, target, arguments, error)),
+            (Ok(unit), bitcode) => Ok((unit, bitcode)),
+            (Err(error), _) => Err(self.locate(build, target, arguments, error)),
         }
     }
 
-    /// Source to Gen IR. The outer error is about the source, the inner one about what the device cannot do.
+    /// Source to Gen IR and bitcode. The outer error is about the source, the inner one about what the device cannot do.
     fn front_end(
         &mut self,
         build: &Build,
         target: &Target,
         arguments: &[String],
         log: &mut String,
-    ) -> Result<Result<Unit, TranslateError>, Stop> {
+    ) -> Result<(Result<Unit, TranslateError>, Vec<u8>), Stop> {
         let context = Context::create();
         let module = self.clang(&context, build, target, arguments, log)?;
-        self.middle(&context, &module, target)
+        let bitcode = self.run("", "write-bitcode", |_| link::bitcode(&module));
+        Ok((self.middle(&context, &module, target)?, bitcode))
     }
 
     /// Clang's LLVM IR to Gen IR; errors as [`Driver::front_end`].
@@ -407,7 +429,7 @@ impl<'a> Driver<'a> {
         let mut best = error;
         if best.location.is_none() {
             arguments.extend(LINE_TABLES.iter().map(ToString::to_string));
-            if let Ok(Err(located)) = self.front_end(build, target, &arguments, &mut String::new()) {
+            if let Ok((Err(located), _)) = self.front_end(build, target, &arguments, &mut String::new()) {
                 best = located;
             }
         }
@@ -415,13 +437,15 @@ impl<'a> Driver<'a> {
         Stop::failure(format!("{}{separator}{best}", build.name))
     }
 
-    /// Gen IR to machine code; what is known of the program already comes with it. `name` stands for the source in the log.
+    /// Gen IR to machine code, of a number of lanes if one is given; what is known of the program already comes with it. `name` stands for the
+    /// source in the log.
     fn back_end(
         &mut self,
         name: &str,
         target: &Target,
         program: Program,
         mut unit: Unit,
+        lanes: Option<u32>,
     ) -> Result<Program, Stop> {
         if self.debug.is_set(debug::IR_PASSES) {
             self.listener.print(debug::IR_PASSES, &format!("; as translated\n{}", text::print(&unit)));
@@ -440,9 +464,9 @@ impl<'a> Driver<'a> {
             self.listener.print(debug::IR, &text::print(&unit));
         }
 
-        let simd = self.debug.value(debug::SIMD).and_then(|simd| simd.parse().ok());
+        let simd = || self.debug.value(debug::SIMD).and_then(|simd| simd.parse().ok());
         let options = codegen::Options {
-            simd,
+            simd: lanes.or_else(simd),
             check: self.debug.is_set(debug::VALIDATE),
             machine_form: self.debug.is_set(debug::LIR),
             ..codegen::Options::default()

@@ -1,6 +1,7 @@
 //! Compiled objects: sources stopped before linking, put together later (OpenCL 3.0, 5.8.3 and 5.8.6).
 //!
-//! An object holds the LLVM IR that clang made, as bitcode; linking is LLVM's, and everything else comes after it.
+//! An object holds the LLVM IR that clang made, as bitcode; linking is LLVM's, and everything else comes after it. An executable has it, too: larger
+//! work-groups than its threads have lanes for are made from it.
 
 use gencl_program::{Program, ProgramKind, elf};
 use inkwell::context::Context;
@@ -33,10 +34,20 @@ pub fn object(module: &Module<'_>, options: &str, uneven_groups: bool, target: &
 }
 
 /// A module's bitcode. The slice that `inkwell` gives has a zero byte behind it, which is none of it.
-fn bitcode(module: &Module<'_>) -> Vec<u8> {
+pub fn bitcode(module: &Module<'_>) -> Vec<u8> {
     let mut bytes = module.write_bitcode_to_memory().as_slice().to_vec();
     bytes.pop();
     bytes
+}
+
+/// The module of some bitcode.
+///
+/// # Errors
+/// What LLVM says of bitcode that it cannot read.
+pub fn parse<'ctx>(context: &'ctx Context, bitcode: &[u8]) -> Result<Module<'ctx>, String> {
+    let with_zero = [bitcode, &[0]].concat();
+    let buffer = MemoryBuffer::create_from_memory_range_copy(&with_zero, "object");
+    Module::parse_bitcode_from_buffer(&buffer, context).map_err(|e| e.to_string_lossy().into_owned())
 }
 
 /// One module of all inputs, and whether all of them allow uneven work-groups.
@@ -56,10 +67,7 @@ pub fn merge<'ctx>(context: &'ctx Context, link: &Link<'_>) -> Result<(Module<'c
             return Err(format!("input {number} is an executable"));
         }
         uneven_groups &= program.uneven_groups;
-        let with_zero = [program.bitcode.as_slice(), &[0]].concat();
-        let buffer = MemoryBuffer::create_from_memory_range_copy(&with_zero, "object");
-        let module = Module::parse_bitcode_from_buffer(&buffer, context)
-            .map_err(|e| format!("input {number}: {}", e.to_string_lossy()))?;
+        let module = parse(context, &program.bitcode).map_err(|e| format!("input {number}: {e}"))?;
         if index == 0 {
             whole.set_triple(&module.get_triple());
             whole.set_data_layout(&module.get_data_layout());

@@ -12,7 +12,8 @@ use std::time::Duration;
 use gencl_program::debug::Debug;
 use gencl_program::elf;
 use gencl_program::protocol::{
-    BuildResult, FromServer, LinkRequest, Status, ToServer, VERSION, read_message, write_message,
+    BuildResult, FromServer, LinkRequest, Status, ToServer, VERSION, WidenRequest, read_message,
+    write_message,
 };
 
 use crate::clang;
@@ -90,6 +91,10 @@ pub fn serve(
             Ok(Ok(ToServer::Link(LinkRequest { inputs, options, target }))) => {
                 let link = Link { inputs: &inputs, options: &options, target: &target };
                 let result = work(output, debug, |driver| driver.link(&link));
+                write_message(output, &FromServer::Result(result))?;
+            }
+            Ok(Ok(ToServer::Widen(WidenRequest { program, lanes }))) => {
+                let result = work(output, debug, |driver| driver.widen(&program, lanes));
                 write_message(output, &FromServer::Result(result))?;
             }
             Ok(Ok(ToServer::Translate(request))) => {

@@ -5,7 +5,7 @@
 //! | `.text.<kernel>` | the kernel's machine code |
 //! | `.rodata`, `.data` | program-scope variables: constant and global ones |
 //! | `.rela.rodata`, `.rela.data` | the pointers in them, against the symbols of the two sections |
-//! | `.llvmbc` | LLVM bitcode of compiled objects and libraries |
+//! | `.llvmbc` | LLVM bitcode as it comes from clang |
 //! | `.gencl.info` | everything else as JSON text, made to be read with `readelf -p .gencl.info` |
 //! | `.gencl.check` | format version and checksum of the other sections as text |
 //!

@@ -40,7 +40,7 @@ pub struct Program {
     pub formats: Vec<PrintfFormat>,
     /// In the order of the source.
     pub kernels: Vec<Kernel>,
-    /// LLVM bitcode of what is to be linked; empty in an executable.
+    /// LLVM bitcode as it comes from clang: what is linked, and what wider threads of an executable are compiled from.
     pub bitcode: Vec<u8>,
 }
 

@@ -13,7 +13,7 @@ use std::io::{self, Read, Write};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 /// The version of the protocol that this crate speaks.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 
 /// The longest frame that is accepted, in bytes: far above any program, far below what a garbled length says.
 pub const MAX_FRAME: u32 = 256 << 20;
@@ -33,6 +33,17 @@ pub enum ToServer {
     /// Translate a kernel's machine code to that of the host. What is inside is agreed on by the simulator and the translator
     /// (`gencl_simulator::translated::abi::Request`, in `postcard` encoding).
     Translate(Vec<u8>),
+    /// Compile an executable once more, with threads of another width.
+    Widen(WidenRequest),
+}
+
+/// Compiles an executable's kernels for work-groups that are larger than their threads allow.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WidenRequest {
+    /// The executable as an ELF file, with its bitcode.
+    pub program: Vec<u8>,
+    /// Lanes of each thread, but in kernels that require a sub-group size.
+    pub lanes: u32,
 }
 
 /// Links what [`CompileRequest`]s with `object` and other links have made.

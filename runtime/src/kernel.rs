@@ -387,13 +387,43 @@ impl Kernel {
         u64::from(self.info().spill_size)
     }
 
-    /// `CL_KERNEL_WORK_GROUP_SIZE`: most work-items of a group of this kernel.
+    /// `CL_KERNEL_WORK_GROUP_SIZE`: most work-items of a group of this kernel, a power of two. Threads of the kernel's width may have room for less;
+    /// then it is compiled once more, with wider ones, for a launch that takes them.
     pub fn work_group_size(&self) -> u32 {
+        1 << self.room(self.most_lanes()).ilog2()
+    }
+
+    /// Most work-items of a group that the kernel as it is has threads for, a power of two.
+    pub fn work_group_size_of_narrow(&self) -> u32 {
+        1 << self.room(self.info().simd_width).ilog2()
+    }
+
+    /// Lanes of the threads that a launch with groups of so many work-items has.
+    pub fn lanes(&self, group: u32) -> u32 {
+        let own = self.info().simd_width;
+        if group <= self.room(own) { own } else { self.most_lanes() }
+    }
+
+    /// What a launch with groups of so many work-items executes. `OUT_OF_RESOURCES` when it takes wider threads, and they cannot be had.
+    pub(crate) fn executable_for(&self, group: u32) -> Result<Arc<Executable>> {
+        match self.lanes(group) {
+            lanes if lanes == self.info().simd_width => Ok(self.executable.clone()),
+            lanes => self.executable.widened(self.program.context(), lanes),
+        }
+    }
+
+    fn most_lanes(&self) -> u32 {
+        self.executable.most_lanes(self.number, self.program.context().device().facts().profile().widths)
+    }
+
+    /// Work-items of a group that fit into a subslice with threads of `lanes` lanes.
+    fn room(&self, lanes: u32) -> u32 {
         let device = self.program.context().device();
         let (facts, most) = (device.facts(), device.hardware().model.family.constant_registers);
-        let constants = crate::launch::most_threads(self.info(), device.commands().shares_constants(), most);
+        let shared = device.commands().shares_constants();
+        let constants = crate::launch::most_threads(self.info(), lanes, shared, most);
         let threads = facts.threads_per_group.min(constants);
-        facts.max_work_group_size.min(threads * self.info().simd_width)
+        facts.max_work_group_size.min(threads * lanes)
     }
 
     /// The work-group size that a launch over `range` has, where the application leaves it to us

@@ -263,10 +263,14 @@ impl Program {
 
     /// Runs a kernel and waits for it.
     pub fn run(&self, name: &str, args: &[Arg<'_>], launch: &Launch) -> Result<(), String> {
-        let queue = Gpu::get()?.queue()?;
-        let event = self.enqueue(&queue, name, args, launch)?;
-        event.wait().map_err(|error| format!("kernel {name} failed: {error}"))
+        run(&self.kernel(name)?, args, launch).map_err(|error| format!("kernel {name}: {error}"))
     }
+}
+
+/// Runs a kernel, of whatever program, and waits for it.
+pub fn run(kernel: &Kernel, args: &[Arg<'_>], launch: &Launch) -> Result<(), String> {
+    let event = enqueue(&Gpu::get()?.queue()?, kernel, args, launch)?;
+    event.wait().map_err(|error| format!("it failed: {error}"))
 }
 
 /// Sets all arguments and enqueues the kernel.

@@ -104,11 +104,7 @@ pub fn compile(function: &Function, target: &Target, options: &Options) -> Resul
                 format!("threads of {other} lanes (sub-group size) are not supported; {possible:?} are");
             return Err(error(what, "options".into()));
         }
-        None => {
-            let most = if width::wide_pays(function) { 32 } else { 16 };
-            let widths: Vec<u32> = possible.iter().copied().filter(|width| *width <= most).rev().collect();
-            width::fitting(function, &widths).to_vec()
-        }
+        None => width::worth(function, possible),
     };
     let Some(&narrowest) = widths.last() else {
         return Err(error("the target has no width".into(), "options".into()));

@@ -9,7 +9,7 @@ use fixedbitset::FixedBitSet;
 /// What a thread does once for all lanes is done half as often, each wait for a message is one for twice as much, and half as many threads
 /// meet at a barrier. But where lanes leave a loop one by one, the wider thread runs on for the last of more; private memory of twice as many
 /// lanes takes twice the cache lines; and a group of 16 work-items has no use for more.
-pub fn wide_pays(function: &Function) -> bool {
+fn wide_pays(function: &Function) -> bool {
     let group = function.kernel.required_work_group_size;
     let small = group.is_some_and(|size| size.iter().product::<u32>() <= 16);
     if function.form != Form::Masked || function.private_size > 0 || small {
@@ -22,16 +22,21 @@ pub fn wide_pays(function: &Function) -> bool {
     })
 }
 
-/// Work-items of a group of threads with 8 lanes that any device has room for: a subslice has 36 threads or more.
-const LARGEST_GROUP_OF_8_LANES: u32 = 256;
+/// Threads of a work-group that any device has room for: the smallest subslice, Bay Trail's, has so many.
+const THREADS: u32 = 32;
 
-/// Those of some widths, the narrowest last, with which a group of the required size fits into a subslice.
-pub fn fitting<'w>(function: &Function, widths: &'w [u32]) -> &'w [u32] {
+/// Those of the `possible` widths that are worth an attempt, the narrowest last: with which a group of the required size fits into a subslice, and not so wide that
+/// it does not pay.
+pub fn worth(function: &Function, possible: &[u32]) -> Vec<u32> {
     let group = function.kernel.required_work_group_size.map_or(0, |size| size.iter().product());
-    match widths {
-        [wider @ .., 8] if group > LARGEST_GROUP_OF_8_LANES => wider,
-        all => all,
-    }
+    let least = group.div_ceil(THREADS).min(possible.iter().copied().max().unwrap_or(0));
+    let most = least.max(if wide_pays(function) { 32 } else { 16 });
+    possible
+        .iter()
+        .copied()
+        .filter(|width| (least..=most.next_power_of_two()).contains(width))
+        .rev()
+        .collect()
 }
 
 /// Does it decide which lanes go round a loop once more?

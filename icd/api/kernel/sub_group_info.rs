@@ -35,14 +35,16 @@ fn get_kernel_sub_group_info(
     kernel.check_device(device)?;
     let info = InfoWriter::new(room, value, size_ret);
     let width = kernel.runtime.info().simd_width as usize;
-    let largest = kernel.runtime.work_group_size() as usize;
+    // Larger groups have fewer sub-groups, of more lanes.
+    let largest = kernel.runtime.work_group_size_of_narrow() as usize;
+    let width_for = |items: usize| kernel.runtime.lanes(items.try_into().unwrap_or(u32::MAX)) as usize;
     match name {
         CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE => {
-            local_size(input_size, &input)?;
-            info.value(width)
+            info.value(width_for(items(&local_size(input_size, &input)?)))
         }
         CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE => {
-            info.value(items(&local_size(input_size, &input)?).div_ceil(width))
+            let items = items(&local_size(input_size, &input)?);
+            info.value(items.div_ceil(width_for(items)))
         }
         CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT => {
             // CL_INVALID_VALUE if the size in bytes specified by input_value_size is not valid.

@@ -53,7 +53,7 @@ pub struct DeviceFacts {
     pub clock_mhz: u32,
     /// Hardware threads that a work-group may have.
     pub threads_per_group: u32,
-    /// Most work-items of a work-group; a kernel with 8 lanes in a thread may have less.
+    /// Most work-items of a work-group; a kernel that requires sub-groups of few lanes may have less.
     pub max_work_group_size: u32,
     /// The same per dimension.
     pub max_work_item_sizes: [u32; 3],
@@ -183,10 +183,10 @@ impl Hardware {
         (self.units.eus_of_smallest * self.model.family.threads_per_eu).min(GROUP_THREADS)
     }
 
-    /// Most work-items of a group: a power of two that fits with 16 lanes, as programs like it. With 8 lanes less may fit.
+    /// Most work-items of a group: a power of two, as programs expect, that fits with the widest threads, which every kernel can be compiled to.
     fn max_work_group_size(&self) -> u32 {
-        let fits = self.threads_per_group() * 16;
-        1 << fits.ilog2()
+        let widest = Profile::of(self.model.family.target).widths.iter().max().expect("there are widths");
+        1 << (self.threads_per_group() * widest).ilog2()
     }
 
     /// Threads that scratch memory has to be there for.

@@ -21,7 +21,12 @@ pub(crate) struct Addresses {
 
 /// Bytes of local ids for each thread: x, y, z, one 16-bit number for each lane, each in whole registers.
 pub(crate) fn local_ids_size(kernel: &Kernel) -> usize {
-    if kernel.local_ids { 3 * (2 * kernel.simd_width as usize).next_multiple_of(REGISTER) } else { 0 }
+    ids_of_lanes(kernel, kernel.simd_width)
+}
+
+/// The same of a kernel with threads of `lanes` lanes.
+fn ids_of_lanes(kernel: &Kernel, lanes: u32) -> usize {
+    if kernel.local_ids { 3 * (2 * lanes as usize).next_multiple_of(REGISTER) } else { 0 }
 }
 
 /// Most registers of constants of a thread's own (Ivy Bridge manual, Volume 2 Part 2, and Broadwell's, Volume 2d: `INTERFACE_DESCRIPTOR_DATA`,
@@ -30,14 +35,14 @@ const OWN: usize = 63;
 
 /// Registers of constants that all threads share, of which there is one copy or one for each thread, and of each thread's own with
 /// its copy.
-fn registers(kernel: &Kernel, shared: bool) -> (usize, usize) {
-    let (cross, ids) = (kernel.cross_thread_size as usize / REGISTER, local_ids_size(kernel) / REGISTER);
+fn registers(kernel: &Kernel, lanes: u32, shared: bool) -> (usize, usize) {
+    let (cross, ids) = (kernel.cross_thread_size as usize / REGISTER, ids_of_lanes(kernel, lanes) / REGISTER);
     if shared { (cross, ids) } else { (0, cross + ids) }
 }
 
-/// Most threads of a work-group whose constants are no more than `most` registers.
-pub(crate) fn most_threads(kernel: &Kernel, shared: bool, most: u32) -> u32 {
-    let (all, each) = registers(kernel, shared);
+/// Most threads of `lanes` lanes of a work-group whose constants are no more than `most` registers.
+pub(crate) fn most_threads(kernel: &Kernel, lanes: u32, shared: bool, most: u32) -> u32 {
+    let (all, each) = registers(kernel, lanes, shared);
     (most as usize).saturating_sub(all).checked_div(each).map_or(u32::MAX, |threads| threads as u32)
 }
 
@@ -181,7 +186,7 @@ pub(crate) fn interleave(shared: usize, own: usize, threads: usize, bytes: &mut 
 
 /// Why the device cannot start a kernel, if so. `shared` says that all threads get one copy of the constants that they share.
 pub(crate) fn check(kernel: &Kernel, shared: bool) -> Result<(), String> {
-    let (_, own) = registers(kernel, shared);
+    let (_, own) = registers(kernel, kernel.simd_width, shared);
     if own > OWN {
         return Err(format!("{own} registers of constants for each thread, more than {OWN}"));
     }
@@ -282,11 +287,11 @@ mod tests {
             ..Kernel::default()
         };
         // One copy, and three registers of ids for each thread.
-        assert_eq!(most_threads(&kernel(32 * 32), true, 2016), (2016 - 32) / 3);
+        assert_eq!(most_threads(&kernel(32 * 32), 16, true, 2016), (2016 - 32) / 3);
         // A copy for each.
-        assert_eq!(most_threads(&kernel(32 * 32), false, 2016), 57);
-        assert_eq!(most_threads(&kernel(32 * 32), false, 992), 28);
-        assert_eq!(most_threads(&Kernel { local_ids: false, ..kernel(0) }, false, 992), u32::MAX);
+        assert_eq!(most_threads(&kernel(32 * 32), 16, false, 2016), 57);
+        assert_eq!(most_threads(&kernel(32 * 32), 16, false, 992), 28);
+        assert_eq!(most_threads(&Kernel { local_ids: false, ..kernel(0) }, 16, false, 992), u32::MAX);
         assert!(check(&kernel(60 * 32), false).is_ok());
         assert!(check(&kernel(61 * 32), false).is_err());
         assert!(check(&kernel(61 * 32), true).is_ok());

@@ -56,16 +56,16 @@ impl Launch {
     /// Checks a launch and takes what it needs; errors as [`crate::Queue::launch`].
     pub(crate) fn begin(&mut self, kernel: &Kernel, range: &NdRange) -> Result<()> {
         let info = kernel.info();
-        let executable = kernel.executable();
         let facts = kernel.program().context().device().facts();
         kernel.snapshot(&mut self.arguments)?;
         check_range(range, facts.address_bits)?;
-        let uneven = executable.uneven_groups();
+        let uneven = kernel.executable().uneven_groups();
         let local = match range.local {
             None => kernel.chosen_local_size(range.global, || work_group_size(kernel, range))?,
             Some(_) => local_size(info, range, limits(kernel), uneven)?,
         };
         self.space = Space::new(range, local, uneven)?;
+        let executable = kernel.executable_for(local.iter().product())?;
         let mut layout = LocalLayout::new(info);
         for (argument, bound) in info.arguments.iter().zip(self.arguments.bound()) {
             if let Bound::Local(size) = bound {
@@ -80,7 +80,7 @@ impl Launch {
             return Err(Error::new(Code::OutOfResources, reason));
         }
         self.local_memory = layout.size as u32;
-        (self.executable, self.number) = (Some(executable.clone()), kernel.number());
+        (self.executable, self.number) = (Some(executable), kernel.number());
         Ok(())
     }
 
@@ -152,11 +152,13 @@ struct Limits {
     dimension: u32,
     /// Altogether, of the kernel.
     group: u32,
+    /// The same where the size is ours to choose: what it has threads for as it is.
+    chosen: u32,
 }
 
 fn limits(kernel: &Kernel) -> Limits {
     let [dimension, ..] = kernel.program().context().device().facts().max_work_item_sizes;
-    Limits { dimension, group: kernel.work_group_size() }
+    Limits { dimension, group: kernel.work_group_size(), chosen: kernel.work_group_size_of_narrow() }
 }
 
 /// The work-group size: the application's, checked, or one that we choose.
@@ -167,7 +169,9 @@ fn local_size(
     uneven: bool,
 ) -> Result<[u32; 3]> {
     let local = match (range.local, kernel.required_work_group_size) {
-        (None, None) => return Ok(local_size::choose(range.global, kernel.simd_width, limits.group, uneven)),
+        (None, None) => {
+            return Ok(local_size::choose(range.global, kernel.simd_width, limits.chosen, uneven));
+        }
         (Some(local), Some(required)) if local != required => {
             let reason = format!("{} requires work-groups of {required:?}, not {local:?}", kernel.name);
             return Err(Error::new(Code::InvalidWorkGroupSize, reason));
@@ -197,7 +201,7 @@ mod tests {
     #[test]
     fn local_sizes_are_checked() {
         let kernel = gencl_program::Kernel { simd_width: 16, ..Default::default() };
-        let limits = Limits { dimension: 256, group: 256 };
+        let limits = Limits { dimension: 256, group: 256, chosen: 256 };
         let range = |local| NdRange { dimensions: 1, offset: [0; 3], global: [256, 1, 1], local };
         let code = |kernel, local| local_size(kernel, &range(Some(local)), limits, false).unwrap_err().code;
         assert_eq!(local_size(&kernel, &range(None), limits, false).unwrap(), [64, 1, 1]);
@@ -208,7 +212,7 @@ mod tests {
         assert_eq!(code(&required, [16, 1, 1]), Code::InvalidWorkGroupSize);
         assert_eq!(local_size(&required, &range(None), limits, false).unwrap(), [8, 1, 1]);
         let large = gencl_program::Kernel { required_work_group_size: Some([16, 32, 1]), ..kernel.clone() };
-        let few = Limits { dimension: 512, group: 448 };
+        let few = Limits { dimension: 512, group: 256, chosen: 256 };
         let range_of_512 = NdRange { local: Some([512, 1, 1]), global: [512, 1, 1], ..range(None) };
         let refused = local_size(&kernel, &range_of_512, few, false).unwrap_err();
         assert_eq!(refused.code, Code::InvalidWorkGroupSize, "more than the kernel's threads have");

@@ -1,8 +1,10 @@
 //! Programs as the GPU sees them: machine code and constants in buffers.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use gencl_program::elf;
 use gencl_program::printf::PrintfFormat;
+use gencl_program::protocol::{Status, ToServer, WidenRequest};
 
 use crate::launch::check;
 use crate::memory::{Storage, Zone};
@@ -30,11 +32,30 @@ pub(crate) struct Executable {
     uneven_groups: bool,
     /// Pointers in `constants` and `variables`.
     relocations: Vec<gencl_program::Relocation>,
+    /// As an ELF file. Empty when it cannot be compiled once more.
+    binary: Arc<[u8]>,
+    /// The same program with the widest threads, once a launch has needed them.
+    wide: OnceLock<Result<Arc<Executable>>>,
 }
 
 impl Executable {
-    /// Loads a program. `INVALID_BINARY` when it is for another device, or makes no sense.
-    pub(crate) fn load(context: &Arc<Context>, program: gencl_program::Program) -> Result<Self> {
+    /// Loads a program from what `binary` holds. `INVALID_BINARY` when it is for another device, or makes no sense.
+    pub(crate) fn load(
+        context: &Arc<Context>,
+        program: gencl_program::Program,
+        binary: &Arc<[u8]>,
+    ) -> Result<Self> {
+        let can_be_widened = !program.bitcode.is_empty();
+        let executable = Self::new(context, program, None)?;
+        Ok(if can_be_widened { Self { binary: binary.clone(), ..executable } } else { executable })
+    }
+
+    /// Loads a program, whose variables are those of another one if that is given.
+    fn new(
+        context: &Arc<Context>,
+        program: gencl_program::Program,
+        variables: Option<&Arc<Storage>>,
+    ) -> Result<Self> {
         let target = context.device().facts().target;
         if program.target != target {
             let reason = format!("the binary is for {}, the device is {target}", program.target);
@@ -57,14 +78,20 @@ impl Executable {
             0 => Ok(None),
             size => Storage::new(context.space(), Zone::Buffers, size).map(|storage| Some(Arc::new(storage))),
         };
-        let (constants, variables) = (room(&program.data.constants)?, room(&program.data.variables)?);
+        let shared = variables.is_some();
+        let constants = room(&program.data.constants)?;
+        let variables = match variables {
+            Some(variables) => Some(variables.clone()),
+            None => room(&program.data.variables)?,
+        };
         let address =
             |storage: &Option<Arc<Storage>>| storage.as_ref().map_or(0, |storage| storage.address());
         let (constant_bytes, variable_bytes) = program.data.placed(address(&constants), address(&variables));
-        for (storage, bytes) in [(&constants, &constant_bytes), (&variables, &variable_bytes)] {
-            if let Some(storage) = storage {
-                storage.memory().write(0, bytes);
-            }
+        if let Some(constants) = &constants {
+            constants.memory().write(0, &constant_bytes);
+        }
+        if let (Some(variables), false) = (&variables, shared) {
+            variables.memory().write(0, &variable_bytes);
         }
         Ok(Self {
             kernels: program.kernels,
@@ -77,7 +104,43 @@ impl Executable {
             formats: program.formats,
             uneven_groups: program.uneven_groups,
             relocations: program.data.relocations,
+            binary: Arc::new([]),
+            wide: OnceLock::new(),
         })
+    }
+
+    /// Lanes of the threads that the kernel of a number can have at most.
+    pub(crate) fn most_lanes(&self, number: usize, widths: &[u32]) -> u32 {
+        let kernel = &self.kernels[number];
+        let fixed = kernel.required_sub_group_size.is_some() || self.binary.is_empty();
+        let widest = widths.iter().copied().filter(|_| !fixed).max();
+        kernel.simd_width.max(widest.unwrap_or(0))
+    }
+
+    /// The same program, with threads of `lanes` lanes: always the same number. The two have their variables in common. `OUT_OF_RESOURCES` when
+    /// it cannot be compiled.
+    pub(crate) fn widened(&self, context: &Arc<Context>, lanes: u32) -> Result<Arc<Self>> {
+        let widen = || -> std::result::Result<Self, String> {
+            let request = ToServer::Widen(WidenRequest { program: self.binary.to_vec(), lanes });
+            let result = gencl_client::build(&request).map_err(|reason| reason.to_string())?;
+            if result.status != Status::Success {
+                return Err(result.log);
+            }
+            let read = |binary: &[u8]| elf::read(binary).map_err(|error| error.to_string());
+            let (own, wide) = (read(&self.binary)?, read(&result.binary)?);
+            if wide.kernels.len() != own.kernels.len()
+                || wide.data.variables.len() != own.data.variables.len()
+            {
+                return Err("the compiler made another program".into());
+            }
+            Self::new(context, wide, self.variables()).map_err(|error| error.to_string())
+        };
+        let refusal = |reason: String| {
+            let reason =
+                format!("so large a work-group takes threads of {lanes} lanes: {}", reason.trim_end());
+            Error::new(Code::OutOfResources, reason)
+        };
+        self.wide.get_or_init(|| widen().map(Arc::new).map_err(refusal)).clone()
     }
 
     /// May the last work-group of a dimension be smaller?

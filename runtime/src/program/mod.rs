@@ -281,7 +281,7 @@ impl Build {
             elf::read(&binary).map_err(|error| Error::new(Code::InvalidBinary, error.to_string()))?;
         self.kind = match program.kind {
             ProgramKind::Executable => {
-                self.executable = Some(Arc::new(Executable::load(context, program)?));
+                self.executable = Some(Arc::new(Executable::load(context, program, &binary)?));
                 BinaryKind::Executable
             }
             ProgramKind::Object => BinaryKind::CompiledObject,

@@ -29,6 +29,7 @@ mod shared_memory;
 mod told;
 mod unified_memory;
 mod witness;
+mod work_groups;
 
 use gencl_utest::Case;
 
@@ -49,6 +50,7 @@ fn cases() -> Vec<Case> {
         half_storage::cases(),
         math::cases(),
         nd_range::cases(),
+        work_groups::cases(),
         across::cases(),
         build_options::cases(),
         builds::cases(),

@@ -162,7 +162,7 @@ fn text(what: &str) -> impl Fn(ClError) -> String + '_ {
     move |error| format!("{what}: {error}")
 }
 
-fn compiled(source: &str, options: &str) -> Result<Program, String> {
+pub fn compiled(source: &str, options: &str) -> Result<Program, String> {
     let gpu = Gpu::get()?;
     let mut program = Program::create_from_source(&gpu.context, source).map_err(text("create"))?;
     program.compile(&[gpu.device.id()], options, &[], &[]).map_err(text("compile"))?;
@@ -170,10 +170,10 @@ fn compiled(source: &str, options: &str) -> Result<Program, String> {
 }
 
 /// A program that `clLinkProgram` made; released when it is dropped.
-struct Linked(cl_program);
+pub struct Linked(pub cl_program);
 
 impl Linked {
-    fn new(options: &CStr, inputs: &[cl_program]) -> Result<Self, ClError> {
+    pub fn new(options: &CStr, inputs: &[cl_program]) -> Result<Self, ClError> {
         let gpu = Gpu::get().map_err(|_| ClError(0))?;
         // SAFETY: the device is the context's, the inputs are alive, and nobody is to be called.
         unsafe {
