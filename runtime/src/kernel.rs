@@ -393,9 +393,9 @@ impl Kernel {
         1 << self.room(self.most_lanes()).ilog2()
     }
 
-    /// Most work-items of a group that the kernel as it is has threads for, a power of two.
-    pub fn work_group_size_of_narrow(&self) -> u32 {
-        1 << self.room(self.info().simd_width).ilog2()
+    /// Most work-items of a group that the kernel has threads for as it is.
+    pub fn own_work_group_size(&self) -> u32 {
+        self.room(self.info().simd_width).min(self.work_group_size())
     }
 
     /// Lanes of the threads that a launch with groups of so many work-items has.

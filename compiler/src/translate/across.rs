@@ -5,8 +5,7 @@ use super::function::{Regs, Translator};
 use crate::ir::{CrossLane, Family, GroupOp, Input, Instruction, Op, Reg, Space, Type};
 use crate::llvm::view::Value;
 
-/// Bytes for the functions of a work-group: a quadword for each sub-group of the largest group, which has 512 work-items in
-/// threads of 8 lanes.
+/// Bytes for the functions of a work-group: a quadword for each of the 64 threads that a group has at most.
 const GROUP_MEMORY: u32 = 64 * 8;
 
 /// Inputs that functions without arguments give.

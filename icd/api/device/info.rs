@@ -154,8 +154,7 @@ fn get_device_info(
         CL_DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT => info.boolean(profile.generic_pointers),
         CL_DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT => info.boolean(true),
         // A sub-group is a thread.
-        // As many as groups that are powers of two have.
-        CL_DEVICE_MAX_NUM_SUB_GROUPS => info.value(1_u32 << facts.threads_per_group.ilog2()),
+        CL_DEVICE_MAX_NUM_SUB_GROUPS => info.value(facts.threads_per_group),
         CL_DEVICE_SUB_GROUP_SIZES_INTEL => {
             let widths: Vec<usize> = profile.widths.iter().map(|width| *width as usize).collect();
             info.values(&widths)

@@ -36,7 +36,7 @@ fn get_kernel_sub_group_info(
     let info = InfoWriter::new(room, value, size_ret);
     let width = kernel.runtime.info().simd_width as usize;
     // Larger groups have fewer sub-groups, of more lanes.
-    let largest = kernel.runtime.work_group_size_of_narrow() as usize;
+    let largest = kernel.runtime.own_work_group_size() as usize;
     let width_for = |items: usize| kernel.runtime.lanes(items.try_into().unwrap_or(u32::MAX)) as usize;
     match name {
         CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE => {
@@ -55,7 +55,7 @@ fn get_kernel_sub_group_info(
             let size = size_of_groups(&kernel, count, width, largest);
             info.values(&size[..dimensions])
         }
-        CL_KERNEL_MAX_NUM_SUB_GROUPS => info.value(largest.div_ceil(width)),
+        CL_KERNEL_MAX_NUM_SUB_GROUPS => info.value(largest / width),
         // No attribute of OpenCL C requires a number of sub-groups.
         CL_KERNEL_COMPILE_NUM_SUB_GROUPS => info.value(0usize),
         CL_KERNEL_COMPILE_SUB_GROUP_SIZE_INTEL => {

@@ -158,7 +158,7 @@ struct Limits {
 
 fn limits(kernel: &Kernel) -> Limits {
     let [dimension, ..] = kernel.program().context().device().facts().max_work_item_sizes;
-    Limits { dimension, group: kernel.work_group_size(), chosen: kernel.work_group_size_of_narrow() }
+    Limits { dimension, group: kernel.work_group_size(), chosen: kernel.own_work_group_size() }
 }
 
 /// The work-group size: the application's, checked, or one that we choose.

@@ -165,7 +165,7 @@ fn binaries() -> Outcome {
 fn required() -> Outcome {
     let gpu = Gpu::get()?;
     let largest = device_largest()?;
-    for size in [64, 256, 512, largest] {
+    for size in [128, 256, 512, largest] {
         let attribute = format!("__attribute__((reqd_work_group_size({size}, 1, 1)))");
         turn(&gpu.build_source(&source(&attribute, size), "")?, size)?;
     }

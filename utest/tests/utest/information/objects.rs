@@ -369,7 +369,8 @@ pub fn sub_groups() -> Outcome {
 /// What `clGetKernelSubGroupInfo` says of a kernel with groups of `local` work-items.
 pub fn sub_group_number(kernel: &opencl3::kernel::Kernel, query: u32, local: usize) -> Result<usize, String> {
     let input = (&raw const local).cast::<c_void>();
-    let ask = ask!(clGetKernelSubGroupInfo, kernel.get(), Gpu::get()?.device.id(); size_of::<usize>(), input);
+    let device = Gpu::get()?.device.id();
+    let ask = ask!(clGetKernelSubGroupInfo, kernel.get(), device; size_of::<usize>(), input);
     let mut number = 0usize;
     let code = ask(query, size_of::<usize>(), (&raw mut number).cast(), null_mut());
     expect(code, CL_SUCCESS, "clGetKernelSubGroupInfo")?;
