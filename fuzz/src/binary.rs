@@ -24,9 +24,9 @@ impl Session {
             ..SimulatorSettings::default()
         };
         let device = Device::simulated(target, settings).expect("there is such a device");
-        let context = Context::new(&device, None)?;
+        let context = Context::new(std::slice::from_ref(&device), None)?;
         let buffer = Buffer::new(&context, MemoryFlags::READ_WRITE, 1 << 16, None)?;
-        Ok(Self { queue: Queue::new(&context, QueueFlags::empty())?, buffer })
+        Ok(Self { queue: Queue::new(&context, &device, QueueFlags::empty())?, buffer })
     }
 
     fn target(&self) -> &str {
@@ -53,8 +53,8 @@ pub fn binary(data: &[u8]) {
 }
 
 fn run(session: &Session, bytes: &[u8]) -> Result<()> {
-    let program = Program::from_binary(session.queue.context(), bytes)?;
-    program.build("", None)?;
+    let program = Program::from_binary(session.queue.context(), session.queue.device(), bytes)?;
+    program.build(&[], "", None)?;
     for kernel in Kernel::all(&program)? {
         // One that cannot be launched does not keep the others from it.
         let _ = launch(session, &kernel);
@@ -77,11 +77,13 @@ fn launch(session: &Session, kernel: &Arc<Kernel>) -> Result<()> {
         };
         kernel.set_argument(index, value)?;
     }
-    let _ = (kernel.work_group_size(), kernel.local_memory_size(), kernel.private_memory_size());
+    for build in kernel.builds() {
+        let _ = (build.work_group_size(), kernel.local_memory_size(build), build.private_memory_size());
+    }
     let required = kernel.info().required_work_group_size;
     let global = required.unwrap_or([40, 1, 1]).map(u64::from);
     let range = NdRange { dimensions: 3, offset: [0; 3], global, local: None };
-    kernel.suggested_local_size(&range)?;
+    session.queue.suggested_local_size(kernel, &range)?;
     session.queue.launch(CommandKind::NdRangeKernel, kernel, &range, &[])?.wait()
 }
 

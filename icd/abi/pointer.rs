@@ -89,16 +89,19 @@ impl Bytes {
 }
 
 impl Bytes {
-    /// Returns bytes where the pointer that is here points to, unless that is null.
+    /// Returns bytes where the pointers that are here point to, one for each of a list, unless they are null.
     ///
     /// # Safety
-    /// Not null; here is a pointer, and it is null or has room behind it for all bytes.
-    pub unsafe fn write_behind(self, bytes: &[u8]) {
-        // SAFETY: the caller vouches for the pointer.
-        let target = unsafe { self.0.cast::<*mut u8>().read_unaligned() };
-        if !target.is_null() {
-            // SAFETY: not null, and the caller vouches for the room.
-            unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), target, bytes.len()) }
+    /// Not null; here are as many pointers, and each is null or has room behind it for all bytes of its place in the list.
+    pub unsafe fn write_behind(self, list: &[impl AsRef<[u8]>]) {
+        for (index, bytes) in list.iter().enumerate() {
+            let bytes = bytes.as_ref();
+            // SAFETY: the caller vouches for the pointers.
+            let target = unsafe { self.0.cast::<*mut u8>().add(index).read_unaligned() };
+            if !target.is_null() {
+                // SAFETY: not null, and the caller vouches for the room.
+                unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), target, bytes.len()) }
+            }
         }
     }
 }

@@ -73,6 +73,16 @@ impl Device {
         Ok(list)
     }
 
+    /// The same of a list that a function takes for "some of the devices"; none for null and 0, which mean all.
+    ///
+    /// CL_INVALID_VALUE if device_list is NULL and num_devices is greater than zero, or if device_list is not NULL and num_devices is zero.
+    pub fn some(count: u32, devices: List<cl_device_id>) -> CLResult<Vec<Arc<gencl_runtime::Device>>> {
+        if devices.is_null() && count == 0 {
+            return Ok(Vec::new());
+        }
+        Ok(Self::list(count, devices)?.iter().map(|device| device.runtime.clone()).collect())
+    }
+
     /// `CL_DEVICE_TYPE`
     pub fn device_type(&self) -> cl_device_type {
         match self.facts().kind {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use gencl_runtime::Code;
+use gencl_runtime::{BuiltKernel, Code};
 use opencl_sys::cl_device_id;
 
 use super::{Device, Program};
@@ -22,10 +22,14 @@ impl Object for Kernel {
 }
 
 impl Kernel {
+    /// The kernel on a device.
+    ///
     /// CL_INVALID_DEVICE if device is not in the list of devices associated with kernel or if device is NULL but
     /// there is more than one device associated with kernel.
-    pub fn check_device(&self, device: cl_device_id) -> CLResult<&Arc<Handle<Device>>> {
-        let context = &self.program.context;
-        if device.is_null() { Ok(&context.device) } else { context.check_device(device) }
+    pub fn on(&self, device: cl_device_id) -> CLResult<&BuiltKernel> {
+        match self.runtime.builds() {
+            [only] if device.is_null() => Ok(only),
+            _ => self.runtime.on(&Handle::<Device>::get(device)?.runtime),
+        }
     }
 }

@@ -7,7 +7,7 @@ use gencl_runtime::Code;
 use super::Context;
 use crate::handle::{Handle, Object};
 
-/// A program for the context's device.
+/// A program for some or all of the context's devices.
 pub struct Program {
     /// The runtime's.
     pub runtime: Arc<gencl_runtime::Program>,

@@ -8,15 +8,17 @@ use opencl_sys::{
     cl_queue_properties,
 };
 
-use super::Context;
+use super::{Context, Device};
 use crate::handle::{Handle, Object};
 
 /// A command-queue on the host.
 pub struct Queue {
     /// The runtime's.
     pub runtime: Arc<gencl_runtime::Queue>,
-    /// Its context, which has its device.
+    /// Its context.
     pub context: Arc<Handle<Context>>,
+    /// Its device.
+    pub device: Arc<Handle<Device>>,
     /// `CL_QUEUE_PROPERTIES`
     pub flags: cl_command_queue_properties,
     /// As given to clCreateCommandQueueWithProperties, with its end; empty for null and for clCreateCommandQueue.

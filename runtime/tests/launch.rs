@@ -181,7 +181,7 @@ fn host_memory_is_used_or_copied() {
 #[test]
 fn failures_pass_between_queues() {
     let setup = Setup::new();
-    let other = Queue::new(&setup.context, QueueFlags::empty()).unwrap();
+    let other = Queue::new(&setup.context, setup.queue.device(), QueueFlags::empty()).unwrap();
     let gate = Event::user(&setup.context);
     let first = setup.queue.marker(std::slice::from_ref(&gate)).unwrap();
     let second = other.marker(std::slice::from_ref(&first)).unwrap();
@@ -214,7 +214,7 @@ fn callbacks_come_in_order() {
 #[test]
 fn out_of_order_queues_do_not_wait_for_one_command() {
     let setup = Setup::new();
-    let queue = Queue::new(&setup.context, QueueFlags::OUT_OF_ORDER).unwrap();
+    let queue = Queue::new(&setup.context, setup.queue.device(), QueueFlags::OUT_OF_ORDER).unwrap();
     let gate = Event::user(&setup.context);
     let behind = queue.marker(std::slice::from_ref(&gate)).unwrap();
     let free = queue.nothing(CommandKind::MigrateMemObjects, &[]).unwrap();
@@ -236,7 +236,7 @@ fn out_of_order_queues_do_not_wait_for_one_command() {
 fn launches_behind_a_fault_fail_or_run_in_order() {
     let setup = Setup::new();
     for flags in [QueueFlags::empty(), QueueFlags::OUT_OF_ORDER] {
-        let queue = Queue::new(&setup.context, flags).unwrap();
+        let queue = Queue::new(&setup.context, setup.queue.device(), flags).unwrap();
         let gate = Event::user(&setup.context);
         queue.barrier(std::slice::from_ref(&gate)).unwrap();
         let buffer = setup.buffer(16);
@@ -275,7 +275,7 @@ fn launches_behind_a_fault_fail_or_run_in_order() {
 #[test]
 fn barriers_pass_faults_on() {
     let setup = Setup::new();
-    let queue = Queue::new(&setup.context, QueueFlags::OUT_OF_ORDER).unwrap();
+    let queue = Queue::new(&setup.context, setup.queue.device(), QueueFlags::OUT_OF_ORDER).unwrap();
     let launch = |buffer: Option<&Arc<Buffer>>| {
         let kernel = setup.kernel("ids", buffer, 7);
         queue.launch(CommandKind::NdRangeKernel, &kernel, &line(16, Some(16)), &[]).unwrap()
@@ -309,7 +309,7 @@ fn barriers_pass_faults_on() {
 #[test]
 fn faults_pass_between_queues() {
     let setup = Setup::new();
-    let other = Queue::new(&setup.context, QueueFlags::empty()).unwrap();
+    let other = Queue::new(&setup.context, setup.queue.device(), QueueFlags::empty()).unwrap();
     let bad = setup.launch(&setup.kernel("ids", None, 0), line(16, Some(16)));
     let dependent = other.marker(std::slice::from_ref(&bad)).unwrap();
     let behind = other.marker(&[]).unwrap();
@@ -329,7 +329,7 @@ fn queues_do_not_wait_for_each_other() {
     let setup = Setup::new();
     let endless = setup.launch(&setup.kernel("endless", None, 0), line(16, Some(16)));
     setup.queue.flush();
-    let other = Queue::new(&setup.context, QueueFlags::empty()).unwrap();
+    let other = Queue::new(&setup.context, setup.queue.device(), QueueFlags::empty()).unwrap();
     let buffer = setup.buffer(16);
     let kernel = setup.kernel("ids", Some(&buffer), 3);
     other.launch(CommandKind::NdRangeKernel, &kernel, &line(16, Some(16)), &[]).unwrap();

@@ -26,7 +26,7 @@ fn create_context(
     // CL_INVALID_VALUE if devices is NULL or if num_devices is equal to zero.
     // CL_INVALID_DEVICE if any device in devices is not a valid device.
     let devices = Device::list(num_devices, devices)?;
-    create(properties, &devices, notify, user)
+    create(properties, devices, notify, user)
 }
 
 #[cl_entrypoint(clCreateContextFromType)]
@@ -40,26 +40,23 @@ fn create_context_from_type(
     // CL_INVALID_DEVICE_TYPE if device_type is not a valid value.
     // CL_DEVICE_NOT_FOUND if no devices that match device_type were found.
     let devices = Device::of_type(device_type)?;
-    // A context has one device here, and the specification lets the implementation choose.
-    create(properties, &devices[..1], notify, user)
+    create(properties, devices, notify, user)
 }
 
 fn create(
     properties: Vec<cl_context_properties>,
-    devices: &[Arc<Handle<Device>>],
+    devices: Vec<Arc<Handle<Device>>>,
     notify: ContextNotify,
     user: UserData,
 ) -> CLResult<cl_context> {
     // CL_INVALID_VALUE if pfn_notify is NULL but user_data is not NULL.
     refuse_if(notify.is_null() && !user.is_null(), Code::InvalidValue, "user data without a callback")?;
-    let [device] = devices else {
-        return Err(Error::new(Code::OutOfResources, "a context has one device"));
-    };
     let notify = notify.bind(user).map(|notify| -> gencl_runtime::ContextNotify {
         Box::new(move |error: &Error| notify(&error.to_string()))
     });
-    let runtime = gencl_runtime::Context::new(&device.runtime, notify)?;
-    Ok(Handle::create(Context { runtime, device: device.clone(), properties }))
+    let members: Vec<_> = devices.iter().map(|device| device.runtime.clone()).collect();
+    let runtime = gencl_runtime::Context::new(&members, notify)?;
+    Ok(Handle::create(Context { runtime, devices, properties }))
 }
 
 /// Checks a property list.

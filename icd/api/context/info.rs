@@ -24,8 +24,10 @@ fn get_context_info(
     let info = InfoWriter::new(room, value, size_ret);
     match name {
         CL_CONTEXT_REFERENCE_COUNT => info.value(context.references()),
-        CL_CONTEXT_NUM_DEVICES => info.value(1u32),
-        CL_CONTEXT_DEVICES => info.value(context.device.raw()),
+        CL_CONTEXT_NUM_DEVICES => info.value(context.devices.len() as u32),
+        CL_CONTEXT_DEVICES => {
+            info.values(&context.devices.iter().map(|device| device.raw()).collect::<Vec<_>>())
+        }
         CL_CONTEXT_PROPERTIES => info.values(&context.properties),
         _ => info.unknown(name),
     }

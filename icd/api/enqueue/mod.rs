@@ -51,7 +51,7 @@ impl Enqueue {
     ///
     /// CL_INVALID_OPERATION if the device associated with command_queue does not support SVM.
     fn on_shared_memory(self) -> CLResult<Self> {
-        self.queue.context.runtime.check_shared()?;
+        self.queue.runtime.check_shared()?;
         Ok(self)
     }
 
@@ -59,7 +59,8 @@ impl Enqueue {
     ///
     /// CL_INVALID_OPERATION if the device associated with command_queue does not support images (that is, CL_DEVICE_IMAGE_SUPPORT is CL_FALSE).
     fn on_images(self) -> CLResult<Self> {
-        self.queue.context.check_images()?;
+        let images = self.queue.device.facts().images.is_some();
+        refuse_if(!images, Code::InvalidOperation, "the device has no images")?;
         Ok(self)
     }
 

@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 
 use gencl_icd_macros::cl_entrypoint;
-use gencl_runtime::{Code, Error};
+use gencl_runtime::{BuiltKernel, Code, Error};
 use opencl_sys::{
     CL_KERNEL_COMPILE_NUM_SUB_GROUPS, CL_KERNEL_COMPILE_SUB_GROUP_SIZE_INTEL,
     CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT, CL_KERNEL_MAX_NUM_SUB_GROUPS,
@@ -32,12 +32,12 @@ fn get_kernel_sub_group_info(
     size_ret: Out<usize>,
 ) -> CLResult<Written> {
     let kernel = Handle::<Kernel>::get(kernel)?;
-    kernel.check_device(device)?;
+    let kernel = kernel.on(device)?;
     let info = InfoWriter::new(room, value, size_ret);
-    let width = kernel.runtime.info().simd_width as usize;
+    let width = kernel.info().simd_width as usize;
     // Larger groups have fewer sub-groups, of more lanes.
-    let largest = kernel.runtime.own_work_group_size() as usize;
-    let width_for = |items: usize| kernel.runtime.lanes(items.try_into().unwrap_or(u32::MAX)) as usize;
+    let largest = kernel.own_work_group_size() as usize;
+    let width_for = |items: usize| kernel.lanes(items.try_into().unwrap_or(u32::MAX)) as usize;
     match name {
         CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE => {
             info.value(width_for(items(&local_size(input_size, &input)?)))
@@ -52,14 +52,14 @@ fn get_kernel_sub_group_info(
             let [count] = words(&input)?;
             let dimensions = if value.is_null() { 3 } else { room / WORD };
             refuse_if(!(1..=3).contains(&dimensions), Code::InvalidValue, "there are 1 to 3 dimensions")?;
-            let size = size_of_groups(&kernel, count, width, largest);
+            let size = size_of_groups(kernel, count, width, largest);
             info.values(&size[..dimensions])
         }
         CL_KERNEL_MAX_NUM_SUB_GROUPS => info.value(largest / width),
         // No attribute of OpenCL C requires a number of sub-groups.
         CL_KERNEL_COMPILE_NUM_SUB_GROUPS => info.value(0usize),
         CL_KERNEL_COMPILE_SUB_GROUP_SIZE_INTEL => {
-            info.value(kernel.runtime.info().required_sub_group_size.unwrap_or(0) as usize)
+            info.value(kernel.info().required_sub_group_size.unwrap_or(0) as usize)
         }
         _ => info.unknown(name),
     }
@@ -88,8 +88,8 @@ fn words<const N: usize>(input: &HostPointer<*const c_void>) -> CLResult<[usize;
 }
 
 /// A local size that gives `count` sub-groups; zeros when there is none.
-fn size_of_groups(kernel: &Kernel, count: usize, width: usize, largest: usize) -> [usize; 3] {
-    let size = match kernel.runtime.info().required_work_group_size {
+fn size_of_groups(kernel: &BuiltKernel, count: usize, width: usize, largest: usize) -> [usize; 3] {
+    let size = match kernel.info().required_work_group_size {
         Some(required) => required.map(|size| size as usize),
         None => [count.saturating_mul(width), 1, 1],
     };

@@ -27,21 +27,19 @@ fn get_kernel_work_group_info(
     size_ret: Out<usize>,
 ) -> CLResult<Written> {
     let kernel = Handle::<Kernel>::get(kernel)?;
-    kernel.check_device(device)?;
+    let build = kernel.on(device)?;
     let info = InfoWriter::new(room, value, size_ret);
     match name {
-        CL_KERNEL_WORK_GROUP_SIZE => info.value(kernel.runtime.work_group_size() as usize),
+        CL_KERNEL_WORK_GROUP_SIZE => info.value(build.work_group_size() as usize),
         CL_KERNEL_COMPILE_WORK_GROUP_SIZE => {
-            let required = kernel.runtime.info().required_work_group_size.unwrap_or([0; 3]);
+            let required = build.info().required_work_group_size.unwrap_or([0; 3]);
             info.values(&required.map(|size| size as usize))
         }
-        CL_KERNEL_LOCAL_MEM_SIZE => info.value(kernel.runtime.local_memory_size()),
-        CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE => {
-            info.value(kernel.runtime.preferred_multiple() as usize)
-        }
-        CL_KERNEL_PRIVATE_MEM_SIZE => info.value(kernel.runtime.private_memory_size()),
+        CL_KERNEL_LOCAL_MEM_SIZE => info.value(kernel.runtime.local_memory_size(build)),
+        CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE => info.value(build.preferred_multiple() as usize),
+        CL_KERNEL_PRIVATE_MEM_SIZE => info.value(build.private_memory_size()),
         // cl_intel_required_subgroup_size
-        CL_KERNEL_SPILL_MEM_SIZE_INTEL => info.value(kernel.runtime.spill_memory_size()),
+        CL_KERNEL_SPILL_MEM_SIZE_INTEL => info.value(build.spill_memory_size()),
         // CL_INVALID_VALUE if param_name is CL_KERNEL_GLOBAL_WORK_SIZE and device is not a custom device and kernel is
         // not a built-in kernel.
         CL_KERNEL_GLOBAL_WORK_SIZE => {
@@ -72,7 +70,7 @@ fn get_kernel_suggested_local_work_size(
     refuse_if(range.global.contains(&0), Code::InvalidGlobalWorkSize, "the index space is empty")?;
     // CL_INVALID_VALUE if suggested_local_work_size is NULL.
     refuse_if(suggested.is_null(), Code::InvalidValue, "nowhere to return the size")?;
-    let size = kernel.runtime.suggested_local_size(&range)?.map(|size| size as usize);
+    let size = queue.runtime.suggested_local_size(&kernel.runtime, &range)?.map(|size| size as usize);
     // SAFETY: work_dim is what there is room for.
     unsafe { suggested.write(&size, work_dim as usize) }
     Ok(())

@@ -26,7 +26,7 @@ fn svm_alloc(context: cl_context, flags: cl_svm_mem_flags, size: usize, alignmen
     }
     // NULL if size is 0 or > CL_DEVICE_MAX_MEM_ALLOC_SIZE, if alignment is not a power of two or is not supported, or if there was a failure
     // to allocate resources.
-    match context.runtime.allocate_shared(SharedKind::Svm, flags, size, alignment as usize) {
+    match context.runtime.allocate_shared(SharedKind::Svm, None, flags, size, alignment as usize) {
         Ok(memory) => memory.address() as *mut c_void,
         Err(error) => {
             tracing::info!("clSVMAlloc: {error}");

@@ -3,6 +3,7 @@
 
 use std::ffi::c_void;
 use std::ptr::null_mut;
+use std::sync::Arc;
 
 use gencl_icd_macros::cl_entrypoint;
 use gencl_runtime::{Code, SharedKind};
@@ -17,7 +18,7 @@ use opencl_sys::{
 use crate::abi::{Bytes, HostPointer, Out, ZeroTerminated};
 use crate::handle::Handle;
 use crate::info::{InfoWriter, Written};
-use crate::object::Context;
+use crate::object::{Context, Device};
 use crate::{CLResult, refuse_if};
 
 /// Where a shared allocation is to be at first: hints, as the flags all are.
@@ -32,7 +33,7 @@ fn host_mem_alloc(
     alignment: cl_uint,
 ) -> CLResult<*mut c_void> {
     let context = Handle::<Context>::get(context)?;
-    allocate(&context, SharedKind::Host, properties, size, alignment)
+    allocate(&context, SharedKind::Host, None, properties, size, alignment)
 }
 
 #[cl_entrypoint(clDeviceMemAllocINTEL)]
@@ -44,8 +45,8 @@ fn device_mem_alloc(
     alignment: cl_uint,
 ) -> CLResult<*mut c_void> {
     let context = Handle::<Context>::get(context)?;
-    context.check_device(device)?;
-    allocate(&context, SharedKind::Device, properties, size, alignment)
+    let device = context.check_device(device)?;
+    allocate(&context, SharedKind::Device, Some(device), properties, size, alignment)
 }
 
 #[cl_entrypoint(clSharedMemAllocINTEL)]
@@ -58,16 +59,14 @@ fn shared_mem_alloc(
 ) -> CLResult<*mut c_void> {
     let context = Handle::<Context>::get(context)?;
     // CL_INVALID_DEVICE if device is not NULL and is either not a valid device or is not associated with context.
-    let one_device = !device.is_null();
-    if one_device {
-        context.check_device(device)?;
-    }
-    allocate(&context, SharedKind::Shared { one_device }, properties, size, alignment)
+    let device = if device.is_null() { None } else { Some(context.check_device(device)?) };
+    allocate(&context, SharedKind::Shared, device, properties, size, alignment)
 }
 
 fn allocate(
     context: &Context,
     kind: SharedKind,
+    device: Option<&Arc<Handle<Device>>>,
     properties: ZeroTerminated<cl_mem_properties_intel>,
     size: usize,
     alignment: cl_uint,
@@ -75,7 +74,8 @@ fn allocate(
     let flags = flags(kind, &properties.raw())?;
     // CL_INVALID_VALUE if alignment is not zero or a power of two, or is greater than the size of the largest data type.
     // CL_INVALID_BUFFER_SIZE if size is zero or greater than CL_DEVICE_MAX_MEM_ALLOC_SIZE.
-    let memory = context.runtime.allocate_shared(kind, flags, size, alignment as usize)?;
+    let device = device.map(|device| &device.runtime);
+    let memory = context.runtime.allocate_shared(kind, device, flags, size, alignment as usize)?;
     Ok(memory.address() as *mut c_void)
 }
 
@@ -91,7 +91,7 @@ fn flags(kind: SharedKind, properties: &[cl_mem_properties_intel]) -> CLResult<c
     let flags = flags.unwrap_or(0);
     let valid = match kind {
         // Placements are for shared memory, and exclude each other.
-        SharedKind::Shared { .. } => {
+        SharedKind::Shared => {
             flags & !(CL_MEM_ALLOC_WRITE_COMBINED_INTEL | PLACEMENT) == 0 && flags & PLACEMENT != PLACEMENT
         }
         SharedKind::Svm | SharedKind::Host | SharedKind::Device => {
@@ -148,7 +148,7 @@ fn get_mem_alloc_info(
             None | Some(SharedKind::Svm) => CL_MEM_TYPE_UNKNOWN_INTEL,
             Some(SharedKind::Host) => CL_MEM_TYPE_HOST_INTEL,
             Some(SharedKind::Device) => CL_MEM_TYPE_DEVICE_INTEL,
-            Some(SharedKind::Shared { .. }) => CL_MEM_TYPE_SHARED_INTEL,
+            Some(SharedKind::Shared) => CL_MEM_TYPE_SHARED_INTEL,
         }),
         CL_MEM_ALLOC_BASE_PTR_INTEL => {
             info.value(memory.map_or(null_mut(), |memory| memory.address() as *mut c_void))
@@ -156,10 +156,8 @@ fn get_mem_alloc_info(
         CL_MEM_ALLOC_SIZE_INTEL => info.value(memory.map_or(0, |memory| memory.size())),
         // Of host memory and of that for all devices there is none.
         CL_MEM_ALLOC_DEVICE_INTEL => {
-            let of_device = memory.is_some_and(|memory| {
-                matches!(memory.kind(), SharedKind::Device | SharedKind::Shared { one_device: true })
-            });
-            info.value(if of_device { context.device.raw() } else { null_mut() })
+            let device = memory.as_ref().and_then(|memory| memory.device());
+            info.value(device.map_or(null_mut(), |device| context.handle(device)))
         }
         CL_MEM_ALLOC_FLAGS_INTEL_QUERY => info.value(memory.map_or(0, |memory| memory.flags())),
         _ => info.unknown(name),

@@ -8,7 +8,7 @@ use opencl_sys::{CL_SUCCESS, cl_context, cl_device_id, cl_int, cl_program, cl_ui
 
 use crate::abi::{List, OutList, Strings};
 use crate::handle::Handle;
-use crate::object::{Context, Device, Program};
+use crate::object::{Context, Program};
 use crate::{CLResult, refuse_if};
 
 #[cl_entrypoint(clCreateProgramWithBinary)]
@@ -23,33 +23,37 @@ fn create_program_with_binary(
     let context = Handle::<Context>::get(context)?;
     // CL_INVALID_VALUE if device_list is NULL or num_devices is zero.
     // CL_INVALID_DEVICE if any device in device_list is not in the list of devices associated with context.
-    Device::list(num_devices, devices)?;
-    context.check_device_list(num_devices, devices)?;
+    refuse_if(devices.is_null() || num_devices == 0, Code::InvalidValue, "no devices")?;
+    // SAFETY: num_devices is the length of all lists.
+    let devices = unsafe { devices.to_vec(num_devices as usize) };
+    let devices = devices.into_iter().map(|device| Ok(context.check_device(device)?.runtime.clone()));
+    let devices = devices.collect::<CLResult<Vec<_>>>()?;
     // CL_INVALID_VALUE if lengths or binaries is NULL or if any entry in lengths[i] is zero or binaries[i] is NULL.
     refuse_if(lengths.is_null() || binaries.is_null(), Code::InvalidValue, "no binaries")?;
-    // SAFETY: num_devices is the length of all lists.
+    // SAFETY: as above.
     let (lengths, binaries) =
         unsafe { (lengths.to_vec(num_devices as usize), binaries.to_vec(num_devices as usize)) };
-    let report = |code: cl_int| {
-        // SAFETY: as above.
-        unsafe { binary_status.write(&vec![code; num_devices as usize], num_devices as usize) }
-    };
-    if lengths.contains(&0) || binaries.iter().any(|binary| binary.is_null()) {
-        report(Code::InvalidValue as cl_int);
+    // SAFETY: as above.
+    let report = |codes: &[cl_int]| unsafe { binary_status.write(codes, num_devices as usize) };
+    let mut given = Vec::new();
+    let mut codes = vec![CL_SUCCESS; devices.len()];
+    for (((device, binary), length), code) in devices.into_iter().zip(binaries).zip(lengths).zip(&mut codes) {
+        if binary.is_null() || length == 0 {
+            *code = Code::InvalidValue as cl_int;
+        } else {
+            // SAFETY: not null, and the application says how long it is.
+            given.push((device, unsafe { binary.to_vec(Some(length)) }));
+        }
+    }
+    if given.len() < codes.len() {
+        report(&codes);
         return Err(Error::new(Code::InvalidValue, "a binary is empty"));
     }
-    // A context has one device; it may be given several times, and then the first of its binaries counts.
-    // SAFETY: not null, and the application says how long it is.
-    let binary = unsafe { binaries[0].to_vec(Some(lengths[0])) };
+    let (runtime, taken) = gencl_runtime::Program::from_binaries(&context.runtime, &given)?;
+    let code =
+        |taken: &CLResult<()>| taken.as_ref().map_or_else(|error| error.code as cl_int, |()| CL_SUCCESS);
+    report(&taken.iter().map(code).collect::<Vec<_>>());
     // CL_INVALID_BINARY if an invalid program binary was encountered for any device.
-    match gencl_runtime::Program::from_binary(&context.runtime, &binary) {
-        Ok(runtime) => {
-            report(CL_SUCCESS);
-            Ok(Handle::create(Program { runtime, context }))
-        }
-        Err(error) => {
-            report(error.code as cl_int);
-            Err(error)
-        }
-    }
+    taken.into_iter().collect::<CLResult<()>>()?;
+    Ok(Handle::create(Program { runtime, context }))
 }

@@ -7,7 +7,7 @@ use super::{check_notify, notify_with};
 use crate::CLResult;
 use crate::abi::{List, ObjectNotify, Text, UserData};
 use crate::handle::Handle;
-use crate::object::Program;
+use crate::object::{Device, Program};
 
 #[cl_entrypoint(clBuildProgram)]
 fn build_program(
@@ -19,10 +19,12 @@ fn build_program(
     user: UserData,
 ) -> CLResult<()> {
     let program = Handle::<Program>::get(program)?;
-    program.context.check_device_list(num_devices, devices)?;
+    // CL_INVALID_DEVICE if any device in device_list is not in the list of devices associated with program.
+    let devices = Device::some(num_devices, devices)?;
     check_notify(notify, user)?;
     // CL_INVALID_BUILD_OPTIONS if the build options specified by options are invalid.
-    // CL_INVALID_OPERATION if a build of the program has not completed or if there are kernel objects attached.
+    // CL_INVALID_OPERATION if a build of the program for one of the devices has not completed or if there are kernel objects attached.
     // CL_BUILD_PROGRAM_FAILURE if there is a failure to build the program executable.
-    program.runtime.build(&options.get().unwrap_or_default(), notify_with(&program, notify, user))
+    let options = options.get().unwrap_or_default();
+    program.runtime.build(&devices, &options, notify_with(&program, notify, user))
 }

@@ -9,7 +9,7 @@ use opencl_sys::{cl_device_id, cl_program, cl_uint};
 use super::{check_notify, notify_with};
 use crate::abi::{List, ObjectNotify, Strings, Text, UserData};
 use crate::handle::Handle;
-use crate::object::Program;
+use crate::object::{Device, Program};
 use crate::{CLResult, refuse_if};
 
 #[cl_entrypoint(clCompileProgram)]
@@ -25,7 +25,8 @@ fn compile_program(
     user: UserData,
 ) -> CLResult<()> {
     let program = Handle::<Program>::get(program)?;
-    program.context.check_device_list(num_devices, devices)?;
+    // CL_INVALID_DEVICE if any device in device_list is not in the list of devices associated with program.
+    let devices = Device::some(num_devices, devices)?;
     check_notify(notify, user)?;
     // CL_INVALID_VALUE if num_input_headers is zero and header_include_names or input_headers are not NULL or if
     // num_input_headers is not zero and header_include_names or input_headers are NULL.
@@ -46,5 +47,5 @@ fn compile_program(
     // CL_INVALID_COMPILER_OPTIONS if the compiler options specified by options are invalid.
     // CL_COMPILE_PROGRAM_FAILURE if there is a failure to compile the program source.
     let options = options.get().unwrap_or_default();
-    program.runtime.compile(&options, &included, notify_with(&program, notify, user))
+    program.runtime.compile(&devices, &options, &included, notify_with(&program, notify, user))
 }

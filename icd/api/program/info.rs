@@ -1,6 +1,7 @@
 //! `clGetProgramInfo`
 
 use std::ffi::c_uchar;
+use std::sync::Arc;
 
 use gencl_icd_macros::cl_entrypoint;
 use opencl_sys::{
@@ -29,17 +30,22 @@ fn get_program_info(
     match name {
         CL_PROGRAM_REFERENCE_COUNT => info.value(program.references()),
         CL_PROGRAM_CONTEXT => info.value(program.context.raw()),
-        CL_PROGRAM_NUM_DEVICES => info.value(1u32),
-        CL_PROGRAM_DEVICES => info.value(program.context.device.raw()),
+        CL_PROGRAM_NUM_DEVICES => info.value(program.runtime.devices().len() as u32),
+        CL_PROGRAM_DEVICES => {
+            let handles = program.runtime.devices().map(|device| program.context.handle(device));
+            info.values(&handles.collect::<Vec<_>>())
+        }
         CL_PROGRAM_SOURCE => info.string(program.runtime.source().unwrap_or_default()),
         // Programs are never made from an intermediate language.
         CL_PROGRAM_IL => info.values::<u8>(&[]),
-        CL_PROGRAM_BINARY_SIZES => info.value(program.runtime.binary().len()),
+        CL_PROGRAM_BINARY_SIZES => {
+            info.values(&binaries(&program)?.iter().map(|binary| binary.len()).collect::<Vec<_>>())
+        }
         CL_PROGRAM_BINARIES => {
-            let binary = program.runtime.binary();
-            info.filled(size_of::<*mut c_uchar>(), || {
-                // SAFETY: there is a pointer for each device, so one, to memory of CL_PROGRAM_BINARY_SIZES bytes.
-                unsafe { value.write_behind(&binary) }
+            let binaries = binaries(&program)?;
+            info.filled(size_of::<*mut c_uchar>() * binaries.len(), || {
+                // SAFETY: there is a pointer for each device, to memory of CL_PROGRAM_BINARY_SIZES bytes.
+                unsafe { value.write_behind(&binaries) }
             })
         }
         // CL_INVALID_PROGRAM_EXECUTABLE if param_name is CL_PROGRAM_NUM_KERNELS or CL_PROGRAM_KERNEL_NAMES and a
@@ -49,4 +55,9 @@ fn get_program_info(
         CL_PROGRAM_SCOPE_GLOBAL_CTORS_PRESENT | CL_PROGRAM_SCOPE_GLOBAL_DTORS_PRESENT => info.boolean(false),
         _ => info.unknown(name),
     }
+}
+
+/// What there is for each device, in their order.
+fn binaries(program: &Program) -> CLResult<Vec<Arc<[u8]>>> {
+    program.runtime.devices().map(|device| program.runtime.binary(device)).collect()
 }

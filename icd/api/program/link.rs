@@ -9,7 +9,7 @@ use opencl_sys::{CL_SUCCESS, cl_context, cl_device_id, cl_int, cl_program, cl_ui
 use super::check_notify;
 use crate::abi::{List, ObjectNotify, Out, Text, UserData, entry};
 use crate::handle::Handle;
-use crate::object::{Context, Program};
+use crate::object::{Context, Device, Program};
 use crate::{CLResult, refuse_if};
 
 /// The one function that may return an object and an error: the program of a link that failed, which has the log.
@@ -52,7 +52,8 @@ fn link(
     user: UserData,
 ) -> CLResult<(cl_program, CLResult<()>)> {
     let context = Handle::<Context>::get(context)?;
-    context.check_device_list(num_devices, devices)?;
+    // CL_INVALID_DEVICE if any device in device_list is not in the list of devices associated with context.
+    let devices = Device::some(num_devices, devices)?;
     check_notify(notify, user)?;
     // CL_INVALID_VALUE if num_input_programs is zero and input_programs is NULL or if either is and the other is not.
     refuse_if(num_programs == 0 || programs.is_null(), Code::InvalidValue, "no programs")?;
@@ -73,10 +74,11 @@ fn link(
         })
     });
     // CL_INVALID_LINKER_OPTIONS if the linker options specified by options are invalid.
-    // CL_INVALID_OPERATION if programs are not compiled, or a build of one of them has not completed.
+    // CL_INVALID_OPERATION if for a device only some of the programs are compiled, or a build of one of them has not completed.
     // CL_LINK_PROGRAM_FAILURE if there is a failure to link the compiled binaries and/or libraries.
     let options = options.get().unwrap_or_default();
-    let (runtime, result) = gencl_runtime::Program::link(&context.runtime, &options, &inputs, notify)?;
+    let (runtime, result) =
+        gencl_runtime::Program::link(&context.runtime, &devices, &options, &inputs, notify)?;
     let program = Handle::create(Program { runtime, context });
     // Nobody receives it when there is no callback.
     let _ = sender.send(Handle::get(program)?);

@@ -22,8 +22,9 @@ fn create_program_with_built_in_kernels(
     let context = Handle::<Context>::get(context)?;
     // CL_INVALID_VALUE if device_list is NULL or num_devices is zero.
     // CL_INVALID_DEVICE if any device in device_list is not in the list of devices associated with context.
-    Device::list(num_devices, devices)?;
-    context.check_device_list(num_devices, devices)?;
+    for device in Device::list(num_devices, devices)? {
+        context.check_device(device.raw())?;
+    }
     // CL_INVALID_VALUE if kernel_names is NULL or kernel_names contains a kernel name that is not supported by any of
     // the devices in device_list.
     Err(Error::new(Code::InvalidValue, "the device has no built-in kernels"))

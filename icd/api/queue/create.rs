@@ -71,13 +71,14 @@ fn create(
     properties: Vec<cl_queue_properties>,
 ) -> CLResult<cl_command_queue> {
     let context = Handle::<Context>::get(context)?;
-    context.check_device(device)?;
+    let device = context.check_device(device)?.clone();
     // CL_INVALID_VALUE if values specified in properties are not valid.
     let known = Queue::SUPPORTED | CL_QUEUE_ON_DEVICE | CL_QUEUE_ON_DEVICE_DEFAULT;
     refuse_if(flags & !known != 0, Code::InvalidValue, "no such queue properties")?;
     // CL_INVALID_QUEUE_PROPERTIES if values specified in properties are valid but are not supported by the device.
     let unsupported = flags & !Queue::SUPPORTED != 0;
     refuse_if(unsupported, Code::InvalidQueueProperties, "no queues on the device")?;
-    let runtime = gencl_runtime::Queue::new(&context.runtime, QueueFlags::from_bits_truncate(flags))?;
-    Ok(Handle::create(Queue { runtime, context, flags, properties }))
+    let known = QueueFlags::from_bits_truncate(flags);
+    let runtime = gencl_runtime::Queue::new(&context.runtime, &device.runtime, known)?;
+    Ok(Handle::create(Queue { runtime, context, device, flags, properties }))
 }

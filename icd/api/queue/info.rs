@@ -29,7 +29,7 @@ fn get_command_queue_info(
     let info = InfoWriter::new(room, value, size_ret);
     match name {
         CL_QUEUE_CONTEXT => info.value(queue.context.raw()),
-        CL_QUEUE_DEVICE => info.value(queue.context.device.raw()),
+        CL_QUEUE_DEVICE => info.value(queue.device.raw()),
         CL_QUEUE_REFERENCE_COUNT => info.value(queue.references()),
         CL_QUEUE_PROPERTIES => info.value(queue.flags),
         CL_QUEUE_PROPERTIES_ARRAY => info.values(&queue.properties),

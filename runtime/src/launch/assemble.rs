@@ -15,11 +15,12 @@ use super::slot::Slot;
 use super::surfaces::{self, SURFACES};
 use super::walk::Walk;
 use super::{ALIGNMENT, CommandSet, Launch, clock, constants, dump, failure};
+use crate::context::DeviceContext;
 use crate::kernel::Bound;
 use crate::memory::Storage;
 use crate::printf::PrintfBuffer;
 use crate::program::Executable;
-use crate::{Code, Context, Error, Result};
+use crate::{Code, Error, Result};
 
 /// Bytes of commands at the beginning of a slot. A launch has some 200, one of eight walkers 900.
 const COMMANDS: usize = 64 * 1024;
@@ -45,7 +46,7 @@ pub(crate) struct Placed {
 
 /// A batch that is being made. Dropped unsubmitted, it gives its memory back.
 pub(crate) struct Batch<'a> {
-    context: &'a Arc<Context>,
+    context: &'a DeviceContext,
     /// There until it is submitted.
     slot: Option<Slot>,
     /// What its launches have in common.
@@ -65,7 +66,7 @@ pub(crate) enum Submitted {
 
 impl<'a> Batch<'a> {
     /// An empty batch with room for `first`. Errors as [`Storage::new`].
-    pub(crate) fn new(context: &'a Arc<Context>, first: &Launch) -> Result<Self> {
+    pub(crate) fn new(context: &'a DeviceContext, first: &Launch) -> Result<Self> {
         let size = COMMANDS + SURFACES + state_size(context, first, &first.space.walks());
         let slot = context.slots().take(context.space(), size as u64)?;
         let mut batch =
@@ -129,7 +130,7 @@ impl<'a> Batch<'a> {
         };
         let printf = if prints { Some(context.printf().take(context.space())?) } else { None };
 
-        let pointers = constants::pointers(kernel, &launch.arguments);
+        let pointers = constants::pointers(kernel, &launch.arguments, |buffer| buffer.address_on(context));
         let stamps = stamps(slot);
         let block = grow(slot, kernel.argument_block_size as usize);
         let end = block + kernel.argument_block_size as usize;
@@ -151,7 +152,7 @@ impl<'a> Batch<'a> {
             walks: walks.collect(),
             stamps: addresses_of(slot, stamps),
         };
-        add_objects(slot, launch, printf.as_ref());
+        add_objects(context, slot, launch, printf.as_ref());
         for storage in scratch.into_iter().map(|(_, storage)| storage).chain(stack) {
             add(slot, &storage, ObjectFlags::WRITE);
             slot.kept.push(storage);
@@ -284,7 +285,7 @@ fn addresses_of(slot: &Slot, stamps: usize) -> [u64; 2] {
 }
 
 /// Bytes of state that a launch takes.
-fn state_size(context: &Context, launch: &Launch, walks: &[Walk]) -> usize {
+fn state_size(context: &DeviceContext, launch: &Launch, walks: &[Walk]) -> usize {
     let constants: usize = walks.iter().map(|walk| constants_size(context, launch, walk)).sum();
     let block = (launch.kernel().argument_block_size as usize).next_multiple_of(ALIGNMENT);
     ALIGNMENT + block + walks.len() * ALIGNMENT + constants
@@ -295,7 +296,7 @@ fn threads(launch: &Launch, walk: &Walk) -> u32 {
 }
 
 /// Bytes of constants of one walker, padded.
-fn constants_size(context: &Context, launch: &Launch, walk: &Walk) -> usize {
+fn constants_size(context: &DeviceContext, launch: &Launch, walk: &Walk) -> usize {
     let kernel = launch.kernel();
     let threads = threads(launch, walk) as usize;
     let copies = if context.device().commands().shares_constants() { 1 } else { threads };
@@ -305,7 +306,7 @@ fn constants_size(context: &Context, launch: &Launch, walk: &Walk) -> usize {
 
 /// Makes constants and interface descriptor of one walker.
 fn walk_state(
-    context: &Context,
+    context: &DeviceContext,
     slot: &mut Slot,
     launch: &Launch,
     walk: &Walk,
@@ -455,7 +456,7 @@ fn add_variables(slot: &mut Slot, executable: &Executable, image: Image, flags: 
 }
 
 /// Lists what a launch uses.
-fn add_objects(slot: &mut Slot, launch: &Launch, printf: Option<&PrintfBuffer>) {
+fn add_objects(context: &DeviceContext, slot: &mut Slot, launch: &Launch, printf: Option<&PrintfBuffer>) {
     add(slot, launch.executable().code(), ObjectFlags::CAPTURE);
     add_variables(slot, launch.executable(), Image::Constants, ObjectFlags::empty());
     add_variables(slot, launch.executable(), Image::Variables, ObjectFlags::WRITE);
@@ -464,14 +465,14 @@ fn add_objects(slot: &mut Slot, launch: &Launch, printf: Option<&PrintfBuffer>) 
     }
     for bound in launch.arguments.bound() {
         match bound {
-            Bound::Buffer(Some(buffer)) => add(slot, buffer.storage(), ObjectFlags::WRITE),
-            Bound::Shared(_, memory) => add(slot, memory.storage(), ObjectFlags::WRITE),
-            Bound::Image(image) => add(slot, image.data().storage(), ObjectFlags::WRITE),
+            Bound::Buffer(Some(buffer)) => add(slot, buffer.storage().on(context), ObjectFlags::WRITE),
+            Bound::Shared(_, memory) => add(slot, memory.storage().on(context), ObjectFlags::WRITE),
+            Bound::Image(image) => add(slot, image.data().storage().on(context), ObjectFlags::WRITE),
             Bound::Buffer(None) | Bound::Bytes(_) | Bound::Local(_) | Bound::Sampler => {}
         }
     }
     for memory in launch.arguments.reaches() {
-        add(slot, memory.storage(), ObjectFlags::WRITE);
+        add(slot, memory.storage().on(context), ObjectFlags::WRITE);
     }
 }
 
@@ -528,7 +529,7 @@ impl InFlight {
     }
 
     /// Nanoseconds from the beginning of the first launch to the end of the last; `None` when not all have ended.
-    pub(crate) fn duration(&self, context: &Context) -> Option<u64> {
+    pub(crate) fn duration(&self, context: &DeviceContext) -> Option<u64> {
         let slot = self.slot();
         let (first, last) = (slot.launches.first()?.stamps, slot.launches.last()?.stamps + 8);
         let [begin, end] = [first, last].map(|offset| slot.storage.memory().read_u64(offset));
@@ -536,7 +537,7 @@ impl InFlight {
     }
 
     /// Prints what the launch has printed, also when it did not come to its end.
-    pub(crate) fn print(&mut self, index: usize, launch: &Launch, context: &Context) {
+    pub(crate) fn print(&mut self, index: usize, launch: &Launch, context: &DeviceContext) {
         let slot = self.slot.as_mut().expect("the slot is there until the batch is given back");
         if let Some(printf) = slot.launches[index].printf.take() {
             let executable = launch.executable();
@@ -547,9 +548,9 @@ impl InFlight {
     }
 
     /// `OUT_OF_RESOURCES` with what is known about why `launch` did not end.
-    pub(crate) fn failure(&self, launch: &Launch) -> Error {
+    pub(crate) fn failure(&self, launch: &Launch, context: &DeviceContext) -> Error {
         let place = |storage: &Storage| placed(&self.slot().objects, storage);
-        Error::new(Code::OutOfResources, failure::describe(launch, &self.hardware.failure(), &place))
+        Error::new(Code::OutOfResources, failure::describe(launch, &self.hardware.failure(), context, &place))
     }
 
     /// Takes care that further batches get another hardware context, where that is possible.
@@ -561,7 +562,7 @@ impl InFlight {
     }
 
     /// Gives the memory back for the next batch.
-    pub(crate) fn give_back(mut self, context: &Context) {
+    pub(crate) fn give_back(mut self, context: &DeviceContext) {
         if let Some(slot) = self.slot.take() {
             context.slots().give(slot);
         }

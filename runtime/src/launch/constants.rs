@@ -4,6 +4,7 @@ use gencl_program::{Kernel, PushSource};
 use smallvec::SmallVec;
 
 use super::walk::{Space, Walk};
+use crate::Buffer;
 use crate::kernel::{Arguments, Bound, LocalLayout};
 
 /// Bytes of a register.
@@ -49,15 +50,15 @@ pub(crate) fn most_threads(kernel: &Kernel, lanes: u32, shared: bool, most: u32)
 /// What each argument is as a number: the address of a buffer, the offset of local memory. Values give `None`.
 pub(crate) type Pointers = SmallVec<[Option<u64>; 16]>;
 
-/// The arguments as numbers.
-pub(crate) fn pointers(kernel: &Kernel, arguments: &Arguments) -> Pointers {
+/// The arguments as numbers; `address` says where a buffer is.
+pub(crate) fn pointers(kernel: &Kernel, arguments: &Arguments, address: impl Fn(&Buffer) -> u64) -> Pointers {
     let mut layout = LocalLayout::new(kernel);
     let number = |(argument, bound): (&gencl_program::Argument, &Bound)| match bound {
         Bound::Bytes(_) => None,
-        Bound::Buffer(buffer) => Some(buffer.as_ref().map_or(0, |buffer| buffer.gpu_address())),
+        Bound::Buffer(buffer) => Some(buffer.as_ref().map_or(0, |buffer| address(buffer))),
         Bound::Shared(address, _) => Some(*address as u64),
         Bound::Local(size) => Some(layout.place(argument.alignment, *size)),
-        Bound::Image(image) => Some(image.data().gpu_address()),
+        Bound::Image(image) => Some(address(image.data())),
         Bound::Sampler => Some(0),
     };
     kernel.arguments.iter().zip(arguments.bound()).map(number).collect()
@@ -262,7 +263,7 @@ mod tests {
         arguments.push_value(&[1, 2, 3, 4]);
         arguments.push(Bound::Local(32));
         arguments.push(Bound::Buffer(None));
-        let pointers = pointers(&kernel, &arguments);
+        let pointers = pointers(&kernel, &arguments, |_| 0);
         let range = NdRange { dimensions: 2, offset: [0, 9, 0], global: [100, 1, 1], local: None };
         let space = Space::new(&range, [64, 1, 1], true).unwrap();
         let walk = space.walks()[1];

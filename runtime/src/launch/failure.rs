@@ -4,6 +4,7 @@ use gencl_i915::{ErrorState, FaultPlace};
 
 use super::Launch;
 use super::walk::Space;
+use crate::context::DeviceContext;
 use crate::kernel::Bound;
 use crate::memory::Storage;
 
@@ -26,14 +27,20 @@ impl Given {
 }
 
 /// Kernel, work-item and nearest buffer in front of what the render node knows. `place` tells where the kernel driver has a buffer.
-pub(super) fn describe(launch: &Launch, state: &ErrorState, place: &dyn Fn(&Storage) -> u64) -> String {
+pub(super) fn describe(
+    launch: &Launch,
+    state: &ErrorState,
+    device: &DeviceContext,
+    place: &dyn Fn(&Storage) -> u64,
+) -> String {
     let kernel = launch.kernel();
     let mut text = format!("kernel {}", kernel.name);
     if let Some([x, y, z]) = work_item(&launch.space, kernel.simd_width, &state.place) {
         text += &format!(", work-item ({x}, {y}, {z})");
     }
     if let Some(address) = state.place.address
-        && let Some(nearest) = given(launch, place).iter().min_by_key(|given| given.distance(address).0)
+        && let Some(nearest) =
+            given(launch, device, place).iter().min_by_key(|given| given.distance(address).0)
     {
         let (distance, side) = nearest.distance(address);
         text += &format!(", {distance} bytes {side} {} of {} bytes", nearest.what, nearest.size);
@@ -53,20 +60,21 @@ fn work_item(space: &Space, simd_width: u32, place: &FaultPlace) -> Option<[u64;
     Some([id(0), id(1), id(2)])
 }
 
-fn given(launch: &Launch, place: &dyn Fn(&Storage) -> u64) -> Vec<Given> {
+/// What the launch was given, as the device knows it.
+fn given(launch: &Launch, device: &DeviceContext, place: &dyn Fn(&Storage) -> u64) -> Vec<Given> {
     let mut all = Vec::new();
     let arguments = launch.kernel().arguments.iter().zip(launch.arguments.bound());
     for (number, (argument, bound)) in arguments.enumerate() {
         let what = || format!("argument {number} ({})", argument.name);
         match bound {
             Bound::Buffer(Some(buffer)) => {
-                let origin = buffer.gpu_address() - buffer.storage().address();
-                let begin = place(buffer.storage()) + origin;
+                let begin = place(buffer.storage().on(device)) + buffer.begin() as u64;
                 all.push(Given { what: what(), begin, size: buffer.size() });
             }
             Bound::Image(image) => {
-                let storage = image.data().storage();
-                all.push(Given { what: what(), begin: place(storage), size: storage.size() });
+                let data = image.data();
+                let begin = place(data.storage().on(device)) + data.begin() as u64;
+                all.push(Given { what: what(), begin, size: data.size() });
             }
             Bound::Shared(_, memory) => {
                 all.push(Given { what: what(), begin: memory.address() as u64, size: memory.size() as u64 })

@@ -33,7 +33,8 @@ pub(crate) use hardware::Hardware;
 pub(crate) use slot::SlotPool;
 use walk::Space;
 
-use crate::kernel::{Arguments, Bound, LocalLayout};
+use crate::context::DeviceContext;
+use crate::kernel::{Arguments, Bound, BuiltKernel, LocalLayout};
 use crate::program::Executable;
 use crate::{Code, Error, Kernel, NdRange, Result};
 
@@ -53,19 +54,24 @@ pub(crate) struct Launch {
 }
 
 impl Launch {
-    /// Checks a launch and takes what it needs; errors as [`crate::Queue::launch`].
-    pub(crate) fn begin(&mut self, kernel: &Kernel, range: &NdRange) -> Result<()> {
-        let info = kernel.info();
-        let facts = kernel.program().context().device().facts();
+    /// Checks a launch on a device and takes what it needs; errors as [`crate::Queue::launch`].
+    pub(crate) fn begin(&mut self, kernel: &Kernel, range: &NdRange, device: &DeviceContext) -> Result<()> {
+        let build = kernel.executable_on(device)?;
+        let info = build.info();
+        let facts = device.device().facts();
         kernel.snapshot(&mut self.arguments)?;
+        let is_shared = |bound: &Bound| matches!(bound, Bound::Shared(..));
+        if self.arguments.bound().iter().any(is_shared) {
+            device.check_shared()?;
+        }
         check_range(range, facts.address_bits)?;
-        let uneven = kernel.executable().uneven_groups();
+        let uneven = build.executable().uneven_groups();
         let local = match range.local {
-            None => kernel.chosen_local_size(range.global, || work_group_size(kernel, range))?,
-            Some(_) => local_size(info, range, limits(kernel), uneven)?,
+            None => build.chosen_local_size(range.global, || work_group_size(build, range))?,
+            Some(_) => local_size(info, range, limits(build), uneven)?,
         };
         self.space = Space::new(range, local, uneven)?;
-        let executable = kernel.executable_for(local.iter().product())?;
+        let executable = build.executable_for(local.iter().product())?;
         let mut layout = LocalLayout::new(info);
         for (argument, bound) in info.arguments.iter().zip(self.arguments.bound()) {
             if let Bound::Local(size) = bound {
@@ -80,7 +86,7 @@ impl Launch {
             return Err(Error::new(Code::OutOfResources, reason));
         }
         self.local_memory = layout.size as u32;
-        (self.executable, self.number) = (Some(executable), kernel.number());
+        (self.executable, self.number) = (Some(executable), build.number());
         Ok(())
     }
 
@@ -140,8 +146,8 @@ fn check_range(range: &NdRange, address_bits: u32) -> Result<()> {
 }
 
 /// The work-group size that a launch of `kernel` has; errors as [`crate::Queue::launch`].
-pub(crate) fn work_group_size(kernel: &Kernel, range: &NdRange) -> Result<[u32; 3]> {
-    check_range(range, kernel.program().context().device().facts().address_bits)?;
+pub(crate) fn work_group_size(kernel: &BuiltKernel, range: &NdRange) -> Result<[u32; 3]> {
+    check_range(range, kernel.device().facts().address_bits)?;
     local_size(kernel.info(), range, limits(kernel), kernel.executable().uneven_groups())
 }
 
@@ -156,8 +162,8 @@ struct Limits {
     chosen: u32,
 }
 
-fn limits(kernel: &Kernel) -> Limits {
-    let [dimension, ..] = kernel.program().context().device().facts().max_work_item_sizes;
+fn limits(kernel: &BuiltKernel) -> Limits {
+    let [dimension, ..] = kernel.device().facts().max_work_item_sizes;
     Limits { dimension, group: kernel.work_group_size(), chosen: kernel.own_work_group_size() }
 }
 

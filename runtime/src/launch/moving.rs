@@ -6,10 +6,11 @@ use gencl_i915::{Engine, ExecBuffer, ExecFlags, ExecObject, GemBuffer, GemHandle
 use gencl_program::{Data, Image, Program as Compiled, Relocation, elf};
 
 use super::{Batch, Hardware, InFlight, Launch, Submitted};
+use crate::context::DeviceContext;
 use crate::{Context, Device, Kernel, NdRange, Program, SimulatorSettings};
 
 /// A kernel that does nothing, in a program with a variable that points to itself.
-fn program(context: &Arc<Context>) -> Arc<Program> {
+fn program(context: &Arc<Context>, device: &Arc<Device>) -> Arc<Program> {
     let end = "
         mov(8) g127<1>UD g0<8,8,1>UD { align1 WE_all 1Q };
         send(8) null<1>UW g127<8,8,1>UW 0x82000010 thread_spawner MsgDesc: mlen 1 rlen 0 { align1 WE_all 1Q EOT };";
@@ -21,13 +22,13 @@ fn program(context: &Arc<Context>) -> Arc<Program> {
     let pointer = Relocation { image, offset: 4, size: 4, target, addend: 8 };
     let data = Data { variables: vec![0; 16], relocations: vec![pointer], ..Data::default() };
     let compiled = Compiled { target: "ivb".into(), data, kernels: vec![kernel], ..Compiled::default() };
-    let program = Program::from_binary(context, &elf::write(&compiled).unwrap()).unwrap();
-    program.build("", None).unwrap();
+    let program = Program::from_binary(context, device, &elf::write(&compiled).unwrap()).unwrap();
+    program.build(&[], "", None).unwrap();
     program
 }
 
 /// Has the kernel driver put a buffer at an address; what is there makes room.
-fn pin(context: &Context, hardware: &Hardware, buffer: GemHandle, address: u64) {
+fn pin(context: &DeviceContext, hardware: &Hardware, buffer: GemHandle, address: u64) {
     let node = context.device().node();
     let batch = GemBuffer::create(node, 4096).unwrap();
     // MI_BATCH_BUFFER_END
@@ -67,15 +68,16 @@ fn submit(batch: Batch<'_>, hardware: &Hardware) -> InFlight {
 #[test]
 fn pointers_follow_what_moves_between_batches_of_two_queues() {
     let device = Device::simulated("ivb", SimulatorSettings::default()).unwrap();
-    let context = Context::new(&device, None).unwrap();
-    let kernel = Kernel::new(&program(&context), "nothing").unwrap();
+    let context = Context::new(std::slice::from_ref(&device), None).unwrap();
+    let kernel = Kernel::new(&program(&context, &device), "nothing").unwrap();
+    let context = context.on(&device).unwrap();
     let queues = [(); 2].map(|()| Hardware::new(context.device().node()).unwrap());
     let range = NdRange { dimensions: 1, offset: [0; 3], global: [8, 1, 1], local: Some([8, 1, 1]) };
     let mut launch = Launch::default();
-    launch.begin(&kernel, &range).unwrap();
-    let variables = kernel.executable().variables().unwrap();
+    launch.begin(&kernel, &range, context).unwrap();
+    let variables = launch.executable().variables().unwrap();
     let batch = |hardware: &Hardware| {
-        let mut batch = Batch::new(&context, &launch).unwrap();
+        let mut batch = Batch::new(context, &launch).unwrap();
         assert!(batch.add(&launch, None, hardware).unwrap());
         assert!(batch.add(&launch, Some(&launch), hardware).unwrap());
         batch
@@ -85,7 +87,7 @@ fn pointers_follow_what_moves_between_batches_of_two_queues() {
         flight.wait();
         let ended = [0, 1].map(|index| matches!(flight.progress(index), super::Progress::Ended(..)));
         assert_eq!(ended, [true; 2]);
-        flight.give_back(&context);
+        flight.give_back(context);
         let mut pointer = [0; 4];
         variables.memory().read(4, &mut pointer);
         (variables.placed(), u64::from(u32::from_le_bytes(pointer)))
@@ -94,11 +96,11 @@ fn pointers_follow_what_moves_between_batches_of_two_queues() {
     let first = batch(&queues[0]);
     let others = [(); 2].map(|()| GemBuffer::create(context.device().node(), variables.size()).unwrap());
     let home = variables.address();
-    pin(&context, &queues[1], others[0].handle(), home);
+    pin(context, &queues[1], others[0].handle(), home);
     let (moved, pointer) = run(batch(&queues[1]), &queues[1]);
     assert_ne!(moved, home);
     assert_eq!(pointer, moved + 8);
-    pin(&context, &queues[1], others[1].handle(), moved);
-    pin(&context, &queues[1], variables.handle(), home);
+    pin(context, &queues[1], others[1].handle(), moved);
+    pin(context, &queues[1], variables.handle(), home);
     assert_eq!(run(first, &queues[0]), (home, home + 8));
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use gencl_i915::HostMemory;
 use parking_lot::Mutex;
 
-use super::storage::Storage;
-use super::{BufferRect, Placed};
+use super::{Allocation, BufferRect, Placed};
+use crate::context::DeviceContext;
 use crate::{Code, Context, Error, Result};
 
 bitflags::bitflags! {
@@ -90,7 +90,7 @@ pub struct Buffer {
     size: u64,
     /// In `storage`, for sub-buffers and shared virtual memory.
     origin: u64,
-    storage: Arc<Storage>,
+    storage: Arc<Allocation>,
     parent: Option<Arc<Buffer>>,
     host: Option<HostMemory>,
     mapped: Mutex<Vec<Mapped>>,
@@ -100,7 +100,7 @@ pub struct Buffer {
 impl std::fmt::Debug for Buffer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Buffer")
-            .field("address", &format_args!("{:#x}", self.gpu_address()))
+            .field("address", &self.memory().address())
             .field("size", &self.size)
             .field("flags", &self.flags)
             .finish_non_exhaustive()
@@ -111,7 +111,7 @@ impl Buffer {
     /// Makes a buffer of `size` bytes. `host` is the application's memory, given with `USE_HOST_PTR` or
     /// `COPY_HOST_PTR` and of at least `size` bytes; with `USE_HOST_PTR` it stays valid until the buffer is destroyed.
     ///
-    /// `INVALID_VALUE` for flags that exclude each other, `INVALID_BUFFER_SIZE` for 0, more than the device's
+    /// `INVALID_VALUE` for flags that exclude each other, `INVALID_BUFFER_SIZE` for 0, more than the devices'
     /// largest allocation, or more than there is of the shared virtual memory that `host` is in, `INVALID_HOST_PTR` when flags
     /// and `host` do not fit, `MEM_OBJECT_ALLOCATION_FAILURE` when there is no memory.
     pub fn new(
@@ -121,7 +121,7 @@ impl Buffer {
         host: Option<HostMemory>,
     ) -> Result<Arc<Self>> {
         let flags = checked(flags)?;
-        let limit = context.device().facts().max_allocation;
+        let limit = context.max_allocation();
         if size == 0 || size > limit {
             let reason = format!("{size} bytes: a buffer has between 1 and {limit} bytes");
             return Err(Error::new(Code::InvalidBufferSize, reason));
@@ -144,10 +144,8 @@ impl Buffer {
                 }
                 (memory.storage().clone(), origin as u64)
             }
-            (None, Some(host)) => {
-                (Arc::new(Storage::of_host(context.space(), &host.slice(0, size as usize))?), 0)
-            }
-            (None, None) => (Arc::new(Storage::new(context.space(), super::Zone::Buffers, size)?), 0),
+            (None, Some(host)) => (Arc::new(Allocation::of_host(context, &host.slice(0, size as usize))?), 0),
+            (None, None) => (Arc::new(Allocation::new(context, size)?), 0),
         };
         if let Some(host) = &host
             && !storage.is_host()
@@ -170,7 +168,7 @@ impl Buffer {
 
     /// Makes a sub-buffer. `INVALID_VALUE` when the region is not within the buffer or `flags` allow what the buffer does not,
     /// `INVALID_MEM_OBJECT` when this is a sub-buffer, `INVALID_BUFFER_SIZE` for size 0,
-    /// `MISALIGNED_SUB_BUFFER_OFFSET` when `origin` is no multiple of the device's base address alignment.
+    /// `MISALIGNED_SUB_BUFFER_OFFSET` when `origin` is no multiple of any device's base address alignment.
     pub fn sub_buffer(self: &Arc<Self>, flags: MemoryFlags, origin: u64, size: u64) -> Result<Arc<Self>> {
         if self.parent.is_some() {
             return Err(Error::new(Code::InvalidMemObject, "a sub-buffer of a sub-buffer"));
@@ -182,7 +180,8 @@ impl Buffer {
         if origin.checked_add(size).is_none_or(|end| end > self.size) {
             return Err(Error::new(Code::InvalidValue, "the region is not within the buffer"));
         }
-        if !origin.is_multiple_of(u64::from(self.context.device().facts().base_address_alignment)) {
+        let alignments = self.context.devices().map(|device| device.facts().base_address_alignment);
+        if !alignments.map(u64::from).any(|alignment| origin.is_multiple_of(alignment)) {
             return Err(Error::new(Code::MisalignedSubBufferOffset, format!("origin {origin}")));
         }
         Ok(self.part(flags, origin, size))
@@ -269,16 +268,21 @@ impl Buffer {
         self.destructors.lock().push(function);
     }
 
-    /// Where the GPU sees it.
-    pub fn gpu_address(&self) -> u64 {
-        self.storage.address() + self.origin
+    /// Where a device sees it.
+    pub(crate) fn address_on(&self, device: &DeviceContext) -> u64 {
+        self.storage.on(device).address() + self.origin
     }
 
-    pub(crate) fn storage(&self) -> &Arc<Storage> {
+    pub(crate) fn storage(&self) -> &Arc<Allocation> {
         &self.storage
     }
 
-    /// The bytes that the GPU works on.
+    /// Where it begins in its storage, in bytes.
+    pub(crate) fn begin(&self) -> usize {
+        self.origin as usize
+    }
+
+    /// The bytes that the devices work on.
     pub(crate) fn memory(&self) -> HostMemory {
         self.storage.memory().slice(self.origin as usize, self.size as usize)
     }

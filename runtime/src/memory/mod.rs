@@ -1,5 +1,6 @@
 //! Memory objects.
 
+mod allocation;
 mod buffer;
 mod image;
 mod rect;
@@ -7,6 +8,7 @@ mod shared;
 mod storage;
 mod va;
 
+pub(crate) use allocation::Allocation;
 pub use buffer::{Buffer, MapFlags, MemoryFlags};
 pub use image::{
     ChannelOrder, ChannelType, Color, Image, ImageDescriptor, ImageFormat, ImageKind, ImageLimits,

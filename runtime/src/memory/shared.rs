@@ -1,4 +1,4 @@
-//! Shared virtual memory, coarse-grained: the host and the GPU see an allocation at the same address.
+//! Shared virtual memory, coarse-grained: the host and the devices see an allocation at the same address.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,9 +7,9 @@ use std::sync::mpsc::{Sender, channel};
 use gencl_i915::HostMemory;
 use parking_lot::Mutex;
 
-use super::storage::Storage;
+use super::Allocation;
 use super::va::{GUARD, PAGE};
-use crate::{Code, Context, Error, Result};
+use crate::{Code, Context, Device, Error, Result};
 
 /// The largest alignment that can be asked for in bytes: that of the largest type of OpenCL C.
 pub const MAX_ALIGNMENT: usize = 128;
@@ -23,18 +23,16 @@ pub enum SharedKind {
     Host,
     /// `clDeviceMemAllocINTEL`
     Device,
-    /// `clSharedMemAllocINTEL`, for one device or for all.
-    Shared {
-        /// Was a device named?
-        one_device: bool,
-    },
+    /// `clSharedMemAllocINTEL`
+    Shared,
 }
 
 /// An allocation. It lives as long as a launch needs it, longer than the application does.
 pub struct SharedMemory {
-    storage: Arc<Storage>,
+    storage: Arc<Allocation>,
     size: usize,
     kind: SharedKind,
+    device: Option<Arc<Device>>,
     /// `CL_MEM_ALLOC_FLAGS_INTEL`, which are hints.
     flags: u64,
     /// Dropped with it, for who waits until nothing needs it.
@@ -48,7 +46,13 @@ impl std::fmt::Debug for SharedMemory {
 }
 
 impl SharedMemory {
-    fn new(context: &Context, kind: SharedKind, flags: u64, size: usize) -> Result<Arc<Self>> {
+    fn new(
+        context: &Context,
+        kind: SharedKind,
+        device: Option<&Arc<Device>>,
+        flags: u64,
+        size: usize,
+    ) -> Result<Arc<Self>> {
         let no_memory =
             |why: String| Error::new(Code::MemObjectAllocationFailure, format!("{size} bytes: {why}"));
         // Addresses between any two allocations stay unused on both sides. What is not touched takes no memory.
@@ -56,18 +60,23 @@ impl SharedMemory {
         let mapping = HostMemory::zeros(room).map_err(|error| no_memory(error.to_string()))?;
         let offset = mapping.address().align_offset(GUARD as usize);
         let memory = mapping.slice(offset, size.next_multiple_of(PAGE as usize));
-        let storage = Arc::new(Storage::shared(context.space(), memory)?);
-        Ok(Arc::new(Self { storage, size, kind, flags, end: Mutex::default() }))
+        let storage = Arc::new(Allocation::shared(context, &memory)?);
+        Ok(Arc::new(Self { storage, size, kind, device: device.cloned(), flags, end: Mutex::default() }))
     }
 
-    /// Where it is, for the host and the GPU.
+    /// Where it is, for the host and the devices.
     pub fn address(&self) -> usize {
-        self.storage.address() as usize
+        self.storage.memory().address() as usize
     }
 
     /// What made it.
     pub fn kind(&self) -> SharedKind {
         self.kind
+    }
+
+    /// The device that it was made for; the others reach it as well.
+    pub fn device(&self) -> Option<&Arc<Device>> {
+        self.device.as_ref()
     }
 
     /// As it was made.
@@ -80,7 +89,7 @@ impl SharedMemory {
         self.size
     }
 
-    pub(crate) fn storage(&self) -> &Arc<Storage> {
+    pub(crate) fn storage(&self) -> &Arc<Allocation> {
         &self.storage
     }
 }
@@ -90,25 +99,28 @@ impl SharedMemory {
 pub(crate) struct SharedMemories(Mutex<BTreeMap<usize, Arc<SharedMemory>>>);
 
 impl Context {
-    /// `INVALID_OPERATION` when the device has no memory that host and device know by one address.
+    /// `INVALID_OPERATION` when no device has memory that host and device know by one address.
     pub fn check_shared(&self) -> Result<()> {
-        if self.device().facts().profile().shared_memory {
-            return Ok(());
-        }
-        Err(Error::new(Code::InvalidOperation, "the device has no shared virtual memory"))
+        let able = self.members().iter().find(|device| device.shares_addresses());
+        able.unwrap_or(&self.members()[0]).check_shared()
     }
 
-    /// Allocates shared virtual memory of zeros. `INVALID_OPERATION` as of [`Context::check_shared`], `INVALID_BUFFER_SIZE` for 0 or more than the device's largest allocation, `INVALID_VALUE` for an
+    /// Allocates shared virtual memory of zeros, which all devices that have such memory reach, for one of them or for none in particular. `INVALID_DEVICE`,
+    /// `INVALID_OPERATION` when that one, or none, has it, `INVALID_BUFFER_SIZE` for 0 or more than the devices' largest allocation, `INVALID_VALUE` for an
     /// alignment that is no power of two of at most [`MAX_ALIGNMENT`] bytes (0: that), `MEM_OBJECT_ALLOCATION_FAILURE`.
     pub fn allocate_shared(
         &self,
         kind: SharedKind,
+        device: Option<&Arc<Device>>,
         flags: u64,
         size: usize,
         alignment: usize,
     ) -> Result<Arc<SharedMemory>> {
-        self.check_shared()?;
-        let limit = self.device().facts().max_allocation;
+        match device {
+            Some(device) => self.on(device)?.check_shared()?,
+            None => self.check_shared()?,
+        }
+        let limit = self.max_allocation();
         if size == 0 || size as u64 > limit {
             let reason = format!("{size} bytes: an allocation has between 1 and {limit} bytes");
             return Err(Error::new(Code::InvalidBufferSize, reason));
@@ -116,7 +128,7 @@ impl Context {
         if alignment != 0 && !alignment.is_power_of_two() || alignment > MAX_ALIGNMENT {
             return Err(Error::new(Code::InvalidValue, format!("an alignment of {alignment}")));
         }
-        let memory = SharedMemory::new(self, kind, flags, size)?;
+        let memory = SharedMemory::new(self, kind, device, flags, size)?;
         self.shared().0.lock().insert(memory.address(), memory.clone());
         Ok(memory)
     }

@@ -1,4 +1,4 @@
-//! Buffer objects with an address: the address space of a context and what is placed in it.
+//! Buffer objects with an address: the address space of a device in a context and what is placed in it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -54,7 +54,7 @@ impl Zone {
     }
 }
 
-/// The address space that all buffers of a context share.
+/// The address space of a device that all its buffers of a context share.
 pub(crate) struct AddressSpace {
     node: Arc<dyn RenderNode>,
     /// One for each zone, or one for all.
@@ -124,7 +124,6 @@ pub(crate) struct Storage {
     // The order matters: the buffer object is closed before its addresses are given to others.
     gem: GemBuffer,
     range: Reservation,
-    host: bool,
     /// Where the kernel driver had it last.
     placed: AtomicU64,
 }
@@ -141,45 +140,35 @@ impl Storage {
         let size = size.next_multiple_of(PAGE);
         let gem =
             GemBuffer::create(&space.node, size).map_err(|errno| no_memory(size, &errno.to_string()))?;
-        Self::place(space, zone, size, gem, false)
+        Self::place(space, zone, size, gem)
     }
 
-    /// The application's memory itself when it consists of whole pages and the kernel driver takes it, else memory
-    /// of the same size, filled with a copy.
-    pub(crate) fn of_host(space: &Arc<AddressSpace>, host: &HostMemory) -> Result<Self> {
-        let aligned = (host.address() as u64 | host.len() as u64).is_multiple_of(PAGE);
-        if aligned {
-            match GemBuffer::from_host(&space.node, host.clone()) {
-                Ok(gem) => return Self::place(space, Zone::Buffers, host.len() as u64, gem, true),
-                Err(errno) => tracing::debug!("host memory is copied, userptr said: {errno}"),
-            }
-        }
-        let storage = Self::new(space, Zone::Buffers, host.len() as u64)?;
-        storage.memory().copy_from(0, host, 0, host.len());
-        Ok(storage)
+    /// Whole pages of the host. `MEM_OBJECT_ALLOCATION_FAILURE` when the kernel driver does not take them.
+    pub(crate) fn of_pages(space: &Arc<AddressSpace>, pages: HostMemory) -> Result<Self> {
+        let size = pages.len() as u64;
+        Self::place(space, Zone::Buffers, size, userptr(space, pages)?)
     }
 
     /// Pages of the host at the host's own address, a multiple of the space's guard. `MEM_OBJECT_ALLOCATION_FAILURE` when the kernel driver does not take
     /// them or the address is another buffer's.
     pub(crate) fn shared(space: &Arc<AddressSpace>, host: HostMemory) -> Result<Self> {
         let (address, size, zone) = (host.address() as u64, host.len() as u64, Zone::Buffers);
-        let gem =
-            GemBuffer::from_host(&space.node, host).map_err(|errno| no_memory(size, &errno.to_string()))?;
+        let gem = userptr(space, host)?;
         if !space.zone(zone).lock().allocate_at(address, size) {
             return Err(no_memory(size, "the address is taken"));
         }
-        Ok(Self::at(gem, Reservation { space: space.clone(), zone, address, size }, true))
+        Ok(Self::at(gem, Reservation { space: space.clone(), zone, address, size }))
     }
 
-    fn place(space: &Arc<AddressSpace>, zone: Zone, size: u64, gem: GemBuffer, host: bool) -> Result<Self> {
+    fn place(space: &Arc<AddressSpace>, zone: Zone, size: u64, gem: GemBuffer) -> Result<Self> {
         let address = space.zone(zone).lock().allocate(size);
         let address = address.ok_or_else(|| no_memory(size, "the address space is full"))?;
-        Ok(Self::at(gem, Reservation { space: space.clone(), zone, address, size }, host))
+        Ok(Self::at(gem, Reservation { space: space.clone(), zone, address, size }))
     }
 
-    fn at(gem: GemBuffer, range: Reservation, host: bool) -> Self {
+    fn at(gem: GemBuffer, range: Reservation) -> Self {
         let placed = AtomicU64::new(range.address);
-        Self { gem, range, host, placed }
+        Self { gem, range, placed }
     }
 
     /// Where the GPU sees it, unless the kernel driver says something else ([`Storage::relocates`]).
@@ -217,11 +206,6 @@ impl Storage {
         self.gem.memory()
     }
 
-    /// Is it the application's own memory?
-    pub(crate) fn is_host(&self) -> bool {
-        self.host
-    }
-
     pub(crate) fn handle(&self) -> GemHandle {
         self.gem.handle()
     }
@@ -254,6 +238,11 @@ const PADDING: u64 = PAGE;
 /// Of buffers that we place ourselves.
 const PLACED: ObjectFlags = ObjectFlags::PINNED.union(ObjectFlags::SUPPORTS_48B_ADDRESS);
 
-fn no_memory(size: u64, why: &str) -> Error {
+fn userptr(space: &AddressSpace, pages: HostMemory) -> Result<GemBuffer> {
+    let size = pages.len() as u64;
+    GemBuffer::from_host(&space.node, pages).map_err(|errno| no_memory(size, &errno.to_string()))
+}
+
+pub(super) fn no_memory(size: u64, why: &str) -> Error {
     Error::new(Code::MemObjectAllocationFailure, format!("{size} bytes: {why}"))
 }

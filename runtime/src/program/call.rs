@@ -1,9 +1,8 @@
 //! The three calls that make something of a program.
 
-use gencl_program::Profile;
 use gencl_program::options::{BuildOptions, LinkOptions};
 
-use crate::{Code, Context, Error, Result};
+use crate::{Code, Device, Error, Result};
 
 /// `clBuildProgram`, `clCompileProgram`, `clLinkProgram`: they differ in their options and in the codes of their errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,12 +39,10 @@ impl Call {
         Error::new(code, reason.to_string())
     }
 
-    /// Are the options valid?
-    pub(super) fn check_options(self, options: &str, context: &Context) -> Result<()> {
+    /// Are the options valid for a device?
+    pub(super) fn check_options(self, options: &str, device: &Device) -> Result<()> {
         let read = match self {
-            Self::Build | Self::Compile => {
-                BuildOptions::parse(options, Profile::of(context.device().facts().target)).map(drop)
-            }
+            Self::Build | Self::Compile => BuildOptions::parse(options, device.facts().profile()).map(drop),
             Self::Link => LinkOptions::parse(options).map(drop),
         };
         read.map_err(|error| Error::new(self.invalid_options(), error.to_string()))

@@ -6,9 +6,10 @@ use gencl_program::elf;
 use gencl_program::printf::PrintfFormat;
 use gencl_program::protocol::{Status, ToServer, WidenRequest};
 
+use crate::context::DeviceContext;
 use crate::launch::check;
 use crate::memory::{Storage, Zone};
-use crate::{Code, Context, Error, Result};
+use crate::{Code, Error, Result};
 
 /// Bytes that the instruction fetch may read beyond the last instruction (Skylake manual, Volume 7 "3D-Media-GPGPU",
 /// "Instruction prefetch": 128 bytes); they have to be mapped.
@@ -39,9 +40,9 @@ pub(crate) struct Executable {
 }
 
 impl Executable {
-    /// Loads a program from what `binary` holds. `INVALID_BINARY` when it is for another device, or makes no sense.
+    /// Loads a program for a device from what `binary` holds. `INVALID_BINARY` when it is for another device, or makes no sense.
     pub(crate) fn load(
-        context: &Arc<Context>,
+        context: &DeviceContext,
         program: gencl_program::Program,
         binary: &Arc<[u8]>,
     ) -> Result<Self> {
@@ -52,7 +53,7 @@ impl Executable {
 
     /// Loads a program, whose variables are those of another one if that is given.
     fn new(
-        context: &Arc<Context>,
+        context: &DeviceContext,
         program: gencl_program::Program,
         variables: Option<&Arc<Storage>>,
     ) -> Result<Self> {
@@ -119,7 +120,7 @@ impl Executable {
 
     /// The same program, with threads of `lanes` lanes: always the same number. The two have their variables in common. `OUT_OF_RESOURCES` when
     /// it cannot be compiled.
-    pub(crate) fn widened(&self, context: &Arc<Context>, lanes: u32) -> Result<Arc<Self>> {
+    pub(crate) fn widened(&self, context: &DeviceContext, lanes: u32) -> Result<Arc<Self>> {
         let widen = || -> std::result::Result<Self, String> {
             let request = ToServer::Widen(WidenRequest { program: self.binary.to_vec(), lanes });
             let result = gencl_client::build(&request).map_err(|reason| reason.to_string())?;
@@ -162,7 +163,7 @@ impl Executable {
         self.code.low_address() + self.starts[number]
     }
 
-    /// Program-scope variables in global memory. They live as long as the executable.
+    /// Program-scope variables in global memory. They live as long as the executable, and each device has its own.
     pub(crate) fn variables(&self) -> Option<&Arc<Storage>> {
         self.variables.as_ref()
     }

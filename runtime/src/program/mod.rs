@@ -1,20 +1,21 @@
 //! Programs: source, builds, binaries.
 
+mod building;
 mod call;
 mod executable;
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use gencl_program::protocol::{CompileRequest, Header, LinkRequest, Status, ToServer};
-use gencl_program::{ProgramKind, elf};
+use gencl_program::protocol::{CompileRequest, Header, LinkRequest, ToServer};
 use parking_lot::Mutex;
 
+use building::{Build, Building, Notify, in_background};
 use call::Call;
 pub(crate) use executable::Executable;
 
-use crate::{Code, Context, Error, Result};
+use crate::context::DeviceContext;
+use crate::{Code, Context, Device, Error, Result};
 
 /// How the last build went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,61 +44,58 @@ pub enum BinaryKind {
     Executable = 4,
 }
 
-#[derive(Debug)]
-struct Build {
-    status: BuildStatus,
-    kind: BinaryKind,
-    options: String,
-    log: String,
-    binary: Arc<[u8]>,
-    executable: Option<Arc<Executable>>,
-}
-
-/// A program, from source or from a binary.
+/// A program, from source or from binaries.
 #[derive(Debug)]
 pub struct Program {
     context: Arc<Context>,
     source: Option<String>,
     from_binary: bool,
-    build: Mutex<Build>,
+    builds: Builds,
     kernels: AtomicU32,
 }
 
-/// Called when a build has ended.
-type Notify = Box<dyn FnOnce() + Send>;
+/// What of a program each of its devices has, in the order in which the context has them.
+type Builds = Box<[(Arc<DeviceContext>, Mutex<Build>)]>;
 
 impl Program {
-    fn new(context: &Arc<Context>, source: Option<String>) -> Self {
-        let build = Build {
-            status: BuildStatus::None,
-            kind: BinaryKind::None,
-            options: String::new(),
-            log: String::new(),
-            binary: Arc::new([]),
-            executable: None,
-        };
+    fn new(context: &Arc<Context>, devices: &[Arc<DeviceContext>], source: Option<String>) -> Self {
         Self {
             context: context.clone(),
             source,
             from_binary: false,
-            build: Mutex::new(build),
+            builds: devices.iter().map(|device| (device.clone(), Mutex::default())).collect(),
             kernels: AtomicU32::new(0),
         }
     }
 
-    /// A program from OpenCL C.
+    /// A program from OpenCL C, for all devices of the context.
     pub fn from_source(context: &Arc<Context>, source: String) -> Arc<Self> {
         gencl_client::expect_build(source.as_bytes());
-        Arc::new(Self::new(context, Some(source)))
+        Arc::new(Self::new(context, context.members(), Some(source)))
     }
 
-    /// A program from what [`Program::binary`] gave. It has to be built, which takes no compiler, or linked if it is a compiled object
-    /// or a library. `INVALID_BINARY` for bytes that are damaged or of another device.
-    pub fn from_binary(context: &Arc<Context>, binary: &[u8]) -> Result<Arc<Self>> {
-        let mut program = Self::new(context, None);
+    /// A program for some devices from what [`Program::binary`] gave of each. It has to be built, which takes no compiler, or linked if it is a compiled object
+    /// or a library. `INVALID_DEVICE`; else with each binary how it went: `INVALID_BINARY` for bytes that are damaged or of another device.
+    pub fn from_binaries(
+        context: &Arc<Context>,
+        binaries: &[(Arc<Device>, Vec<u8>)],
+    ) -> Result<(Arc<Self>, Vec<Result<()>>)> {
+        let given: Vec<_> = binaries.iter().map(|(device, _)| device.clone()).collect();
+        let mut program = Self::new(context, &members(context, &given)?, None);
         program.from_binary = true;
-        program.build.get_mut().take(context, binary.into())?;
-        Ok(Arc::new(program))
+        let taken = binaries.iter().map(|(device, binary)| {
+            let (member, build) = program.on(device)?;
+            build.lock().take(member, binary.as_slice().into())
+        });
+        let taken = taken.collect();
+        Ok((Arc::new(program), taken))
+    }
+
+    /// As [`Program::from_binaries`], for one device. Errors as that, and of its binary.
+    pub fn from_binary(context: &Arc<Context>, device: &Arc<Device>, binary: &[u8]) -> Result<Arc<Self>> {
+        let (program, taken) = Self::from_binaries(context, &[(device.clone(), binary.to_vec())])?;
+        taken.into_iter().collect::<Result<()>>()?;
+        Ok(program)
     }
 
     /// Its context.
@@ -105,73 +103,110 @@ impl Program {
         &self.context
     }
 
+    /// The devices that it is or may be built for.
+    pub fn devices(&self) -> impl ExactSizeIterator<Item = &Arc<Device>> {
+        self.builds.iter().map(|(member, _)| member.device())
+    }
+
     /// Its source, if it was made from one.
     pub fn source(&self) -> Option<&str> {
         self.source.as_deref()
     }
 
-    /// Was it made from a binary?
+    /// Was it made from binaries?
     pub(crate) fn is_from_binary(&self) -> bool {
         self.from_binary
     }
 
-    /// How the last build went.
-    pub fn status(&self) -> BuildStatus {
-        self.build.lock().status
+    /// `INVALID_DEVICE` when it is not for the device.
+    fn on(&self, device: &Arc<Device>) -> Result<&(Arc<DeviceContext>, Mutex<Build>)> {
+        let found = self.builds.iter().find(|(member, _)| Arc::ptr_eq(member.device(), device));
+        found.ok_or_else(|| Error::new(Code::InvalidDevice, "the program is not for the device"))
     }
 
-    /// What it holds.
-    pub fn binary_kind(&self) -> BinaryKind {
-        self.build.lock().kind
+    /// How the last build for a device went. `INVALID_DEVICE`, as of all questions for a device.
+    pub fn status(&self, device: &Arc<Device>) -> Result<BuildStatus> {
+        Ok(self.on(device)?.1.lock().status)
     }
 
-    /// Options of the last build.
-    pub fn options(&self) -> String {
-        self.build.lock().options.clone()
+    /// What there is for a device.
+    pub fn binary_kind(&self, device: &Arc<Device>) -> Result<BinaryKind> {
+        Ok(self.on(device)?.1.lock().kind)
     }
 
-    /// Log of the last build.
-    pub fn log(&self) -> String {
-        self.build.lock().log.clone()
+    /// Options of the last build for a device.
+    pub fn options(&self, device: &Arc<Device>) -> Result<String> {
+        Ok(self.on(device)?.1.lock().options.clone())
     }
 
-    /// The program as an ELF file, empty when it is not built.
-    pub fn binary(&self) -> Arc<[u8]> {
-        self.build.lock().binary.clone()
+    /// Log of the last build for a device.
+    pub fn log(&self, device: &Arc<Device>) -> Result<String> {
+        Ok(self.on(device)?.1.lock().log.clone())
     }
 
-    /// Names of the kernels in the order of the source. `INVALID_PROGRAM_EXECUTABLE` when it is not built.
-    pub fn kernel_names(&self) -> Result<Vec<String>> {
-        Ok(self.executable()?.kernels().iter().map(|kernel| kernel.name.clone()).collect())
+    /// The program for a device as an ELF file, empty when it is not built.
+    pub fn binary(&self, device: &Arc<Device>) -> Result<Arc<[u8]>> {
+        Ok(self.on(device)?.1.lock().binary.clone())
     }
 
     /// Bytes of program-scope variables in global memory; 0 when it is not built.
-    pub fn variables_size(&self) -> u64 {
-        self.executable().map_or(0, |executable| executable.variables_size())
+    pub fn variables_size(&self, device: &Arc<Device>) -> Result<u64> {
+        let executable = self.on(device)?.1.lock().executable();
+        Ok(executable.map_or(0, |executable| executable.variables_size()))
     }
 
-    /// Builds. With `notify` the call returns when the build has begun, and `notify` is called from another thread at its end. A build that cannot
-    /// begin fails at once, and nobody is notified (OpenCL 3.0, 5.8.2 and the like in 5.8.3 and 5.8.4).
+    /// Names of the kernels in the order of the source, those of all devices. `INVALID_PROGRAM_EXECUTABLE` when it is not built for any.
+    pub fn kernel_names(&self) -> Result<Vec<String>> {
+        let mut names: Vec<String> = Vec::new();
+        for (_, executable) in self.executables()? {
+            let new = executable.kernels().iter().filter(|kernel| !names.contains(&kernel.name));
+            let new: Vec<_> = new.map(|kernel| kernel.name.clone()).collect();
+            names.extend(new);
+        }
+        Ok(names)
+    }
+
+    /// What is built, for each device that it is built for. `INVALID_PROGRAM_EXECUTABLE` when that is none.
+    pub(crate) fn executables(&self) -> Result<Vec<(Arc<DeviceContext>, Arc<Executable>)>> {
+        let built = |(member, build): &(Arc<DeviceContext>, Mutex<Build>)| {
+            Some((member.clone(), build.lock().executable()?))
+        };
+        let executables: Vec<_> = self.builds.iter().filter_map(built).collect();
+        match executables.is_empty() {
+            true => Err(Error::new(Code::InvalidProgramExecutable, "the program is not built")),
+            false => Ok(executables),
+        }
+    }
+
+    /// Builds for devices, for all of the program when none are given. With `notify` the call returns when the build has begun, and `notify` is called from another
+    /// thread at its end. A build that cannot begin fails at once, and nobody is notified (OpenCL 3.0, 5.8.2 and the like in 5.8.3 and 5.8.4).
     ///
-    /// `INVALID_OPERATION` when kernels are attached or a build is in progress, `INVALID_BUILD_OPTIONS` and `COMPILER_NOT_AVAILABLE` when it cannot begin,
-    /// `BUILD_PROGRAM_FAILURE`; [`Program::log`] has the details.
-    pub fn build(self: &Arc<Self>, options: &str, notify: Option<Notify>) -> Result<()> {
-        let building = self.begin(Call::Build, options)?;
-        let (context, options) = (self.context.clone(), options.to_owned());
-        in_background(notify, move || match &building.program.source {
-            Some(_) => building.compile(&context, options, Vec::new()),
-            None => {
-                let binary = building.program.binary();
-                match building.program.binary_kind() {
-                    BinaryKind::Executable => building.end(|_| Ok(())),
-                    BinaryKind::CompiledObject | BinaryKind::Library => {
-                        building.link(&context, String::new(), &[binary])
-                    }
-                    BinaryKind::None => building.end(|_| {
-                        Err(Error::new(Code::InvalidBinary, "the program has neither source nor binary"))
-                    }),
+    /// `INVALID_DEVICE`, `INVALID_OPERATION` when kernels are attached or a build for one of the devices is in progress, `INVALID_BUILD_OPTIONS` and `COMPILER_NOT_AVAILABLE` when it
+    /// cannot begin, `BUILD_PROGRAM_FAILURE` when it fails for one of them; [`Program::log`] has the details.
+    pub fn build(
+        self: &Arc<Self>,
+        devices: &[Arc<Device>],
+        options: &str,
+        notify: Option<Notify>,
+    ) -> Result<()> {
+        let building = self.begin(Call::Build, devices, options)?;
+        let options = options.to_owned();
+        in_background(notify, move || {
+            building.run(|program, member, build| {
+                if let Some(source) = &program.source {
+                    return Ok(Some(compilation(Call::Build, member, source, &options, &[])));
                 }
-            }
+                match build.kind {
+                    BinaryKind::Executable => Ok(None),
+                    BinaryKind::CompiledObject | BinaryKind::Library => {
+                        Ok(Some(linking(member, String::new(), &[build.binary.clone()])))
+                    }
+                    BinaryKind::None => Err(Error::new(
+                        Code::InvalidBinary,
+                        "the program has neither source nor binary for the device",
+                    )),
+                }
+            })
         })
     }
 
@@ -179,6 +214,7 @@ impl Program {
     /// Errors as [`Program::build`], with `COMPILE_PROGRAM_FAILURE` and `INVALID_COMPILER_OPTIONS`.
     pub fn compile(
         self: &Arc<Self>,
+        devices: &[Arc<Device>],
         options: &str,
         headers: &[(String, Arc<Program>)],
         notify: Option<Notify>,
@@ -191,76 +227,93 @@ impl Program {
             None => Err(Error::new(Code::InvalidProgram, format!("header {name} has no source"))),
         });
         let headers = headers.collect::<Result<Vec<_>>>()?;
-        let building = self.begin(Call::Compile, options)?;
-        let (context, options) = (self.context.clone(), options.to_owned());
-        in_background(notify, move || building.compile(&context, options, headers))
+        let building = self.begin(Call::Compile, devices, options)?;
+        let options = options.to_owned();
+        in_background(notify, move || {
+            building.run(|program, member, _| {
+                let source = program.source().unwrap_or_default();
+                Ok(Some(compilation(Call::Compile, member, source, &options, &headers)))
+            })
+        })
     }
 
-    /// Links compiled programs and libraries to one that is built, or to a library. The new program is there even when linking fails; then its status and
-    /// log say so, and `LINK_PROGRAM_FAILURE` comes with it. There is none when linking cannot begin: `INVALID_OPERATION` when an input is not compiled,
-    /// `INVALID_LINKER_OPTIONS`, `LINKER_NOT_AVAILABLE`.
+    /// Links compiled programs and libraries for devices, for all of the context when none are given, to one that is built, or to a library. Of a device for which none
+    /// of them is compiled there will be nothing. The new program is there even when linking fails; then its status and
+    /// log say so, and `LINK_PROGRAM_FAILURE` comes with it. There is none when linking cannot begin: `INVALID_DEVICE`, `INVALID_OPERATION` when for a device only some
+    /// inputs are compiled, or for no device all, `INVALID_LINKER_OPTIONS`, `LINKER_NOT_AVAILABLE`.
     pub fn link(
         context: &Arc<Context>,
+        devices: &[Arc<Device>],
         options: &str,
         inputs: &[Arc<Program>],
         notify: Option<Notify>,
     ) -> Result<(Arc<Self>, Result<()>)> {
+        let program = Arc::new(Self::new(context, &members(context, devices)?, None));
         let mut objects = Vec::new();
-        for input in inputs {
-            let build = input.build.lock();
-            match build.kind {
-                BinaryKind::CompiledObject | BinaryKind::Library => objects.push(build.binary.clone()),
-                BinaryKind::None | BinaryKind::Executable => {
-                    return Err(Error::new(Code::InvalidOperation, "a program to link is not compiled"));
-                }
+        for device in program.devices() {
+            let compiled: Vec<_> = inputs.iter().filter_map(|input| input.compiled(device)).collect();
+            if !compiled.is_empty() && compiled.len() < inputs.len() {
+                return Err(Error::new(Code::InvalidOperation, "a program to link is not compiled"));
             }
+            objects.push((device.clone(), compiled));
         }
-        let program = Arc::new(Self::new(context, None));
-        let building = program.begin(Call::Link, options)?;
-        let (context, options) = (context.clone(), options.to_owned());
-        match in_background(notify, move || building.link(&context, options, &objects)) {
+        objects.retain(|(_, compiled)| !compiled.is_empty());
+        if objects.is_empty() {
+            return Err(Error::new(Code::InvalidOperation, "the programs to link are not compiled"));
+        }
+        let linked: Vec<_> = objects.iter().map(|(device, _)| device.clone()).collect();
+        let building = program.begin(Call::Link, &linked, options)?;
+        let options = options.to_owned();
+        let work = move || {
+            building.run(|_, member, _| {
+                let compiled = objects.iter().find(|(device, _)| Arc::ptr_eq(device, member.device()));
+                let compiled = compiled.map_or(&[][..], |(_, compiled)| compiled);
+                Ok(Some(linking(member, options.clone(), compiled)))
+            })
+        };
+        match in_background(notify, work) {
             Err(error) if error.code != Code::LinkProgramFailure => Err(error),
             result => Ok((program, result)),
         }
     }
 
+    /// A compiled object or library for a device, if it has one.
+    fn compiled(&self, device: &Arc<Device>) -> Option<Arc<[u8]>> {
+        let build = self.on(device).ok()?.1.lock();
+        match build.kind {
+            BinaryKind::CompiledObject | BinaryKind::Library => Some(build.binary.clone()),
+            BinaryKind::None | BinaryKind::Executable => None,
+        }
+    }
+
     /// Begins a build, if it can begin: what the specification wants to be known before a callback is waited for.
-    fn begin(self: &Arc<Self>, call: Call, options: &str) -> Result<Building> {
-        let building = self.occupy(call, options)?;
-        let compiler = building.needs_compiler();
-        let able = call.check_options(options, &self.context);
-        match able.and_then(|()| if compiler { call.check_available() } else { Ok(()) }) {
+    fn begin(self: &Arc<Self>, call: Call, devices: &[Arc<Device>], options: &str) -> Result<Building> {
+        let building = self.occupy(call, devices, options)?;
+        match building.check(options) {
             Ok(()) => Ok(building),
             Err(error) => Err(building.fail(error)),
         }
     }
 
-    /// Makes the program one that is being built.
-    fn occupy(self: &Arc<Self>, call: Call, options: &str) -> Result<Building> {
+    /// Makes the program one that is being built for devices, or for all of its own.
+    fn occupy(self: &Arc<Self>, call: Call, devices: &[Arc<Device>], options: &str) -> Result<Building> {
+        devices.iter().try_for_each(|device| self.on(device).map(drop))?;
         if self.kernels.load(Ordering::Acquire) > 0 {
             return Err(Error::new(Code::InvalidOperation, "kernels of the program exist"));
         }
-        let mut build = self.build.lock();
-        if build.status == BuildStatus::InProgress {
+        let is_meant = |member: &DeviceContext| {
+            devices.is_empty() || devices.iter().any(|device| Arc::ptr_eq(device, member.device()))
+        };
+        // It begins for all of them or for none.
+        let all = self.builds.iter().enumerate();
+        let meant = all.filter(|(_, (member, _))| is_meant(member));
+        let mut builds: Vec<_> = meant.map(|(index, (_, build))| (index, build.lock())).collect();
+        if builds.iter().any(|(_, build)| build.status == BuildStatus::InProgress) {
             return Err(Error::new(Code::InvalidOperation, "a build of the program runs"));
         }
-        build.status = BuildStatus::InProgress;
-        build.options = options.to_owned();
-        build.log.clear();
-        if self.source.is_some() {
-            build.kind = BinaryKind::None;
-            build.binary = Arc::new([]);
-            build.executable = None;
-        }
-        Ok(Building { program: self.clone(), call, ended: false })
-    }
-
-    pub(crate) fn executable(&self) -> Result<Arc<Executable>> {
-        let build = self.build.lock();
-        match (&build.executable, build.status) {
-            (Some(executable), BuildStatus::Success) => Ok(executable.clone()),
-            _ => Err(Error::new(Code::InvalidProgramExecutable, "the program is not built")),
-        }
+        builds.iter_mut().for_each(|(_, build)| build.begin(options, self.source.is_some()));
+        let devices = builds.into_iter().map(|(index, _)| index).collect();
+        Ok(Building::new(self, call, devices))
     }
 
     /// A kernel of it exists now.
@@ -274,118 +327,38 @@ impl Program {
     }
 }
 
-impl Build {
-    /// Takes over what the compiler made, or the application brought.
-    fn take(&mut self, context: &Arc<Context>, binary: Arc<[u8]>) -> Result<()> {
-        let program =
-            elf::read(&binary).map_err(|error| Error::new(Code::InvalidBinary, error.to_string()))?;
-        self.kind = match program.kind {
-            ProgramKind::Executable => {
-                self.executable = Some(Arc::new(Executable::load(context, program, &binary)?));
-                BinaryKind::Executable
-            }
-            ProgramKind::Object => BinaryKind::CompiledObject,
-            ProgramKind::Library => BinaryKind::Library,
-        };
-        self.binary = binary;
-        Ok(())
-    }
+/// What a context has for devices, in its order; for all when none are given. `INVALID_DEVICE`.
+fn members(context: &Context, devices: &[Arc<Device>]) -> Result<Vec<Arc<DeviceContext>>> {
+    let mut members = match devices {
+        [] => context.members().to_vec(),
+        _ => devices.iter().map(|device| context.on(device).cloned()).collect::<Result<_>>()?,
+    };
+    members.sort_by_key(|member| member.index());
+    members.dedup_by_key(|member| member.index());
+    Ok(members)
 }
 
-/// A build that has begun. Dropping it unended fails the build, so that it cannot be in progress for ever.
-struct Building {
-    program: Arc<Program>,
+/// The request to compile a source, for `clCompileProgram` to an object.
+fn compilation(
     call: Call,
-    ended: bool,
+    member: &DeviceContext,
+    source: &str,
+    options: &str,
+    headers: &[Header],
+) -> ToServer {
+    ToServer::Compile(CompileRequest {
+        source: source.as_bytes().to_vec(),
+        options: options.to_owned(),
+        headers: headers.to_vec(),
+        target: member.device().facts().target.to_owned(),
+        object: call == Call::Compile,
+    })
 }
 
-impl Building {
-    /// Does it take more than a look at the program's binary?
-    fn needs_compiler(&self) -> bool {
-        self.call != Call::Build || self.program.binary_kind() != BinaryKind::Executable
-    }
-
-    /// Ends the build, which could not begin.
-    fn fail(mut self, error: Error) -> Error {
-        // What ends this way gives its error back.
-        let _ = self.finish(|_| Err(error.clone()));
-        error
-    }
-
-    /// Ends the build with the outcome of `change`.
-    fn end(mut self, change: impl FnOnce(&mut Build) -> Result<()>) -> Result<()> {
-        self.finish(change)
-    }
-
-    fn finish(&mut self, change: impl FnOnce(&mut Build) -> Result<()>) -> Result<()> {
-        let mut build = self.program.build.lock();
-        let result = change(&mut build);
-        build.status = if result.is_ok() { BuildStatus::Success } else { BuildStatus::Error };
-        if let (Err(error), true) = (&result, build.log.is_empty()) {
-            build.log = error.to_string();
-        }
-        self.ended = true;
-        result
-    }
-
-    /// Has the program's source compiled, for `clCompileProgram` to an object.
-    fn compile(self, context: &Arc<Context>, options: String, headers: Vec<Header>) -> Result<()> {
-        let request = CompileRequest {
-            source: self.program.source().unwrap_or_default().as_bytes().to_vec(),
-            options,
-            headers,
-            target: context.device().facts().target.to_owned(),
-            object: self.call == Call::Compile,
-        };
-        self.work(context, ToServer::Compile(request))
-    }
-
-    /// Has objects and libraries linked.
-    fn link(self, context: &Arc<Context>, options: String, inputs: &[Arc<[u8]>]) -> Result<()> {
-        let inputs = inputs.iter().map(|input| input.to_vec()).collect();
-        let request = LinkRequest { inputs, options, target: context.device().facts().target.to_owned() };
-        self.work(context, ToServer::Link(request))
-    }
-
-    /// Has a request done, and ends the build with what comes of it.
-    fn work(self, context: &Arc<Context>, request: ToServer) -> Result<()> {
-        let result = gencl_client::build(&request);
-        let call = self.call;
-        self.end(|build| {
-            let result = result.map_err(|reason| call.not_available(reason))?;
-            build.log = result.log;
-            let code = match result.status {
-                Status::Success => return build.take(context, result.binary.into()),
-                Status::Failure | Status::InvalidTarget => call.failure(),
-                Status::InvalidOptions => call.invalid_options(),
-            };
-            Err(Error::new(code, build.log.clone()))
-        })
-    }
-}
-
-impl Drop for Building {
-    fn drop(&mut self) {
-        if !self.ended {
-            // Nobody is left to be told but those who ask for status and log.
-            let _ = self
-                .finish(|_| Err(Error::new(Code::OutOfResources, "the build ended in an internal error")));
-        }
-    }
-}
-
-/// Runs `work` here, or, when there is somebody to tell, on a thread of its own.
-fn in_background(notify: Option<Notify>, work: impl FnOnce() -> Result<()> + Send + 'static) -> Result<()> {
-    let Some(notify) = notify else { return work() };
-    let thread = std::thread::Builder::new().name("gencl-build".into()).spawn(move || {
-        // The program's status and log tell how it went, even if that was a panic.
-        let _ = catch_unwind(AssertUnwindSafe(work));
-        notify();
-    });
-    match thread {
-        Ok(_) => Ok(()),
-        Err(error) => Err(Error::new(Code::OutOfHostMemory, format!("no thread for the build: {error}"))),
-    }
+/// The request to link objects and libraries.
+fn linking(member: &DeviceContext, options: String, inputs: &[Arc<[u8]>]) -> ToServer {
+    let inputs = inputs.iter().map(|input| input.to_vec()).collect();
+    ToServer::Link(LinkRequest { inputs, options, target: member.device().facts().target.to_owned() })
 }
 
 #[cfg(test)]
@@ -393,21 +366,45 @@ mod tests {
     use super::*;
 
     fn program() -> Arc<Program> {
-        let device = crate::Device::simulated("skl", crate::SimulatorSettings::default()).unwrap();
-        Program::from_source(&Context::new(&device, None).unwrap(), String::new())
+        let devices = ["skl", "ivb"]
+            .map(|target| Device::simulated(target, crate::SimulatorSettings::default()).unwrap());
+        Program::from_source(&Context::new(&devices, None).unwrap(), String::new())
     }
 
     #[test]
     fn a_build_that_panics_has_failed() {
         let program = program();
-        let building = program.occupy(Call::Build, "").unwrap();
-        assert_eq!(program.occupy(Call::Build, "").err().unwrap().code, Code::InvalidOperation);
+        let building = program.occupy(Call::Build, &[], "").unwrap();
+        assert_eq!(program.occupy(Call::Build, &[], "").err().unwrap().code, Code::InvalidOperation);
         let (sender, receiver) = std::sync::mpsc::channel();
         let notify: Notify = Box::new(move || sender.send(()).unwrap());
-        in_background(Some(notify), move || building.end(|_| panic!("as a test"))).unwrap();
+        in_background(Some(notify), move || building.run(|_, _, _| panic!("as a test"))).unwrap();
         receiver.recv().unwrap();
-        assert_eq!(program.status(), BuildStatus::Error);
-        assert!(program.log().contains("internal error"), "{}", program.log());
-        program.occupy(Call::Build, "").unwrap();
+        for device in program.devices() {
+            assert_eq!(program.status(device).unwrap(), BuildStatus::Error);
+            let log = program.log(device).unwrap();
+            assert!(log.contains("internal error"), "{log}");
+        }
+        program.occupy(Call::Build, &[], "").unwrap();
+    }
+
+    #[test]
+    fn builds_for_several_devices_do_not_disturb_each_other() {
+        let program = program();
+        let devices: Vec<_> = program.devices().cloned().collect();
+        let first = program.occupy(Call::Build, &devices[..1], "-DA").unwrap();
+        let second = program.occupy(Call::Build, &devices[1..], "-DB").unwrap();
+        let refused = program.occupy(Call::Build, &[], "-DC").err().unwrap();
+        assert_eq!(refused.code, Code::InvalidOperation);
+        drop(second);
+        let status = |device: usize| program.status(&devices[device]).unwrap();
+        assert_eq!([status(0), status(1)], [BuildStatus::InProgress, BuildStatus::Error]);
+        drop(first);
+        let second = program.occupy(Call::Build, &devices[1..], "-DD").unwrap();
+        // As it cannot begin for the second, it does not for the first.
+        assert!(program.occupy(Call::Build, &[], "-DC").is_err());
+        assert_eq!([status(0), status(1)], [BuildStatus::Error, BuildStatus::InProgress]);
+        assert_eq!([0, 1].map(|device| program.options(&devices[device]).unwrap()), ["-DA", "-DD"]);
+        drop(second);
     }
 }

@@ -13,6 +13,7 @@ use std::time::Duration;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use super::state::{Command, Flight, State, Step, Work, keep};
+use crate::context::DeviceContext;
 use crate::event::{CommandKind, Completer, Due, Gate};
 use crate::launch::{Batch, Hardware, Launch, MAX_LAUNCHES, Progress, Submitted};
 use crate::{Code, Context, Error, Event, EventStatus, Profile, Result};
@@ -47,6 +48,7 @@ pub(super) struct Order {
 /// What a queue, its thread and its events share.
 pub(crate) struct Core {
     context: Arc<Context>,
+    device: Arc<DeviceContext>,
     hardware: Hardware,
     /// May a command that has to wait be overtaken?
     out_of_order: bool,
@@ -74,10 +76,16 @@ impl std::fmt::Debug for Core {
 impl Core {
     /// Makes the parts of a queue and starts its thread, which ends when the queue is closed and all commands have ended.
     /// `OUT_OF_RESOURCES` when the kernel driver refuses, `OUT_OF_HOST_MEMORY` when there is no thread.
-    pub(super) fn start(context: &Arc<Context>, out_of_order: bool, profiled: bool) -> Result<Arc<Self>> {
-        let hardware = Hardware::new(context.device().node())?;
+    pub(super) fn start(
+        context: &Arc<Context>,
+        device: &Arc<DeviceContext>,
+        out_of_order: bool,
+        profiled: bool,
+    ) -> Result<Arc<Self>> {
+        let hardware = Hardware::new(device.device().node())?;
         let core = Arc::new(Self {
             context: context.clone(),
+            device: device.clone(),
             hardware,
             out_of_order,
             profiled,
@@ -93,6 +101,11 @@ impl Core {
             Ok(_) => Ok(core),
             Err(error) => Err(Error::new(Code::OutOfHostMemory, format!("no thread for the queue: {error}"))),
         }
+    }
+
+    /// The queue's device.
+    pub(super) fn device(&self) -> &Arc<DeviceContext> {
+        &self.device
     }
 
     /// Memory for a launch.
@@ -121,7 +134,7 @@ impl Core {
         };
         let completer = Completer::new(event.clone());
         if self.profiled {
-            completer.stamp(Profile::Queued, self.context.device().host_time());
+            completer.stamp(Profile::Queued, self.device.device().host_time());
         }
         let gate = self.gate(&state, waits, order);
         let (after_all, barrier) = (order.after_all || !self.out_of_order, state.barrier.clone());
@@ -359,7 +372,7 @@ impl Core {
         if let Some(error) = refusal {
             return self.end(completer, Err(error), due);
         }
-        let now = || if self.profiled { self.context.device().host_time() } else { 0 };
+        let now = || if self.profiled { self.device.device().host_time() } else { 0 };
         completer.stamp(Profile::Submit, now());
         completer.advance(EventStatus::Submitted, due);
         completer.advance(EventStatus::Running, due);
@@ -431,7 +444,7 @@ impl Core {
         let left = commands.split_off(count);
         let mut taken = std::mem::replace(commands, left);
         if self.profiled {
-            let now = self.context.device().host_time();
+            let now = self.device.device().host_time();
             taken.iter().for_each(|command| command.completer.stamp(Profile::Submit, now));
         }
         for command in &taken {
@@ -469,7 +482,7 @@ impl Core {
     ) -> Result<bool> {
         let batch = match batch {
             Some(batch) => batch,
-            None => batch.insert(Batch::new(&self.context, launch)?),
+            None => batch.insert(Batch::new(&self.device, launch)?),
         };
         batch.add(launch, before, &self.hardware)
     }
@@ -479,7 +492,7 @@ impl Core {
     fn retire(&self, flight: Flight, failed: &mut bool, due: &mut Vec<Due>) -> VecDeque<Command> {
         let Flight { mut batch, mut commands } = flight;
         batch.wait();
-        if let Some(duration) = batch.duration(&self.context) {
+        if let Some(duration) = batch.duration(&self.device) {
             let fitting = BATCH_TIME * commands.len() as u64 / duration.max(1);
             let most = (GROWTH * commands.len()).min(MAX_LAUNCHES).max(self.pace.load(Ordering::Relaxed));
             self.pace.store((fitting as usize).clamp(1, most), Ordering::Relaxed);
@@ -489,7 +502,7 @@ impl Core {
         for index in 0..commands.len() {
             let Some(command) = commands.pop_front() else { break };
             let Work::Launch(launch) = &command.work else { continue };
-            batch.print(index, launch, &self.context);
+            batch.print(index, launch, &self.device);
             match batch.progress(index) {
                 _ if *failed && command.after_all => left.push_back(command),
                 Progress::Ended(start, end) => {
@@ -503,13 +516,13 @@ impl Core {
                 Progress::None if *failed => left.push_back(command),
                 Progress::None | Progress::Begun => {
                     *failed = true;
-                    let error = self.fault(launch.name(), batch.failure(launch));
+                    let error = self.fault(launch.name(), batch.failure(launch, &self.device));
                     batch.replace(&self.hardware);
                     spare.extend(self.ended(command, Err(error), due));
                 }
             }
         }
-        batch.give_back(&self.context);
+        batch.give_back(&self.device);
         let mut launches = self.spare_launches.lock();
         spare.into_iter().for_each(|spare| keep(&mut launches, spare));
         drop(launches);

@@ -86,8 +86,7 @@ impl Queue {
         let (to_rect, _) = self.image_rect(to.0, to.1, region)?;
         let (from, to) = (from.0.data().clone(), to.0.data().clone());
         if Arc::ptr_eq(from.storage(), to.storage()) {
-            let placed =
-                |data: &Buffer, rect| Placed { begin: data.gpu_address() as usize, rect, region: bytes };
+            let placed = |data: &Buffer, rect| Placed { begin: data.begin(), rect, region: bytes };
             if placed(&from, from_rect).overlaps(placed(&to, to_rect)) {
                 return Err(Code::MemCopyOverlap.into());
             }

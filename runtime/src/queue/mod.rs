@@ -39,10 +39,11 @@ pub struct Queue {
 }
 
 impl Queue {
-    /// Makes a queue. `OUT_OF_RESOURCES` when the kernel driver refuses, `OUT_OF_HOST_MEMORY` when no thread can be made.
-    pub fn new(context: &Arc<Context>, flags: QueueFlags) -> Result<Arc<Self>> {
+    /// Makes a queue of a device. `INVALID_DEVICE` when that is not one of the context's, `OUT_OF_RESOURCES` when the kernel driver refuses, `OUT_OF_HOST_MEMORY` when no thread can be made.
+    pub fn new(context: &Arc<Context>, device: &Arc<Device>, flags: QueueFlags) -> Result<Arc<Self>> {
         let out_of_order = flags.contains(QueueFlags::OUT_OF_ORDER);
-        let core = Core::start(context, out_of_order, flags.contains(QueueFlags::PROFILING))?;
+        let device = context.on(device)?;
+        let core = Core::start(context, device, out_of_order, flags.contains(QueueFlags::PROFILING))?;
         Ok(Arc::new(Self { context: context.clone(), flags, core }))
     }
 
@@ -53,7 +54,12 @@ impl Queue {
 
     /// Its device.
     pub fn device(&self) -> &Arc<Device> {
-        self.context.device()
+        self.core.device().device()
+    }
+
+    /// `INVALID_OPERATION` when the device has no memory that host and device know by one address.
+    pub fn check_shared(&self) -> Result<()> {
+        self.core.device().check_shared()
     }
 
     /// As it was made.
@@ -92,7 +98,8 @@ impl Queue {
     /// Launches a kernel with the arguments that it has now; `kind` is `NdRangeKernel` or `Task`.
     ///
     /// `INVALID_KERNEL_ARGS`, `INVALID_WORK_DIMENSION`, `INVALID_GLOBAL_WORK_SIZE`, `INVALID_GLOBAL_OFFSET`,
-    /// `INVALID_WORK_GROUP_SIZE`, `INVALID_WORK_ITEM_SIZE`, `OUT_OF_RESOURCES` (too much local memory).
+    /// `INVALID_WORK_GROUP_SIZE`, `INVALID_WORK_ITEM_SIZE`, `OUT_OF_RESOURCES` (too much local memory),
+    /// `INVALID_PROGRAM_EXECUTABLE` (not built for the device), `INVALID_OPERATION` (shared virtual memory where there is none).
     pub fn launch(
         &self,
         kind: CommandKind,
@@ -102,8 +109,14 @@ impl Queue {
     ) -> Result<Arc<Event>> {
         self.same_context(kernel.program().context())?;
         let mut launch = self.core.spare_launch();
-        launch.begin(kernel, range)?;
+        launch.begin(kernel, range, self.core.device())?;
         self.push(kind, waits, Work::Launch(launch))
+    }
+
+    /// The work-group size that a launch has, where the application leaves it to us. Errors as [`Queue::launch`].
+    pub fn suggested_local_size(&self, kernel: &Kernel, range: &NdRange) -> Result<[u32; 3]> {
+        self.same_context(kernel.program().context())?;
+        kernel.executable_on(self.core.device())?.suggested_local_size(range)
     }
 
     fn same_context(&self, other: &Arc<Context>) -> Result<()> {

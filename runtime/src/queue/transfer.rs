@@ -61,8 +61,8 @@ impl Queue {
         self.same_context(to.context())?;
         from.check_range(from_offset, size)?;
         to.check_range(to_offset, size)?;
-        let begins = (from.gpu_address() + from_offset as u64, to.gpu_address() + to_offset as u64);
-        if begins.0.abs_diff(begins.1) < size as u64 {
+        let begins = (from.begin() + from_offset, to.begin() + to_offset);
+        if Arc::ptr_eq(from.storage(), to.storage()) && begins.0.abs_diff(begins.1) < size {
             return Err(Code::MemCopyOverlap.into());
         }
         let (from, to) = (from.clone(), to.clone());
@@ -151,8 +151,7 @@ impl Queue {
             }
         }
         if Arc::ptr_eq(from.0.storage(), to.0.storage()) {
-            let placed =
-                |buffer: &Buffer, rect| Placed { begin: buffer.gpu_address() as usize, rect, region };
+            let placed = |buffer: &Buffer, rect| Placed { begin: buffer.begin(), rect, region };
             if placed(from.0, from_rect).overlaps(placed(to.0, to_rect)) {
                 return Err(Code::MemCopyOverlap.into());
             }

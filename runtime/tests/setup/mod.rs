@@ -84,7 +84,7 @@ impl Setup {
         let hang_limit = Duration::from_millis(500);
         let device =
             Device::simulated("skl", SimulatorSettings { hang_limit, ..Default::default() }).unwrap();
-        let context = Context::new(&device, None).unwrap();
+        let context = Context::new(std::slice::from_ref(&device), None).unwrap();
         let compiled = Compiled {
             target: "skl".into(),
             options: "-cl-std=CL3.0".into(),
@@ -92,9 +92,9 @@ impl Setup {
             kernels: vec![kernel("ids", IDS), kernel("endless", ENDLESS)],
             ..Compiled::default()
         };
-        let program = Program::from_binary(&context, &elf::write(&compiled).unwrap()).unwrap();
-        program.build("", None).unwrap();
-        let queue = Queue::new(&context, QueueFlags::PROFILING).unwrap();
+        let program = Program::from_binary(&context, &device, &elf::write(&compiled).unwrap()).unwrap();
+        program.build(&[], "", None).unwrap();
+        let queue = Queue::new(&context, &device, QueueFlags::PROFILING).unwrap();
         Self { context, queue, program }
     }
 

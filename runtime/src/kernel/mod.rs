@@ -1,5 +1,7 @@
 //! Kernels and their arguments.
 
+mod built;
+
 use std::ops::Range;
 use std::sync::{Arc, Weak};
 
@@ -7,9 +9,11 @@ use gencl_program::{Access, Argument, ArgumentKind};
 use parking_lot::Mutex;
 use smallvec::SmallVec;
 
-use crate::program::Executable;
+pub use built::BuiltKernel;
+
+use crate::context::DeviceContext;
 use crate::{
-    Buffer, Code, Error, Image, MemoryFlags, NdRange, Program, Result, Sampler, SharedKind, SharedMemory,
+    Buffer, Code, Device, Error, Image, MemoryFlags, Program, Result, Sampler, SharedKind, SharedMemory,
 };
 
 /// What an argument is set to.
@@ -155,7 +159,7 @@ impl ReachedKind {
             SharedKind::Svm => None,
             SharedKind::Host => Some(Self::Host),
             SharedKind::Device => Some(Self::Device),
-            SharedKind::Shared { .. } => Some(Self::Shared),
+            SharedKind::Shared => Some(Self::Shared),
         }
     }
 }
@@ -173,14 +177,11 @@ struct Reaches {
 /// are those set when it is enqueued.
 pub struct Kernel {
     program: Arc<Program>,
-    executable: Arc<Executable>,
-    /// Its number in the executable.
-    number: usize,
+    /// On each device that has it, in their order; at least on one. What arguments there are is the same on all.
+    builds: SmallVec<[BuiltKernel; 1]>,
     arguments: Mutex<Vec<Option<Setting>>>,
     /// What launches may reach through pointers in memory.
     reaches: Mutex<Reaches>,
-    /// The work-group size that was chosen last, and for which global size: choosing takes longer than launching.
-    chosen: Mutex<Option<([u64; 3], [u32; 3])>>,
 }
 
 impl std::fmt::Debug for Kernel {
@@ -190,24 +191,38 @@ impl std::fmt::Debug for Kernel {
 }
 
 impl Kernel {
-    /// Finds a kernel in a built program. `INVALID_PROGRAM_EXECUTABLE` when it is not built, `INVALID_KERNEL_NAME` when
-    /// it has no kernel of this name; the reason lists those it has.
+    /// Finds a kernel in a built program. `INVALID_PROGRAM_EXECUTABLE` when it is not built for any device, `INVALID_KERNEL_NAME` when
+    /// it has no kernel of this name; the reason lists those it has. `INVALID_KERNEL_DEFINITION` when its arguments differ from device to device.
     pub fn new(program: &Arc<Program>, name: &str) -> Result<Arc<Self>> {
-        let executable = program.executable()?;
-        let Some(number) = executable.kernels().iter().position(|kernel| kernel.name == name) else {
-            let names: Vec<_> = executable.kernels().iter().map(|kernel| kernel.name.as_str()).collect();
-            let reason = format!("no kernel {name}; there are: {}", names.join(", "));
+        let builds: SmallVec<[_; 1]> = program
+            .executables()?
+            .into_iter()
+            .filter_map(|(device, executable)| {
+                let number = executable.kernels().iter().position(|kernel| kernel.name == name)?;
+                Some(BuiltKernel::new(device, executable, number))
+            })
+            .collect();
+        let Some(first) = builds.first() else {
+            let reason = format!("no kernel {name}; there are: {}", program.kernel_names()?.join(", "));
             return Err(Error::new(Code::InvalidKernelName, reason));
         };
-        let arguments = vec![None; executable.kernels()[number].arguments.len()];
+        let arguments = &first.info().arguments;
+        if !builds.iter().all(|build| are_alike(&build.info().arguments, arguments)) {
+            let reason = format!("the arguments of {name} differ from device to device");
+            return Err(Error::new(Code::InvalidKernelDefinition, reason));
+        }
+        let arguments = Mutex::new(vec![None; arguments.len()]);
         program.attach();
-        let (arguments, reaches, chosen) = (Mutex::new(arguments), Mutex::default(), Mutex::default());
-        Ok(Arc::new(Self { program: program.clone(), executable, number, arguments, reaches, chosen }))
+        Ok(Arc::new(Self { program: program.clone(), builds, arguments, reaches: Mutex::default() }))
     }
 
-    /// One of each kernel of the program. `INVALID_PROGRAM_EXECUTABLE` when it is not built.
+    /// One of each kernel of the program that has the same arguments on all devices. `INVALID_PROGRAM_EXECUTABLE` when it is not built for any.
     pub fn all(program: &Arc<Program>) -> Result<Vec<Arc<Self>>> {
-        program.kernel_names()?.iter().map(|name| Self::new(program, name)).collect()
+        let kernels = program.kernel_names()?.into_iter().map(|name| Self::new(program, &name));
+        let differs = |kernel: &Result<_>| {
+            kernel.as_ref().is_err_and(|error: &Error| error.code == Code::InvalidKernelDefinition)
+        };
+        kernels.filter(|kernel| !differs(kernel)).collect()
     }
 
     /// A new kernel with the same arguments (`clCloneKernel`).
@@ -215,11 +230,9 @@ impl Kernel {
         self.program.attach();
         Arc::new(Self {
             program: self.program.clone(),
-            executable: self.executable.clone(),
-            number: self.number,
+            builds: self.builds.clone(),
             arguments: Mutex::new(self.arguments.lock().clone()),
             reaches: Mutex::new(self.reaches.lock().clone()),
-            chosen: Mutex::default(),
         })
     }
 
@@ -228,9 +241,28 @@ impl Kernel {
         &self.program
     }
 
-    /// What the compiler says of it: name, arguments, attributes, required sizes.
+    /// On each device that it is built for.
+    pub fn builds(&self) -> &[BuiltKernel] {
+        &self.builds
+    }
+
+    /// On a device. `INVALID_DEVICE` when it is not built for that.
+    pub fn on(&self, device: &Arc<Device>) -> Result<&BuiltKernel> {
+        let build = self.builds.iter().find(|build| Arc::ptr_eq(build.device(), device));
+        build.ok_or_else(|| Error::new(Code::InvalidDevice, "the kernel is not built for the device"))
+    }
+
+    /// For a launch on a device. `INVALID_PROGRAM_EXECUTABLE` when it is not built for that.
+    pub(crate) fn executable_on(&self, device: &DeviceContext) -> Result<&BuiltKernel> {
+        let build = self.builds.iter().find(|build| build.member().index() == device.index());
+        build.ok_or_else(|| {
+            Error::new(Code::InvalidProgramExecutable, "the program is not built for the device")
+        })
+    }
+
+    /// What the compiler says of it, as far as that is the same on all devices: name, arguments, attributes.
     pub fn info(&self) -> &gencl_program::Kernel {
-        &self.executable.kernels()[self.number]
+        self.builds[0].info()
     }
 
     /// One argument's description. `INVALID_ARG_INDEX`.
@@ -365,76 +397,16 @@ impl Kernel {
         Error::new(Code::InvalidArgSize, reason)
     }
 
-    /// Local memory in bytes: what the kernel declares and what its arguments are set to.
-    pub fn local_memory_size(&self) -> u64 {
+    /// Local memory in bytes on a device: what the kernel declares and what its arguments are set to.
+    pub fn local_memory_size(&self, build: &BuiltKernel) -> u64 {
         let arguments = self.arguments.lock();
-        let mut layout = LocalLayout::new(self.info());
-        for (argument, bound) in self.info().arguments.iter().zip(arguments.iter()) {
+        let mut layout = LocalLayout::new(build.info());
+        for (argument, bound) in build.info().arguments.iter().zip(arguments.iter()) {
             if let Some(Setting::Local(size)) = bound {
                 layout.place(argument.alignment, *size);
             }
         }
         layout.size
-    }
-
-    /// Private memory of a work-item in bytes.
-    pub fn private_memory_size(&self) -> u64 {
-        u64::from(self.info().private_size)
-    }
-
-    /// Memory of a thread for registers that were spilled, in bytes.
-    pub fn spill_memory_size(&self) -> u64 {
-        u64::from(self.info().spill_size)
-    }
-
-    /// `CL_KERNEL_WORK_GROUP_SIZE`: most work-items of a group of this kernel, a power of two. Threads of the kernel's width may have room for less;
-    /// then it is compiled once more, with wider ones, for a launch that takes them.
-    pub fn work_group_size(&self) -> u32 {
-        1 << self.room(self.most_lanes()).ilog2()
-    }
-
-    /// Most work-items of a group that the kernel has threads for as it is.
-    pub fn own_work_group_size(&self) -> u32 {
-        self.room(self.info().simd_width).min(self.work_group_size())
-    }
-
-    /// Lanes of the threads that a launch with groups of so many work-items has.
-    pub fn lanes(&self, group: u32) -> u32 {
-        let own = self.info().simd_width;
-        if group <= self.room(own) { own } else { self.most_lanes() }
-    }
-
-    /// What a launch with groups of so many work-items executes. `OUT_OF_RESOURCES` when it takes wider threads, and they cannot be had.
-    pub(crate) fn executable_for(&self, group: u32) -> Result<Arc<Executable>> {
-        match self.lanes(group) {
-            lanes if lanes == self.info().simd_width => Ok(self.executable.clone()),
-            lanes => self.executable.widened(self.program.context(), lanes),
-        }
-    }
-
-    fn most_lanes(&self) -> u32 {
-        self.executable.most_lanes(self.number, self.program.context().device().facts().profile().widths)
-    }
-
-    /// Work-items of a group that fit into a subslice with threads of `lanes` lanes.
-    fn room(&self, lanes: u32) -> u32 {
-        let device = self.program.context().device();
-        let (facts, most) = (device.facts(), device.hardware().model.family.constant_registers);
-        let shared = device.commands().shares_constants();
-        let constants = crate::launch::most_threads(self.info(), lanes, shared, most);
-        let threads = facts.threads_per_group.min(constants);
-        facts.max_work_group_size.min(threads * lanes)
-    }
-
-    /// The work-group size that a launch over `range` has, where the application leaves it to us
-    /// (`clGetKernelSuggestedLocalWorkSize`). `INVALID_WORK_DIMENSION`, `INVALID_GLOBAL_OFFSET`.
-    pub fn suggested_local_size(&self, range: &NdRange) -> Result<[u32; 3]> {
-        crate::launch::work_group_size(self, range)
-    }
-
-    /// `CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE`: the lanes of a thread.
-    pub fn preferred_multiple(&self) -> u32 {
-        self.info().simd_width
     }
 
     /// Copies the arguments as they are now to empty ones. `INVALID_KERNEL_ARGS` with the name of one that is not set, or whose memory was released.
@@ -476,38 +448,20 @@ impl Kernel {
         }
         Ok(())
     }
-
-    /// The work-group size that was chosen for `global` work-items, which is what `choose` gives if that was not the last choice.
-    pub(crate) fn chosen_local_size(
-        &self,
-        global: [u64; 3],
-        choose: impl FnOnce() -> Result<[u32; 3]>,
-    ) -> Result<[u32; 3]> {
-        let mut chosen = self.chosen.lock();
-        if let Some((for_global, local)) = *chosen
-            && for_global == global
-        {
-            return Ok(local);
-        }
-        let local = choose()?;
-        *chosen = Some((global, local));
-        Ok(local)
-    }
-
-    /// Its number in its executable.
-    pub(crate) fn number(&self) -> usize {
-        self.number
-    }
-
-    pub(crate) fn executable(&self) -> &Arc<Executable> {
-        &self.executable
-    }
 }
 
 impl Drop for Kernel {
     fn drop(&mut self) {
         self.program.detach();
     }
+}
+
+/// Does `clSetKernelArg` take the same for both?
+fn are_alike(own: &[Argument], other: &[Argument]) -> bool {
+    let taken = |argument: &Argument| (argument.kind, argument.size, argument.access);
+    let alike =
+        |(own, other): (&Argument, &Argument)| taken(own) == taken(other) && own.type_name == other.type_name;
+    own.len() == other.len() && own.iter().zip(other).all(alike)
 }
 
 /// Where local memory arguments are placed: behind the static local memory, one after the other.

@@ -1,0 +1,79 @@
+//! Memory that all devices of a context know.
+
+use gencl_i915::HostMemory;
+use smallvec::SmallVec;
+
+use super::storage::{Storage, Zone, no_memory};
+use super::va::PAGE;
+use crate::context::DeviceContext;
+use crate::{Context, Result};
+
+/// Memory of a memory object: a buffer object on each device of the context, all of the same bytes.
+///
+/// Of a context of one device it is a buffer object like any other. No device takes another's, so that otherwise they are made of pages of the process
+/// (userptr): nothing is ever moved, and what one device has written when its batch has ended all others see, as the host does.
+#[derive(Debug)]
+pub(crate) struct Allocation {
+    /// In the order of the devices.
+    storages: SmallVec<[Storage; 1]>,
+    /// Is it the application's own memory?
+    host: bool,
+}
+
+impl Allocation {
+    /// Zeroed memory of `size` bytes. `MEM_OBJECT_ALLOCATION_FAILURE` when there is none.
+    pub(crate) fn new(context: &Context, size: u64) -> Result<Self> {
+        if let [device] = context.members() {
+            let storage = Storage::new(device.space(), Zone::Buffers, size)?;
+            return Ok(Self { storages: SmallVec::from_buf([storage]), host: false });
+        }
+        let whole = size.next_multiple_of(PAGE);
+        let pages =
+            HostMemory::zeros(whole as usize).map_err(|error| no_memory(whole, &error.to_string()))?;
+        Self::of_pages(context, &pages, false)
+    }
+
+    /// The application's memory itself when it consists of whole pages and the kernel driver takes it, else memory
+    /// of the same size, filled with a copy.
+    pub(crate) fn of_host(context: &Context, host: &HostMemory) -> Result<Self> {
+        if (host.address() as u64 | host.len() as u64).is_multiple_of(PAGE) {
+            match Self::of_pages(context, host, true) {
+                Ok(allocation) => return Ok(allocation),
+                Err(error) => tracing::debug!("host memory is copied: {error}"),
+            }
+        }
+        let allocation = Self::new(context, host.len() as u64)?;
+        allocation.memory().copy_from(0, host, 0, host.len());
+        Ok(allocation)
+    }
+
+    fn of_pages(context: &Context, pages: &HostMemory, host: bool) -> Result<Self> {
+        let each = context.members().iter();
+        let storages = each.map(|device| Storage::of_pages(device.space(), pages.clone()));
+        Ok(Self { storages: storages.collect::<Result<_>>()?, host })
+    }
+
+    /// Pages of the host at the host's own address, where devices know memory by that; elsewhere on others. Errors as [`Storage::shared`].
+    pub(crate) fn shared(context: &Context, pages: &HostMemory) -> Result<Self> {
+        let storages = context.members().iter().map(|device| match device.shares_addresses() {
+            true => Storage::shared(device.space(), pages.clone()),
+            false => Storage::of_pages(device.space(), pages.clone()),
+        });
+        Ok(Self { storages: storages.collect::<Result<_>>()?, host: true })
+    }
+
+    /// As a device knows it.
+    pub(crate) fn on(&self, device: &DeviceContext) -> &Storage {
+        &self.storages[device.index()]
+    }
+
+    /// The bytes, as the host and all devices see them.
+    pub(crate) fn memory(&self) -> &HostMemory {
+        self.storages[0].memory()
+    }
+
+    /// Is it the application's own memory?
+    pub(crate) fn is_host(&self) -> bool {
+        self.host
+    }
+}
