@@ -7,8 +7,8 @@ use gencl_utest::{Arg, Case, DOUBLE, Gpu, Launch, Need, Outcome, Random};
 
 use crate::memory::same;
 
-/// Set in the processes that execute kernels.
-const CHILD: &str = "GENCL_UTEST_ENGINE";
+/// Set in the processes that cases run in.
+const CHILD: &str = "GENCL_UTEST_CHILD";
 
 pub fn cases() -> Vec<Case> {
     let own = |name: &'static str, run: fn() -> Outcome| {
@@ -30,18 +30,20 @@ pub fn cases() -> Vec<Case> {
 
 /// Runs a case in a process of its own and gives its error output.
 fn child(name: &str, variables: &[(&str, &str)]) -> Result<String, String> {
+    output_of_child(name, variables).map(|[_, errors]| errors)
+}
+
+/// Runs a case in a process of its own and gives its output and error output.
+pub fn output_of_child(name: &str, variables: &[(&str, &str)]) -> Result<[String; 2], String> {
     let program = std::env::current_exe().map_err(|e| e.to_string())?;
     let mut command = Command::new(program);
     command.args(["--exact", name]).env(CHILD, "1").env("GENCL_DEBUG", "log=debug");
     let output = command.envs(variables.iter().copied()).output().map_err(|e| e.to_string())?;
-    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-    if output.status.success() {
-        return Ok(errors);
-    }
-    Err(format!("{}{errors}", String::from_utf8_lossy(&output.stdout)))
+    let texts = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
+    if output.status.success() { Ok(texts) } else { Err(texts.concat()) }
 }
 
-fn is_child() -> bool {
+pub fn is_child() -> bool {
     std::env::var_os(CHILD).is_some()
 }
 

@@ -25,6 +25,7 @@ mod objects;
 mod printf;
 mod programs;
 mod read_past_end;
+mod several_devices;
 mod shared_memory;
 mod told;
 mod unified_memory;
@@ -55,6 +56,7 @@ fn cases() -> Vec<Case> {
         build_options::cases(),
         builds::cases(),
         engine::cases(),
+        several_devices::cases(),
         printf::cases(),
         programs::cases(),
         api::cases(),
