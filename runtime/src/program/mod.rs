@@ -199,7 +199,7 @@ impl Program {
                 match build.kind {
                     BinaryKind::Executable => Ok(None),
                     BinaryKind::CompiledObject | BinaryKind::Library => {
-                        Ok(Some(linking(member, String::new(), &[build.binary.clone()])))
+                        Ok(Some(linking(member, String::new(), std::slice::from_ref(&build.binary))))
                     }
                     BinaryKind::None => Err(Error::new(
                         Code::InvalidBinary,
