@@ -52,3 +52,20 @@ pub(crate) fn program(parts: &[&[u8]]) -> Option<Program> {
     }
     Some(program)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// When the types of a program have changed, `examples/seeds.rs` makes new ones.
+    #[test]
+    fn most_inputs_of_binary_are_programs() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus/binary");
+        let files = std::fs::read_dir(folder).expect("the folder is there");
+        let inputs: Vec<_> =
+            files.map(|file| std::fs::read(file.expect("readable").path()).expect("readable")).collect();
+        let good = |input: &&Vec<u8>| program(&split(input)).is_some_and(|program| program.check().is_ok());
+        let programs = inputs.iter().filter(good).count();
+        assert!(programs > inputs.len() / 2, "{programs} of {}", inputs.len());
+    }
+}

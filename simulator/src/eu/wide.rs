@@ -90,11 +90,15 @@ impl Wide {
     /// The nearest number of a format as `f64`, which holds all of them: denormals have fewer bits, what is too large
     /// becomes infinity or the largest number.
     pub fn to_format(self, format: Format, rounding: Rounding) -> f64 {
+        let sign = if self.negative { -1.0 } else { 1.0 };
+        // Whatever its exponent is.
+        if self.mantissa == 0 {
+            return sign * 0.0;
+        }
         let missing = (format.minimum - self.magnitude()).max(0) as u32;
         // A number below half of the smallest denormal keeps one bit, to be rounded by hand.
-        let sign = if self.negative { -1.0 } else { 1.0 };
         let smallest = power_of_two(format.minimum - format.precision as i32 + 1);
-        if missing >= format.precision && self.mantissa != 0 {
+        if missing >= format.precision {
             let half = self.magnitude() == format.minimum - format.precision as i32;
             let up = match rounding {
                 Rounding::NearestEven => half && self.mantissa != 1 << 63,
@@ -105,9 +109,6 @@ impl Wide {
             return sign * if up { smallest } else { 0.0 };
         }
         let rounded = self.rounded(format.precision - missing, rounding);
-        if rounded.mantissa == 0 {
-            return sign * 0.0;
-        }
         if rounded.magnitude() > format.maximum {
             let largest = (2.0 - power_of_two(1 - format.precision as i32)) * power_of_two(format.maximum);
             let infinite = match rounding {
@@ -272,6 +273,9 @@ mod tests {
         assert_eq!(to(1.0, 128, Rounding::NearestEven), f32::INFINITY);
         assert_eq!(to(1.0, 128, Rounding::Zero), f32::MAX);
         assert_eq!(to(3.0, 5, Rounding::Zero), 96.0);
+        for rounding in [Rounding::NearestEven, Rounding::Up, Rounding::Down, Rounding::Zero] {
+            assert_eq!(to(-0.0, -30_000, rounding).to_bits(), (-0.0f32).to_bits());
+        }
         let tiny = Wide::from_f64(3.0).scaled(-1075).to_format(Format::of(Type::DF), Rounding::NearestEven);
         assert_eq!(tiny, f64::from_bits(2));
         assert_eq!(
