@@ -136,7 +136,7 @@ fn launches_that_are_wrong_are_refused() {
     assert_eq!(refused(1, ArgumentValue::Local(4)), Code::InvalidArgValue);
     assert_eq!(refused(2, ArgumentValue::Local(4)), Code::InvalidArgIndex);
     kernel.set_argument(1, ArgumentValue::Bytes(&[0; 4])).unwrap();
-    assert_eq!(code(line(16, Some(1024))), Code::InvalidWorkItemSize);
+    assert_eq!(code(line(16, Some(2048))), Code::InvalidWorkItemSize);
     assert_eq!(code(NdRange { dimensions: 0, ..line(16, None) }), Code::InvalidWorkDimension);
     assert_eq!(Kernel::new(&setup.program, "none").unwrap_err().code, Code::InvalidKernelName);
 }

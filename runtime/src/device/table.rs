@@ -259,10 +259,13 @@ mod tests {
     }
 
     #[test]
-    fn atoms_have_smaller_groups() {
-        let facts = facts(0x5a85);
-        assert_eq!((facts.compute_units, facts.max_work_group_size), (12, 512));
-        assert_eq!(facts.name, "Intel(R) HD Graphics 500 (Apollo Lake)");
+    fn groups_fit_with_the_widest_threads() {
+        let apollo_lake = facts(0x5a85);
+        assert_eq!((apollo_lake.compute_units, apollo_lake.max_work_group_size), (12, 1024));
+        assert_eq!(apollo_lake.name, "Intel(R) HD Graphics 500 (Apollo Lake)");
+        // 32 threads of 16 lanes.
+        let bay_trail = facts(0x0f31);
+        assert_eq!((bay_trail.compute_units, bay_trail.max_work_group_size), (4, 512));
     }
 
     #[test]

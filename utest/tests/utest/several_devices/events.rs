@@ -9,6 +9,7 @@ use opencl_sys::{
     CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, CL_OUT_OF_RESOURCES, CL_PROFILING_COMMAND_END,
     CL_PROFILING_COMMAND_START, CL_QUEUED, CL_SUCCESS,
 };
+use opencl3::command_queue::finish;
 use opencl3::event::{
     create_user_event, get_event_info, get_event_profiling_info, set_user_event_status, wait_for_events,
 };
@@ -111,8 +112,8 @@ fn failures(world: &World) -> Outcome {
         let other = 1 - device;
         let buffers = [world.buffer(&[0; 4])?, world.buffer(&[0; 4])?];
         let failing = world.launch(device, wild, &buffers[..1], 1, &[])?;
-        let waiting = world.launch(other, kernels[other], &buffers[..1], 1, &[failing])?;
         let beside = world.launch(other, kernels[other], &buffers[1..], 1, &[])?;
+        let waiting = world.launch(other, kernels[other], &buffers[..1], 1, &[failing])?;
         wait(beside)?;
         for (event, expected) in
             [(failing, CL_OUT_OF_RESOURCES), (waiting, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST)]
@@ -122,6 +123,10 @@ fn failures(world: &World) -> Outcome {
             let status: i32 =
                 done("status", get_event_info(event, CL_EVENT_COMMAND_EXECUTION_STATUS))?.into();
             equal("its status", status, expected)?;
+        }
+        // Each queue tells of what failed in it, and goes on.
+        for queue in world.queues {
+            refused("clFinish", finish(queue), CL_OUT_OF_RESOURCES)?;
         }
         wait(world.launch(device, kernels[device], &buffers[1..], 1, &[])?)?;
         let expected = vec![2, 10 + other as u32, 10 + device as u32, 0];
