@@ -39,14 +39,16 @@ pub fn host(debug: &Debug) -> &'static Host {
 fn show(request: &Request, choices: &Choices, folder: &Path) {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let Ok(written) = to_ir(request, choices) else { return };
-    let assembly = choices.host.assembly(&written.ir).unwrap_or_else(|error| error);
     let name = format!("{}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
-    for (ending, text) in [("ll", written.ir), ("s", assembly)] {
+    let write = |ending: &str, text: &str| {
         let path = folder.join(&name).with_extension(ending);
         if let Err(error) = std::fs::write(&path, text) {
             tracing::error!("{}: {error}", path.display());
         }
-    }
+    };
+    // The IR is there, too, where LLVM does not come to an end.
+    write("ll", &written.ir);
+    write("s", &choices.host.assembly(&written.ir).unwrap_or_else(|error| error));
 }
 
 fn message(panic: &(dyn std::any::Any + Send)) -> &str {
@@ -83,6 +85,7 @@ mod tests {
             scratch: 0,
             flat: false,
             barrier: false,
+            alone: false,
             spins: false,
             strict: true,
         };

@@ -3,13 +3,18 @@
 //! A thread executes one instruction after the other for the channels that are enabled; the others are parked where a branch has
 //! sent them. So there are two graphs: that of the thread, which passes code for other channels, and that of a channel alone.
 
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 
 use fixedbitset::FixedBitSet;
+use gencl_isa::PredicateControl;
+use gencl_simulator::eu::file::FLAG;
 use gencl_simulator::eu::message::Kind;
 use gencl_simulator::eu::op::{Action, Branch, Op};
+use gencl_simulator::eu::operand::{Place, Target};
 
+use crate::native::Native;
 use crate::plan::{Plan, Step};
+use crate::predicates::changes_flags;
 use crate::spin;
 
 /// Where a thread may go on after an instruction.
@@ -35,9 +40,19 @@ pub fn thread_successors(ops: &[Op], index: usize) -> Vec<usize> {
     }
 }
 
-/// Where an enabled channel may go on after an instruction.
-pub fn channel_successors(ops: &[Op], index: usize) -> Vec<usize> {
-    let next = index + 1;
+/// Where an enabled channel may go on after the last instruction of a block.
+fn channel_successors(plan: &Plan<'_>, block: Range<usize>) -> Vec<usize> {
+    let (ops, index, next) = (plan.ops, block.end - 1, block.end);
+    if let (Action::Branch(branch), Some(holds)) = (&ops[index].action, certain_predicate(plan, block)) {
+        match *branch {
+            Branch::If { jip } | Branch::Diverge { jip } => {
+                let goes_on = holds == matches!(branch, Branch::If { .. });
+                return vec![if goes_on { next } else { jip }];
+            }
+            Branch::GotoForward { uip, .. } => return vec![if holds { next } else { uip }],
+            _ => {}
+        }
+    }
     match &ops[index].action {
         Action::Branch(branch) => match *branch {
             Branch::If { jip } | Branch::While { jip } | Branch::Diverge { jip } => vec![next, jip],
@@ -47,6 +62,32 @@ pub fn channel_successors(ops: &[Op], index: usize) -> Vec<usize> {
             _ => thread_successors(ops, index),
         },
         _ => thread_successors(ops, index),
+    }
+}
+
+/// What the predicate of a block's last instruction is for all channels, if a constant was moved to its flags in the block: where compilers have no branch
+/// without a predicate.
+fn certain_predicate(plan: &Plan<'_>, block: Range<usize>) -> Option<bool> {
+    let op = &plan.ops[block.end - 1];
+    let predicate = op.predicate.filter(|predicate| predicate.control == PredicateControl::Normal)?;
+    let last = (block.start..block.end - 1).rev().find(|index| changes_flags(plan, *index))?;
+    let (setter, Step::Native(Native::Copy)) = (&plan.ops[last], &plan.steps[last]) else { return None };
+    let (Place::Constant(bits), Target::Direct { offset, .. }) = (&setter.src[0].place, setter.dst.target)
+    else {
+        return None;
+    };
+    let plain =
+        setter.lanes == 1 && setter.no_mask && setter.predicate.is_none() && setter.condition.is_none();
+    let first = usize::from(op.flag_bit).checked_sub(offset.checked_sub(FLAG)? * 8)?;
+    let (all, lanes) = (setter.dst.ty.size() as usize * 8, usize::from(op.lanes));
+    if !plain || first + lanes > all {
+        return None;
+    }
+    let full = u64::from(u32::MAX >> (32 - lanes));
+    match bits >> first & full {
+        0 => Some(predicate.inverse),
+        own if own == full => Some(!predicate.inverse),
+        _ => None,
     }
 }
 
@@ -151,7 +192,7 @@ impl Flow {
                 start: *start,
                 end,
                 thread: to_blocks(thread_successors(ops, end - 1)),
-                channel: to_blocks(channel_successors(ops, end - 1)),
+                channel: to_blocks(channel_successors(plan, *start..end)),
                 parked: FixedBitSet::new(),
             });
         }

@@ -36,6 +36,7 @@ use gencl_simulator::eu::Kernel;
 use gencl_simulator::eu::file::grf_mask;
 use gencl_simulator::translated::abi::{Answer, Request, Translation, VERSION};
 use host::Host;
+use written::Doubts;
 
 /// Why a kernel is not translated.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -140,7 +141,7 @@ pub fn to_ir(request: &Request, choices: &Choices) -> Result<Written, Refused> {
     predicates::complete(&mut plan, &flow);
     if variant.strict {
         let bytes = 32 + variant.cross_thread as usize + variant.per_thread.len() * 16;
-        written::check(plan.ops, &flow, grf_mask(0, bytes))?;
+        plan.doubts = Doubts::new(plan.ops, &flow, grf_mask(0, bytes));
     }
     let written = emit::emit(&plan, &flow, choices)?;
     if written.ir.len() <= MUCH_IR || choices.gathers_apart || choices.host.vectors.masked {

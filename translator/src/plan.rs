@@ -14,6 +14,7 @@ use crate::host::Host;
 use crate::message::{self, Message};
 use crate::modes::{self, Control, Mode};
 use crate::native::{self, Native};
+use crate::written::Doubts;
 
 /// What becomes of an instruction.
 #[derive(Clone, Debug)]
@@ -54,6 +55,8 @@ pub struct Plan<'a> {
     pub accumulators: bool,
     /// There are half floats.
     pub halves: bool,
+    /// Reads that strict mode has to look at.
+    pub doubts: Doubts,
 }
 
 impl<'a> Plan<'a> {
@@ -77,9 +80,23 @@ impl<'a> Plan<'a> {
         let accumulators = accumulators && ops.iter().any(native::uses_accumulator);
         let modes = controls.iter().map(|control| control.mode.unwrap_or(modes::HOST)).collect();
         let halves = ops.iter().any(native::has_halves);
-        let plan = Plan { ops, steps, effects, modes, variant, host, in_memory, accumulators, halves };
+        let doubts = Doubts::default();
+        let mut plan =
+            Plan { ops, steps, effects, modes, variant, host, in_memory, accumulators, halves, doubts };
         plan.check_barriers()?;
+        if variant.alone {
+            plan.forget_barriers();
+        }
         Ok(plan)
+    }
+
+    /// Barriers have no effect on a thread that is alone.
+    fn forget_barriers(&mut self) {
+        for (step, effects) in self.steps.iter_mut().zip(&mut self.effects) {
+            if matches!(step, Step::Wait | Step::Message(Message::Barrier)) {
+                (*step, *effects) = (Step::Nothing, Effects::default());
+            }
+        }
     }
 
     /// A thread counts as waiting from its barrier message on, so nothing but what has no effect may come between the

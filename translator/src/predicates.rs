@@ -82,7 +82,7 @@ fn channels(access: &Access) -> Option<Vec<(usize, usize)>> {
 }
 
 /// May an instruction write flags?
-fn changes_flags(plan: &Plan<'_>, index: usize) -> bool {
+pub fn changes_flags(plan: &Plan<'_>, index: usize) -> bool {
     let op = &plan.ops[index];
     let named = matches!(op.dst.target, Target::Direct { offset, .. } if is_flag(offset));
     op.condition.is_some() || named || matches!(plan.steps[index], Step::Interpret(_) | Step::Control(_))

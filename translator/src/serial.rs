@@ -84,6 +84,13 @@ pub struct Serial {
     pub own: BTreeMap<(usize, u32), Own>,
 }
 
+impl Serial {
+    /// Its instructions.
+    pub fn instructions(&self, flow: &Flow) -> Range<usize> {
+        flow.blocks[self.blocks.start].start..self.end
+    }
+}
+
 /// Finds the loops, none in another.
 pub fn find(plan: &Plan<'_>, flow: &Flow, variables: &Variables, strides: &[Stride]) -> Vec<Serial> {
     let mut found: Vec<Serial> = Vec::new();

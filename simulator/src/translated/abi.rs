@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 /// The version of everything in this file.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 
 /// `fn(*mut Frame) -> u32`: executes all threads of the work-group. Kernels whose threads never stop before they end have it. Returns 0, or
 /// [`FAULT`].
@@ -74,10 +74,14 @@ pub struct Frame {
     /// The register file of each thread (`eu::file`), where values are while a thread has stopped and for
     /// [`Frame::execute`]. Kernels whose threads never stop have one for all of them. `cr0` has its initial value.
     pub files: *const *mut u8,
+    /// What threads keep beside their register files while they have stopped: [`Translation::kept`] bytes of each, one after the other.
+    pub kept: *mut u8,
     /// Not 0: the launch is cancelled. Read on every way back.
     pub cancel: *const u8,
     /// How many threads have sent the barrier message.
     pub arrived: u32,
+    /// General registers of which [`Frame::execute`] is to know that they have not been written: a bit for each, 0 but for that call.
+    pub unwritten: [u64; 2],
     /// Makes the window the buffer that has an address, and with it those that are still to be found. Returns 0 when there is none; this is no
     /// fault yet.
     pub find: unsafe extern "C" fn(*mut Frame, window: u32, address: u64) -> u32,
@@ -125,6 +129,8 @@ pub struct Variant {
     pub flat: bool,
     /// The launch may use the barrier.
     pub barrier: bool,
+    /// It may, and work-groups have one thread, which never waits there.
+    pub alone: bool,
     /// Threads have been seen to wait for each other in loops: in all of them others are to have their turn.
     pub spins: bool,
     /// Refuse what the hardware leaves undefined.
@@ -151,6 +157,8 @@ pub struct Translation {
     pub object: Vec<u8>,
     /// Windows that it uses.
     pub windows: u32,
+    /// Bytes of [`Frame::kept`] that it uses for each thread.
+    pub kept: u32,
     /// Threads stop before they end: the object has [`THREAD`], else [`GROUP`].
     pub stops: bool,
     /// Instructions that [`Frame::execute`] executes whenever they come, ascending.

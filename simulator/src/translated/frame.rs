@@ -1,5 +1,6 @@
 //! What translated code calls, and what that needs.
 
+use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::slice;
 use std::sync::Arc;
@@ -80,8 +81,9 @@ impl Owner {
         thread.dispatch_mask = work.launch.dispatch_mask(number);
         thread.parked = 0;
         thread.ip = instruction as usize;
-        // What is read was written: that was proven before.
-        thread.written = u128::MAX;
+        // What is read was written: that was proven before, but for this.
+        let [low, high] = mem::take(&mut frame.unwritten).map(u128::from);
+        thread.written = !(low | high << 64);
         thread.status = Status::Ready;
         thread.float = FloatMode::of_control(dword(&thread.file, CONTROL));
         // SAFETY: the frame's local memory is so many bytes of the runner's own, and translated code does not run now.

@@ -22,6 +22,7 @@ pub struct Runner {
     headers: Vec<Header>,
     masks: Vec<u32>,
     files: Vec<*mut u8>,
+    kept: Vec<u8>,
     local: Vec<Line>,
     /// Where each thread goes on: 0 is its beginning, [`ENDED`] nowhere.
     resume: Vec<u32>,
@@ -61,15 +62,18 @@ impl Runner {
             general: 0,
             windows: ptr::null_mut(),
             files: ptr::null(),
+            kept: ptr::null_mut(),
             cancel: ptr::null(),
             arrived: 0,
+            unwritten: [0; 2],
             find,
             execute,
         };
         let (threads, cursors, windows) = (Vec::new(), Vec::new(), Vec::new());
         let owner = Box::new(Owner { frame, task: None, device, windows, threads, cursors, fault: None });
         let (headers, masks, files) = (Vec::new(), Vec::new(), Vec::new());
-        Runner { owner, headers, masks, files, local: Vec::new(), resume: Vec::new(), control: 0 }
+        let (kept, local, resume) = (Vec::new(), Vec::new(), Vec::new());
+        Runner { owner, headers, masks, files, kept, local, resume, control: 0 }
     }
 
     /// Can a launch be executed by code? It cannot when its threads run in slots of which some have no scratch memory.
@@ -99,6 +103,7 @@ impl Runner {
         }
         self.files.clear();
         self.files.extend(owner.threads.iter_mut().map(|thread| thread.file.as_mut_ptr()));
+        self.kept.resize(slots as usize * task.code.kept as usize, 0);
         self.control = launch.control();
         owner.frame = Frame {
             threads: count,
@@ -112,6 +117,7 @@ impl Runner {
             general: launch.bases.general,
             windows: owner.windows.as_mut_ptr(),
             files: self.files.as_ptr(),
+            kept: self.kept.as_mut_ptr(),
             cancel: running.cancel.address(),
             ..owner.frame
         };

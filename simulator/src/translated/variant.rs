@@ -20,6 +20,7 @@ pub fn of(launch: &Launch, flat: bool, spins: bool, strict: bool) -> Variant {
         scratch: launch.scratch.map_or(0, |scratch| scratch.per_thread),
         flat,
         barrier: launch.barrier,
+        alone: launch.barrier && launch.threads_per_group() == 1,
         spins,
         strict,
     }
@@ -71,19 +72,21 @@ fn fitting(half: &[u8], before: Option<&[u8]>) -> u32 {
         | bit(consecutive && before_consecutive && last.map(|last| last + 1) == Some(first), 8)
 }
 
-/// The variant that holds for all launches that differ only in which lanes run and in their threads' own constants.
+/// The variant that holds for all launches that differ only in which lanes run, in their threads' own constants, and in how many threads there are.
 pub fn general(variant: &Variant) -> Variant {
     let per_thread = vec![Pattern::Any; variant.per_thread.len()];
-    Variant { full: false, per_thread, ..variant.clone() }
+    Variant { full: false, alone: false, per_thread, ..variant.clone() }
 }
 
 /// Does code for a variant hold for the launches of another?
 pub fn covers(code: &Variant, launch: &Variant) -> bool {
     let patterns = || code.per_thread.iter().zip(&launch.per_thread);
-    let same = Variant { full: launch.full, per_thread: launch.per_thread.clone(), ..code.clone() };
+    let Variant { full, alone, .. } = *launch;
+    let same = Variant { full, alone, per_thread: launch.per_thread.clone(), ..code.clone() };
     same == *launch
         && code.per_thread.len() == launch.per_thread.len()
         && (!code.full || launch.full)
+        && (!code.alone || launch.alone)
         && patterns().all(|(code, launch)| implies(*launch, *code))
 }
 
@@ -157,7 +160,8 @@ mod tests {
             local: false,
             scratch: 0,
             flat: false,
-            barrier: false,
+            barrier: true,
+            alone: true,
             spins: false,
             strict: true,
         };
@@ -167,6 +171,8 @@ mod tests {
         let others =
             [Variant { cross_thread: 64, ..special.clone() }, Variant { spins: true, ..special.clone() }];
         assert!(others.iter().all(|other| !covers(&general, other) && !covers(other, &special)));
+        let together = Variant { alone: false, ..special.clone() };
+        assert!(covers(&together, &special) && covers(&general, &together) && !covers(&special, &together));
         let repeats = Variant { per_thread: vec![Pattern::Continues, Pattern::Repeats], ..special.clone() };
         assert!(covers(&special, &repeats) && !covers(&repeats, &special));
         let fewer = Variant { per_thread: vec![Pattern::Any], ..special.clone() };

@@ -37,7 +37,7 @@ impl Emitter<'_> {
     }
 
     /// Copies the flags to the register file.
-    fn store_flags(&mut self) {
+    pub(super) fn store_flags(&mut self) {
         for (k, flags) in self.flags.clone().iter().enumerate() {
             let value = self.f.load(I32, flags, FILE);
             let at = self.f.at(&self.file.clone(), FLAG + 4 * k);

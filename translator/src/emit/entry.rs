@@ -2,13 +2,14 @@
 
 use std::mem::offset_of;
 
-use gencl_simulator::eu::file::{ADDRESS, FLAG, FLOW_CONTROL};
+use gencl_simulator::eu::file::{ADDRESS, FLAG};
 use gencl_simulator::translated::abi::{Frame, Pattern, TURN};
 
+use super::written::REGISTERS;
 use super::{CONSTANT, Emitter, FILE};
 use crate::affine::Affine;
 use crate::hints;
-use crate::ir::{I32, I64, Label, POINTER, Ty, Value};
+use crate::ir::{BIT, I8, I32, I64, Label, POINTER, Ty, Value};
 use crate::split::LANES;
 use crate::variables::Variable;
 
@@ -18,6 +19,13 @@ const REGISTER: usize = 32;
 const HALF: usize = 16;
 /// Words of a half register.
 const WORDS: u32 = 8;
+
+/// Where the enabled channels are in what a thread keeps.
+const ACTIVE: usize = 0;
+/// The registers that have been written.
+const WRITTEN: usize = 4;
+/// The channels that wait, a dword for each target.
+const WAITING: usize = 20;
 
 /// Bytes that follow each other in a variable.
 struct Run {
@@ -86,7 +94,10 @@ impl Emitter<'_> {
             let bytes = variable.end - variable.start;
             let is_begun = variable.initial.len() == bytes && variable.end <= payload;
             if exposed.contains(number) && (!is_begun || self.stops) {
-                self.f.store(&Value::int(copied(bytes.next_multiple_of(4)), 0), &place, FILE);
+                // One store of all of it would make a value of all of it, and LLVM a vector of hundreds of elements.
+                let (zero, no) = (Value::int(I8, 0), Value::int(BIT, 0));
+                let size = Value::int(I64, bytes.next_multiple_of(4) as u64);
+                self.f.intrinsic_line("memset", ".p0.i64", &[&place, &zero, &size, &no]);
             }
         }
         let parts = self.sums.parts.iter().filter(|((variable, _), _)| exposed.contains(*variable));
@@ -103,6 +114,7 @@ impl Emitter<'_> {
         for place in self.flags.clone().iter().chain(&self.waiting.clone()) {
             self.f.store(&zero, place, FILE);
         }
+        self.begin_written();
         if self.plan.accumulators {
             self.clear_accumulators();
         }
@@ -133,7 +145,7 @@ impl Emitter<'_> {
     }
 
     /// Bytes of the registers that a thread begins with.
-    fn payload_bytes(&self) -> usize {
+    pub(super) fn payload_bytes(&self) -> usize {
         REGISTER + self.plan.variant.cross_thread as usize + self.plan.variant.per_thread.len() * HALF
     }
 
@@ -289,14 +301,31 @@ impl Emitter<'_> {
         self.f.ret(&Value::int(I32, number as u64 | u64::from(why)));
     }
 
+    /// Where the thread keeps what its register file has no place for.
+    fn kept_place(&mut self) -> Value {
+        let all = self.constant(POINTER, offset_of!(Frame, kept));
+        let bytes = self.kept_bytes();
+        self.element_at(&all, bytes)
+    }
+
+    /// How much that is.
+    pub(super) fn kept_bytes(&self) -> usize {
+        WAITING + self.flow.targets.len() * 4
+    }
+
     /// Copies everything that is live at the beginning of a block to the register file, or from there.
     fn move_state(&mut self, block: usize, save: bool) {
-        let mut dwords = vec![(self.flags[0].clone(), FLAG), (self.flags[1].clone(), FLAG + 4)];
+        let file = self.file.clone();
+        let kept = self.kept_place();
+        let mut dwords = Vec::new();
+        for (flags, at) in self.flags.clone().into_iter().zip([FLAG, FLAG + 4]) {
+            dwords.push((flags, self.f.at(&file, at)));
+        }
         let parked = &self.flow.blocks[block].parked;
         let target = self.flow.target(block);
         let may_wait = |n: usize| parked.contains(n) || target == Some(n);
         if !self.plan.variant.full || (0..self.waiting.len()).any(may_wait) {
-            dwords.push((self.active.clone(), FLOW_CONTROL));
+            dwords.push((self.active.clone(), self.f.at(&kept, ACTIVE)));
         } else if !save {
             let all = self.all_lanes();
             let active = self.active.clone();
@@ -304,7 +333,7 @@ impl Emitter<'_> {
         }
         for (n, place) in self.waiting.clone().iter().enumerate() {
             if may_wait(n) {
-                dwords.push((place.clone(), FLOW_CONTROL + 4 + n * 4));
+                dwords.push((place.clone(), self.f.at(&kept, WAITING + n * 4)));
             } else if !save {
                 self.f.store(&Value::int(I32, 0), place, FILE);
             }
@@ -315,9 +344,12 @@ impl Emitter<'_> {
                 self.copy(I64, &place, &file, save);
             }
         }
+        if self.plan.doubts.noted != 0 {
+            let (place, at) = (self.written.clone(), self.f.at(&kept, WRITTEN));
+            self.copy(REGISTERS, &place, &at, save);
+        }
         for (place, at) in dwords {
-            let file = self.f.at(&self.file.clone(), at);
-            self.copy(I32, &place, &file, save);
+            self.copy(I32, &place, &at, save);
         }
         let Some(variables) = &self.variables else { return };
         let live = variables.live[block].clone();
@@ -338,7 +370,9 @@ impl Emitter<'_> {
             for run in runs(&bytes, usize::MAX) {
                 let place = self.f.at(&self.places[variable].clone(), run.start - starts[variable]);
                 let file = self.f.at(&self.file.clone(), run.start);
-                self.copy(copied(run.end - run.start), &place, &file, save);
+                let (from, to) = if save { (place, file) } else { (file, place) };
+                let size = Value::int(I64, (run.end - run.start) as u64);
+                self.f.intrinsic_line("memcpy", ".p0.p0.i64", &[&to, &from, &size, &Value::int(BIT, 0)]);
             }
         }
     }

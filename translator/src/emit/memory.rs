@@ -278,7 +278,9 @@ impl Emitter<'_> {
         self.f.branch(&some, here, none);
         self.f.begin(none);
         let LaneAccess { message, addresses, .. } = &*access;
-        let nothing = Value::int(Ty::int(message.slot as u32 * 8, addresses.lanes()), 0);
+        // What all lanes read at one address is a scalar.
+        let lanes = if addresses.step() == Some(0) { 1 } else { addresses.lanes() };
+        let nothing = Value::int(Ty::int(message.slot as u32 * 8, lanes), 0);
         let found = if message.write { Vec::new() } else { vec![nothing; message.components.len()] };
         access.ways.add(self, found);
         self.f.begin(here);

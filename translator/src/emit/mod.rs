@@ -28,6 +28,7 @@ mod segment;
 mod serial;
 mod together;
 mod whole;
+mod written;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem::offset_of;
@@ -96,9 +97,6 @@ const MOST_BESIDE: usize = 64;
 /// Most bytes of IR that is written for a second function, too.
 const MOST_TWICE: usize = 1 << 20;
 
-/// Targets at which channels may wait; more have no place in the register file while the thread waits itself.
-const MAX_TARGETS: usize = 36;
-
 /// Writes a kernel.
 pub struct Emitter<'a> {
     plan: &'a Plan<'a>,
@@ -129,6 +127,8 @@ pub struct Emitter<'a> {
     accumulators: Value,
     /// Enabled channels.
     active: Value,
+    /// Registers that have been written, of those that are noted.
+    written: Value,
     /// Channels that wait, of each target.
     waiting: Vec<Value>,
     /// Threads stop before they end.
@@ -173,15 +173,14 @@ pub struct Emitter<'a> {
 /// Why that is not possible.
 pub fn emit(plan: &Plan<'_>, flow: &Flow, choices: &Choices) -> Result<Written, Refused> {
     let stops = flow.resumed().next().is_some() || plan.steps.iter().any(|step| matches!(step, Step::Wait));
-    if flow.targets.len() > MAX_TARGETS && stops {
-        return Err(Refused(format!("{} places where channels wait", flow.targets.len())));
-    }
     let variables = (!plan.in_memory).then(|| Variables::new(plan, flow));
     let mut serials = Vec::new();
     let (strides, affine, sums) = match &variables {
         Some(variables) => {
             let strides = hints::of_variables(plan, variables);
             serials = serials::find(plan, flow, variables, &strides);
+            let concerned = |index: usize| plan.doubts.concern(index, &plan.ops[index]);
+            serials.retain(|serial| !serial.instructions(flow).any(concerned));
             let by_lane = serials::written(&serials);
             let affine = affine::of_variables(plan, variables, &strides, &by_lane);
             let sums = Sums::new(plan, flow, variables, &affine, &by_lane);
@@ -209,6 +208,7 @@ pub fn emit(plan: &Plan<'_>, flow: &Flow, choices: &Choices) -> Result<Written, 
         flags: [nowhere.clone(), nowhere.clone()],
         accumulators: nowhere.clone(),
         active: nowhere.clone(),
+        written: nowhere.clone(),
         waiting: Vec::new(),
         stops,
         rounds: nowhere,
@@ -257,8 +257,9 @@ impl Emitter<'_> {
         self.rare_calls();
         self.gathers_apart();
         let module = std::mem::take(&mut self.module);
+        let kept = if self.stops { self.kept_bytes() as u32 } else { 0 };
         let translation =
-            Translation { object: Vec::new(), windows: self.windows, stops: self.stops, interpreted };
+            Translation { object: Vec::new(), windows: self.windows, kept, stops: self.stops, interpreted };
         Written { ir: module.finish(METADATA), translation }
     }
 
@@ -301,6 +302,7 @@ impl Emitter<'_> {
         self.flags = [f.variable(4), f.variable(4)];
         self.accumulators = f.variable(native::ACCUMULATOR_DWORDS * 8);
         self.active = f.variable(4);
+        self.written = f.variable(16);
         self.rounds = f.variable(4);
         self.waiting = self.flow.targets.iter().map(|_| f.variable(4)).collect();
         let all = self.variables.as_ref().map_or(&[][..], |v| &v.all);
@@ -345,6 +347,12 @@ impl Emitter<'_> {
     }
 
     fn step(&mut self, index: usize) {
+        self.look_for_unwritten(index);
+        self.execute_step(index);
+        self.note_written(index);
+    }
+
+    fn execute_step(&mut self, index: usize) {
         let plan = self.plan;
         match &plan.steps[index] {
             Step::Nothing => {}

@@ -54,7 +54,9 @@ impl Emitter<'_> {
         let is_row = |index: usize| self.rows.contains_key(&index);
         let is_small = |variable: usize| self.is_small(variable);
         let known = Known { plan: self.plan, variables, is_row: &is_row, is_small: &is_small };
-        segment::find(&known, self.flow)
+        let mut segments = segment::find(&known, self.flow);
+        segments.retain(|segment| !self.has_doubts(&segment.instructions));
+        segments
     }
 
     /// Those in a block of the function that is written, which go away.
@@ -248,8 +250,10 @@ impl Emitter<'_> {
     /// Writes straight code in an order that suits the host.
     pub(super) fn in_order(&mut self, instructions: Range<usize>) {
         let order = match &self.variables {
-            Some(variables) => order::of_block(self.plan, variables, instructions, self.plan.host.vectors),
-            None => instructions.collect(),
+            Some(variables) if !self.has_doubts(&instructions) => {
+                order::of_block(self.plan, variables, instructions, self.plan.host.vectors)
+            }
+            _ => instructions.collect(),
         };
         for index in order {
             self.step(index);

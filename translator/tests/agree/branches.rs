@@ -1,7 +1,7 @@
 //! Random branches in which registers are used for one thing after the other, with elements of several sizes. Only what channels read as their own of it is
 //! looked at in the end.
 
-use gencl_isa::{Branch, Condition, Extra, Flag, Instruction, Opcode, Predicate, Type};
+use gencl_isa::{Branch, Condition, Extra, Flag, Instruction, Opcode, Operand, Predicate, Region, Type};
 
 use crate::random::Random;
 use crate::walks::{FUEL, NORMAL, Place, back, whole};
@@ -9,7 +9,7 @@ use crate::walks::{FUEL, NORMAL, Place, back, whole};
 /// First registers of elements of four bytes for 32 lanes. Longer ones are in those of two, shorter ones in parts of them.
 const ROWS: [u8; 4] = [8, 12, 16, 20];
 /// Here they are added up.
-const SUMS: u8 = 40;
+pub const SUMS: u8 = 40;
 
 /// What joins a region's channels.
 enum Item {
@@ -49,6 +49,11 @@ fn step(random: &mut Random, width: u8) -> Vec<Instruction> {
     if random.chance(8) {
         let mut one = all.swap_remove(0);
         (one.exec_size, one.channel_offset, one.no_mask, one.predicate) = (1, 0, true, None);
+        for source in &mut one.sources {
+            if let Operand::Register(source) = source {
+                source.region = Region::SCALAR;
+            }
+        }
         all = vec![one];
     }
     all
@@ -179,6 +184,32 @@ pub fn branches(random: &mut Random, width: u8) -> Vec<Instruction> {
         let (to, zero) = (Place::Row(first, Type::UD), Place::Number(0, Type::UD));
         all.extend(whole(32, Opcode::Mov, to, &[zero], |i| i.no_mask = true));
     }
+    all
+}
+
+/// Code with branches in front of which only some registers have been written, and others, perhaps, for some of the channels.
+pub fn unwritten(random: &mut Random, width: u8) -> Vec<Instruction> {
+    let all_channels = |first: u8| {
+        let to = Place::Row(first, Type::UD);
+        whole(32, Opcode::Mov, to, &[Place::Scalar(2, first % 8, Type::UD)], |i| i.no_mask = true)
+    };
+    let never = random.below(ROWS.len());
+    let mut all = all_channels(SUMS);
+    for (number, first) in ROWS.into_iter().enumerate() {
+        if number != never || random.chance(3) {
+            all.extend(all_channels(first));
+        }
+    }
+    let ids = Place::Row(7, Type::UW);
+    let number = Place::Number(u64::from(random.next() as u8 & 15), Type::UW);
+    all.extend(whole(width.min(16), Opcode::Cmp, Place::Null(Type::UW), &[ids, number], |i| {
+        i.condition = Some(Condition::Less);
+    }));
+    let [row, other] = [never, random.below(ROWS.len())].map(|number| Place::Row(ROWS[number], Type::UD));
+    let predicate = random.chance(2).then_some(NORMAL);
+    let (opcode, copied) = random.pick(&[(Opcode::Mov, row), (Opcode::Mov, other), (Opcode::Not, other)]);
+    all.extend(whole(width, opcode, other, &[copied], |i| i.predicate = predicate));
+    all.extend(branches(random, width));
     all
 }
 

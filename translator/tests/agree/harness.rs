@@ -20,6 +20,8 @@ use gencl_simulator::{Executor, Settings};
 use gencl_translator::host::{Effort, Host};
 use gencl_translator::{Choices, Second};
 
+use crate::branches::SUMS;
+
 /// What kernels are for.
 pub const DEVICE: &str = "skl";
 /// Its instruction set.
@@ -38,10 +40,8 @@ pub const DATA_SIZE: u64 = 0x1_0000;
 
 /// Registers with constants, from g1 on; then come the thread's own.
 pub const CONSTANTS: u8 = 124;
-/// The thread's own register: its place among the results.
-pub const PLACE: u8 = CONSTANTS + 1;
 /// Numbers of 16 lanes, words that count on from thread to thread.
-pub const IDS: u8 = PLACE + 1;
+pub const IDS: u8 = CONSTANTS + 2;
 /// The header of messages.
 const HEADER: u8 = 127;
 /// Bytes of all registers.
@@ -106,7 +106,7 @@ pub struct Case {
     pub threads: u32,
     /// Lanes of the last thread.
     pub mask: u32,
-    /// Constants: [`CONSTANTS`] registers.
+    /// Constants: [`CONSTANTS`] registers, fewer in strict mode.
     pub constants: Vec<u8>,
     /// What is in memory.
     pub data: Vec<u8>,
@@ -116,7 +116,29 @@ pub struct Case {
     pub host: &'static Host,
     /// [`Translator::rounds`]
     pub rounds: Option<u32>,
+    /// Strict mode: registers behind [`Case::ids`] are not written before the body, and only [`STORED`] are looked at.
+    pub strict: bool,
 }
+
+impl Case {
+    /// The thread's own register: its place among the results.
+    fn place(&self) -> u8 {
+        1 + (self.constants.len() / 32) as u8
+    }
+
+    /// [`IDS`], where there are fewer constants.
+    fn ids(&self) -> u8 {
+        self.place() + 1
+    }
+
+    /// The first of each four registers that are stored.
+    fn stored(&self) -> Vec<u8> {
+        if self.strict { STORED.to_vec() } else { (0..128).step_by(4).collect() }
+    }
+}
+
+/// The first of each four registers that are looked at in strict mode.
+const STORED: [u8; 3] = [0, 4, SUMS];
 
 /// What a launch leaves behind.
 #[derive(PartialEq, Eq)]
@@ -161,10 +183,10 @@ fn kernel(case: &Case) -> Vec<Instruction> {
     };
     all.push(clear(HEADER));
     all.extend(&case.body);
-    all.push(clear(IDS));
+    all.push(clear(case.ids()));
     for flag in 0..2 {
         let source = Source::new(Register::Arf(gencl_isa::Arf::Flag(flag)), 0, Region::SCALAR, Type::UD);
-        let to = grf(IDS, flag * 4, Type::UD);
+        let to = grf(case.ids(), flag * 4, Type::UD);
         all.push(alone(Opcode::Mov, 1, to, [Operand::Register(source), Operand::None]));
     }
     let f1 = Register::Arf(gencl_isa::Arf::Flag(1));
@@ -174,9 +196,9 @@ fn kernel(case: &Case) -> Vec<Instruction> {
         Destination::new(f1, 0, Type::UD),
         [bits(0xffff_ffff, Type::UD), Operand::None],
     ));
-    let place = register(PLACE, 0, Region::SCALAR, Type::UQ);
+    let place = register(case.place(), 0, Region::SCALAR, Type::UQ);
     all.push(alone(Opcode::Mov, 1, grf(HEADER, 0, Type::UQ), [place, Operand::None]));
-    for first in (0..128).step_by(4) {
+    for first in case.stored() {
         let mut send = alone(
             Opcode::Sends,
             8,
@@ -251,7 +273,7 @@ pub fn run(case: &Case, code: &[u8], translator: Option<&Arc<Translator>>) -> Re
     let device = Device::named(DEVICE).unwrap();
     let translations = translator.map(|t| Translations(Arc::clone(t) as Arc<dyn TranslationSource>));
     let engine = EngineChoice::Translate;
-    let settings = Settings { strict: false, workers: 1, engine, translations, ..Settings::default() };
+    let settings = Settings { strict: case.strict, workers: 1, engine, translations, ..Settings::default() };
     let object = |size: u64| Object::create(size.next_multiple_of(4096)).unwrap();
     let results = u64::from(case.threads) * REGISTERS as u64;
     let buffers = [

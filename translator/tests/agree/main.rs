@@ -15,11 +15,14 @@ mod sparse;
 mod stacks;
 mod walks;
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
-use branches::{branches, predicated};
+use branches::{branches, predicated, unwritten};
 use components::components;
-use gencl_isa::{Instruction, Opcode, Type};
+use gencl_isa::{Extra, Instruction, Opcode, Type};
+use gencl_simulator::device::Device;
+use gencl_simulator::eu::Kernel;
 use gencl_simulator::fault::Reason;
 use harness::{CONSTANTS, Case, DATA, DATA_SIZE, IDS, Translator, code, difference, hosts, run};
 use memory::{addresses, message};
@@ -42,6 +45,7 @@ fn case(random: &mut Random, width: u8, body: Vec<Instruction>) -> Case {
         control: random.pick(&[0x4c0, 0x4c0, 0x4c0, 0, 0x4d0, 0x4e0, 0x4f0]),
         host: hosts()[0],
         rounds: random.chance(4).then(|| 1 + random.below(4) as u32),
+        strict: false,
     }
 }
 
@@ -289,6 +293,32 @@ fn random_branches() {
         let body = branches(random, width);
         case(random, width, body)
     });
+}
+
+/// Strict mode: registers may not have been written when they are read. Whether that is a fault, and which, only the way there tells.
+#[test]
+fn random_unwritten_registers() {
+    let faults = RefCell::new(Vec::new());
+    compare(|random| {
+        let width = random.pick(&[8, 16, 32]);
+        let mut body = unwritten(random, width);
+        // What strict mode refuses wherever it stands is no concern here.
+        let device = Device::named(harness::DEVICE).unwrap();
+        let refused = |i: &Instruction| {
+            !matches!(i.extra, Extra::Branch(_)) && Kernel::assemble(device, &[*i], true).is_err()
+        };
+        body.iter_mut().filter(|i| refused(i)).for_each(|i| *i = Instruction::new(Opcode::Nop, 1));
+        let constants = random.bytes(5 * 32);
+        let case = in_order(Case { constants, strict: true, ..case(random, width, body) });
+        let fault = code(&case).and_then(|code| run(&case, &code, None).err());
+        faults.borrow_mut().push(fault.map(|fault| fault.to_string()));
+        case
+    });
+    let faults = faults.into_inner();
+    let unwritten =
+        |fault: &&Option<String>| fault.as_ref().is_some_and(|text| text.contains("never been written"));
+    let count = faults.iter().filter(unwritten).count();
+    assert!(count > 1 && faults.iter().filter(|fault| fault.is_none()).count() > 1, "{faults:?}");
 }
 
 #[test]

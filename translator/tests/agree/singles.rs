@@ -138,6 +138,7 @@ fn case(random: &mut Random, placed: &Placed) -> Case {
         data: vec![0; DATA_SIZE as usize],
         host: hosts()[0],
         rounds: None,
+        strict: false,
         control: random.pick(&[0x4c0, 0x4c0, 0x4c0, 0, 0x4d0, 0x4e0, 0x4f0]),
     }
 }

@@ -73,6 +73,8 @@ pub struct Code {
     pub entry: Entry,
     /// See [`Translation::windows`].
     pub windows: u32,
+    /// See [`Translation::kept`].
+    pub kept: u32,
     /// See [`Translation::interpreted`].
     pub interpreted: Vec<Interpreted>,
     /// Keeps the memory.
@@ -81,6 +83,9 @@ pub struct Code {
 
 /// Most windows that code may use; a kernel has no more messages.
 const MAX_WINDOWS: u32 = 1 << 20;
+
+/// Most bytes that a thread may keep; a kernel has no more places where channels wait than instructions.
+const MAX_KEPT: u32 = 1 << 20;
 
 impl Code {
     /// Loads a translation.
@@ -94,6 +99,9 @@ impl Code {
         }
         if translation.windows > MAX_WINDOWS {
             return Err(LoadError::new(format!("{} windows", translation.windows)));
+        }
+        if translation.kept > MAX_KEPT {
+            return Err(LoadError::new(format!("{} bytes that each thread keeps", translation.kept)));
         }
         let file = Elf::parse(translation.object.as_slice())?;
         if file.architecture() != Architecture::X86_64 || file.kind() != ObjectKind::Relocatable {
@@ -119,7 +127,8 @@ impl Code {
             Entry::Group(unsafe { std::mem::transmute::<*const u8, Group>(address) })
         };
         let interpreted = translation.interpreted.clone();
-        Ok(Code { entry, windows: translation.windows, interpreted, _memory: memory })
+        let Translation { windows, kept, .. } = *translation;
+        Ok(Code { entry, windows, kept, interpreted, _memory: memory })
     }
 }
 

@@ -158,6 +158,8 @@ fn what_does_not_fit_is_refused() {
     assert_eq!(Code::load(&stops).unwrap_err().to_string(), "translated code: no function gencl_thread");
     let windows = Translation { windows: u32::MAX, ..translation(&own) };
     assert!(Code::load(&windows).is_err());
+    let kept = Translation { kept: u32::MAX, ..translation(&own) };
+    assert!(Code::load(&kept).is_err());
     assert!(Code::load(&Translation::default()).is_err());
 }
 

@@ -30,7 +30,7 @@ pub fn thread(function: Thread) -> Translation {
 /// The first instruction stands for all, which are interpreted.
 fn translation(object: Vec<u8>, waits: bool) -> Translation {
     let interpreted = vec![Interpreted { instruction: 0, reason: REASON.to_owned() }];
-    Translation { object, interpreted, windows: 2, stops: waits }
+    Translation { object, interpreted, windows: 2, kept: 0, stops: waits }
 }
 
 /// An object with a function that jumps to an address: `movabs $address, %rax; jmp *%rax`.
