@@ -104,6 +104,16 @@ fn hardware(node: &dyn RenderNode) -> Result<Hardware, String> {
     Ok(Hardware { model, pci_id, name, units: Units::of_device(node, model) })
 }
 
+/// Files of drivers whose GPUs have no render node, or more than that: NVIDIA's, and the compute interface of AMD's.
+const OTHER_GPUS: [&str; 2] = ["/dev/nvidia0", "/dev/kfd"];
+
+/// What a simulated device says it is: a GPU, as most programs look for no other device or treat others worse (docs/decisions.md). Where there is a
+/// GPU, which another platform may have, programs that take the first one are to find that, so it is a CPU there.
+fn simulated_kind() -> DeviceKind {
+    let others = || OTHER_GPUS.iter().any(|path| Path::new(path).exists());
+    if kernel::find().is_empty() && !others() { DeviceKind::Gpu } else { DeviceKind::Cpu }
+}
+
 /// The simulator; a batch without progress is stopped after `GENCL_HANG_LIMIT` seconds, `GENCL_ENGINE` says how kernels are executed.
 fn simulated(target: &str, kind: Option<DeviceKind>) -> Result<Device, String> {
     let mut settings = Settings { shared: false, ..Settings::default() };
@@ -116,7 +126,7 @@ fn simulated(target: &str, kind: Option<DeviceKind>) -> Result<Device, String> {
     let (debug, _) = Debug::from_environment();
     settings.statistics =
         debug.value(debug::PROFILE).map(|file| statistics::written_at_exit(Path::new(file)));
-    simulate(target, kind.unwrap_or(DeviceKind::Cpu), settings)
+    simulate(target, kind.unwrap_or_else(simulated_kind), settings)
 }
 
 /// A simulated device.
