@@ -305,6 +305,21 @@ fn barriers_pass_faults_on() {
     queue.finish().unwrap();
 }
 
+/// The last of many that depend on each other says why the first has failed, and not how each has.
+#[test]
+fn a_failing_chain_says_why_once() {
+    let setup = Setup::new();
+    let queue = Queue::new(&setup.context, setup.queue.device(), QueueFlags::OUT_OF_ORDER).unwrap();
+    let first = Event::user(&setup.context);
+    let mut last = first.clone();
+    for _ in 0..1000 {
+        last = queue.marker(std::slice::from_ref(&last)).unwrap();
+    }
+    first.set_user_status(-77).unwrap();
+    let error = last.wait().unwrap_err();
+    assert!(error.reason.contains("-77") && error.reason.len() < 200, "{}", error.reason);
+}
+
 /// A queue whose command waits for a fault of another has a fault, too.
 #[test]
 fn faults_pass_between_queues() {

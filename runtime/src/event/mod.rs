@@ -176,7 +176,12 @@ impl Event {
             EventStatus::Failed(code) => {
                 let own = self.node.reason();
                 let fault = own.as_ref().is_some_and(|error| error.fault);
-                let reason = own.map_or_else(|| format!("status {code}"), |error| error.to_string());
+                let reason = match own {
+                    // A link of a chain says what the first one says, or the text would grow with each.
+                    Some(error) if error.code == Code::ExecStatusErrorForEventsInWaitList => error.reason,
+                    Some(error) => error.to_string().into(),
+                    None => format!("status {code}").into(),
+                };
                 Err(Error { fault, ..Error::new(Code::ExecStatusErrorForEventsInWaitList, reason) })
             }
             _ => Ok(()),
