@@ -3,7 +3,7 @@
 
 use std::ffi::CStr;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 use std::time::Instant;
 
 use gencl_utest::{Case, Gpu, Launch, Outcome};
@@ -11,12 +11,10 @@ use opencl3::error_codes::{CL_INVALID_BUILD_OPTIONS, CL_INVALID_OPERATION};
 use opencl3::program::{Program, build_program, create_program_with_il};
 use opencl3::types::cl_int;
 
+use crate::child::{self, act};
 use crate::memory::same;
 
-/// Set in the processes that build, to what they are to do.
-const CHILD: &str = "GENCL_UTEST_BUILDS";
-
-/// Set there too: build options.
+/// Set in the processes that build: build options.
 const OPTIONS: &str = "GENCL_UTEST_OPTIONS";
 
 pub fn cases() -> Vec<Case> {
@@ -34,10 +32,7 @@ pub fn cases() -> Vec<Case> {
 
 /// Runs a case in a process of its own with some variables set.
 fn child(name: &str, act: &str, variables: &[(&str, &str)]) -> Result<Output, String> {
-    let program = std::env::current_exe().map_err(|e| e.to_string())?;
-    let mut command = Command::new(program);
-    command.args(["--exact", name]).env(CHILD, act).env_remove("GENCL_DEBUG");
-    let output = command.envs(variables.iter().copied()).output().map_err(|e| e.to_string())?;
+    let output = child::run(name, act, variables)?;
     if output.status.success() {
         return Ok(output);
     }
@@ -46,10 +41,6 @@ fn child(name: &str, act: &str, variables: &[(&str, &str)]) -> Result<Output, St
         String::from_utf8_lossy(&output.stdout),
         String::from_utf8_lossy(&output.stderr)
     ))
-}
-
-fn act() -> Option<String> {
-    std::env::var(CHILD).ok()
 }
 
 const GOOD: &str = "kernel void good(global int *p) { p[get_global_id(0)] = 42; }";

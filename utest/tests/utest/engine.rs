@@ -1,14 +1,11 @@
 //! The engines of gencl's simulated device. The environment chooses, so the cases run this program anew.
 
 use std::path::Path;
-use std::process::Command;
 
 use gencl_utest::{Arg, Case, DOUBLE, Gpu, Launch, Need, Outcome, Random};
 
+use crate::child::{self, is_child};
 use crate::memory::same;
-
-/// Set in the processes that cases run in.
-const CHILD: &str = "GENCL_UTEST_CHILD";
 
 pub fn cases() -> Vec<Case> {
     let own = |name: &'static str, run: fn() -> Outcome| {
@@ -36,16 +33,9 @@ fn child(name: &str, variables: &[(&str, &str)]) -> Result<String, String> {
 
 /// Runs a case in a process of its own and gives its output and error output.
 pub fn output_of_child(name: &str, variables: &[(&str, &str)]) -> Result<[String; 2], String> {
-    let program = std::env::current_exe().map_err(|e| e.to_string())?;
-    let mut command = Command::new(program);
-    command.args(["--exact", name]).env(CHILD, "1").env("GENCL_DEBUG", "log=debug");
-    let output = command.envs(variables.iter().copied()).output().map_err(|e| e.to_string())?;
+    let output = child::run(name, "engine", &[&[("GENCL_DEBUG", "log=debug")], variables].concat())?;
     let texts = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
     if output.status.success() { Ok(texts) } else { Err(texts.concat()) }
-}
-
-pub fn is_child() -> bool {
-    std::env::var_os(CHILD).is_some()
 }
 
 /// Each work-group sums up squares, half of the work-items by another way.

@@ -7,6 +7,7 @@ mod arguments;
 mod arithmetic;
 mod build_options;
 mod builds;
+mod child;
 mod control_flow;
 mod engine;
 mod faults;

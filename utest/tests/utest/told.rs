@@ -1,11 +1,8 @@
 //! What the user is told on the error output without having asked. The environment decides, so the cases run this program anew.
 
-use std::process::Command;
-
 use gencl_utest::{Case, Gpu, Launch, Need, Outcome};
 
-/// Set in the processes whose error output is read.
-const CHILD: &str = "GENCL_UTEST_TOLD";
+use crate::child::{self, is_child};
 
 pub fn cases() -> Vec<Case> {
     let own = |name: &'static str, run: fn() -> Outcome| Case::of_gencl("its own words", name, run);
@@ -17,16 +14,9 @@ pub fn cases() -> Vec<Case> {
     ]
 }
 
-fn is_child() -> bool {
-    std::env::var_os(CHILD).is_some()
-}
-
 /// Runs a case in a process of its own and gives the lines of ours on its error output.
 fn lines(name: &str, variables: &[(&str, &str)]) -> Result<Vec<String>, String> {
-    let program = std::env::current_exe().map_err(|error| error.to_string())?;
-    let mut command = Command::new(program);
-    command.args(["--exact", name]).env(CHILD, "1").env_remove("GENCL_DEBUG");
-    let output = command.envs(variables.iter().copied()).output().map_err(|error| error.to_string())?;
+    let output = child::run(name, "tell", variables)?;
     let text = String::from_utf8_lossy(&output.stderr);
     Ok(text.lines().filter(|line| line.starts_with("gencl: ")).map(str::to_owned).collect())
 }

@@ -189,12 +189,9 @@ fn migrate(world: &World) -> Outcome {
 fn images(world: &World) -> Outcome {
     let format = cl_image_format { image_channel_order: CL_RGBA, image_channel_data_type: CL_UNSIGNED_INT8 };
     // SAFETY: zeros are valid in all its fields.
-    let descriptor = cl_image_desc {
-        image_type: CL_MEM_OBJECT_IMAGE2D,
-        image_width: 32,
-        image_height: 8,
-        ..unsafe { std::mem::zeroed() }
-    };
+    let zeros: cl_image_desc = unsafe { std::mem::zeroed() };
+    let descriptor =
+        cl_image_desc { image_type: CL_MEM_OBJECT_IMAGE2D, image_width: 32, image_height: 8, ..zeros };
     let (mut code, flags) = (CL_SUCCESS, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR);
     let texels: Vec<u32> = (0..256).map(|index| index * 0x0103_0507).collect();
     let (pointer, mut read) = (texels.as_ptr().cast_mut().cast(), vec![0u32; 256]);

@@ -24,7 +24,8 @@ use opencl3::types::{
     cl_uint,
 };
 
-use crate::engine::{is_child, output_of_child};
+use crate::child::is_child;
+use crate::engine::output_of_child;
 
 pub fn cases() -> Vec<Case> {
     [contexts::cases(), programs::cases(), memory::cases(), events::cases()].into_iter().flatten().collect()
