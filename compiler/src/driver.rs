@@ -159,12 +159,10 @@ impl<'a> Driver<'a> {
                 });
                 return Ok(Program { kind: ProgramKind::Library, ..library });
             }
-            let bitcode = link::bitcode(&module);
-            let unit = driver.middle(&context, &module, target)?;
-            let unit = unit.map_err(|error| Stop::failure(format!("{LINKED}: {error}")))?;
+            let bitcode = driver.run("", "write-bitcode", |_| link::bitcode(&module));
             let program =
                 Program { options: link.options.into(), uneven_groups, bitcode, ..Program::default() };
-            driver.back_end(LINKED, target, program, unit, None)
+            driver.compile_module(LINKED, &context, &module, target, program, None)
         })
     }
 
@@ -176,10 +174,23 @@ impl<'a> Driver<'a> {
             let context = Context::create();
             let module = driver.run("", "read-bitcode", |_| link::parse(&context, &program.bitcode));
             let module = module.map_err(|e| Stop::failure(format!("error: {e}")))?;
-            let unit = driver.middle(&context, &module, target)?;
-            let unit = unit.map_err(|error| Stop::failure(format!("{WIDENED}: {error}")))?;
-            driver.back_end(WIDENED, target, program, unit, Some(lanes))
+            driver.compile_module(WIDENED, &context, &module, target, program, Some(lanes))
         })
+    }
+
+    /// Clang's LLVM IR, of which there is no source here, to machine code; otherwise as [`Driver::back_end`].
+    fn compile_module<'ctx>(
+        &mut self,
+        name: &str,
+        context: &'ctx Context,
+        module: &Module<'ctx>,
+        target: &Target,
+        program: Program,
+        lanes: Option<u32>,
+    ) -> Result<Program, Stop> {
+        let unit = self.middle(context, module, target)?;
+        let unit = unit.map_err(|error| Stop::failure(format!("{name}: {error}")))?;
+        self.back_end(name, target, program, unit, lanes)
     }
 
     /// Runs one job from its beginning to its end.

@@ -40,25 +40,37 @@ pub struct Found {
     pub device: std::result::Result<u16, String>,
 }
 
+/// Where device files of GPUs are.
+const FOLDER: &str = "/dev/dri";
+
 /// The render nodes of this machine in the order of their numbers, usable or not. Empty when there is
 /// no `/dev/dri`.
 pub fn find() -> Vec<Found> {
-    find_in(Path::new("/dev/dri"))
+    find_in(Path::new(FOLDER))
 }
 
-fn find_in(folder: &Path) -> Vec<Found> {
+/// Has this machine a render node, of whatever driver? Nothing is opened.
+pub fn has_nodes() -> bool {
+    !nodes_in(Path::new(FOLDER)).is_empty()
+}
+
+fn nodes_in(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     let number = |name: &OsStr| name.to_str()?.strip_prefix("renderD")?.parse::<u32>().ok();
     let mut nodes: Vec<(u32, PathBuf)> =
         entries.filter_map(|e| e.ok()).filter_map(|e| Some((number(&e.file_name())?, e.path()))).collect();
     nodes.sort();
+    nodes.into_iter().map(|(_, path)| path).collect()
+}
+
+fn find_in(folder: &Path) -> Vec<Found> {
     let probe = |path: PathBuf| {
         let device = KernelNode::open(&path)
             .and_then(|node| node.get_param(uapi::param::CHIPSET_ID).map_err(|e| e.to_string()))
             .map(|id| id as u16);
         Found { path, device }
     };
-    nodes.into_iter().map(|(_, path)| probe(path)).collect()
+    nodes_in(folder).into_iter().map(probe).collect()
 }
 
 /// An `errno` of an I/O error.

@@ -111,7 +111,7 @@ const OTHER_GPUS: [&str; 2] = ["/dev/nvidia0", "/dev/kfd"];
 /// GPU, which another platform may have, programs that take the first one are to find that, so it is a CPU there.
 fn simulated_kind() -> DeviceKind {
     let others = || OTHER_GPUS.iter().any(|path| Path::new(path).exists());
-    if kernel::find().is_empty() && !others() { DeviceKind::Gpu } else { DeviceKind::Cpu }
+    if !kernel::has_nodes() && !others() { DeviceKind::Gpu } else { DeviceKind::Cpu }
 }
 
 /// The simulator; a batch without progress is stopped after `GENCL_HANG_LIMIT` seconds, `GENCL_ENGINE` says how kernels are executed.

@@ -14,6 +14,12 @@ pub struct BuiltKernel {
     executable: Arc<Executable>,
     /// Its number in the executable.
     number: usize,
+    /// Lanes of the widest threads that it can be compiled to.
+    most_lanes: u32,
+    /// Work-items of a group that it has threads for as it is.
+    room: u32,
+    /// The most with the widest threads, a power of two.
+    work_group_size: u32,
     /// The work-group size that was chosen last, and for which global size: choosing takes longer than launching.
     chosen: Mutex<Option<([u64; 3], [u32; 3])>>,
 }
@@ -32,7 +38,18 @@ impl Clone for BuiltKernel {
 
 impl BuiltKernel {
     pub(super) fn new(device: Arc<DeviceContext>, executable: Arc<Executable>, number: usize) -> Self {
-        Self { device, executable, number, chosen: Mutex::default() }
+        let info = &executable.kernels()[number];
+        let most_lanes = executable.most_lanes(number, device.device().facts().profile().widths);
+        let [own, most] = [info.simd_width, most_lanes].map(|lanes| room(device.device(), info, lanes));
+        Self {
+            device,
+            executable,
+            number,
+            most_lanes,
+            room: own,
+            work_group_size: 1 << most.ilog2(),
+            chosen: Mutex::default(),
+        }
     }
 
     /// The device.
@@ -72,40 +89,25 @@ impl BuiltKernel {
     /// `CL_KERNEL_WORK_GROUP_SIZE`: most work-items of a group of this kernel, a power of two. Threads of the kernel's width may have room for less;
     /// then it is compiled once more, with wider ones, for a launch that takes them.
     pub fn work_group_size(&self) -> u32 {
-        1 << self.room(self.most_lanes()).ilog2()
+        self.work_group_size
     }
 
     /// Most work-items of a group that the kernel has threads for as it is.
     pub fn own_work_group_size(&self) -> u32 {
-        self.room(self.info().simd_width).min(self.work_group_size())
+        self.room.min(self.work_group_size)
     }
 
     /// Lanes of the threads that a launch with groups of so many work-items has.
     pub fn lanes(&self, group: u32) -> u32 {
-        let own = self.info().simd_width;
-        if group <= self.room(own) { own } else { self.most_lanes() }
+        if group <= self.room { self.info().simd_width } else { self.most_lanes }
     }
 
     /// What a launch with groups of so many work-items executes. `OUT_OF_RESOURCES` when it takes wider threads, and they cannot be had.
     pub(crate) fn executable_for(&self, group: u32) -> Result<Arc<Executable>> {
-        match self.lanes(group) {
-            lanes if lanes == self.info().simd_width => Ok(self.executable.clone()),
-            lanes => self.executable.widened(&self.device, lanes),
+        match group <= self.room {
+            true => Ok(self.executable.clone()),
+            false => self.executable.widened(&self.device, self.most_lanes),
         }
-    }
-
-    fn most_lanes(&self) -> u32 {
-        self.executable.most_lanes(self.number, self.device().facts().profile().widths)
-    }
-
-    /// Work-items of a group that fit into a subslice with threads of `lanes` lanes.
-    fn room(&self, lanes: u32) -> u32 {
-        let device = self.device.device();
-        let (facts, most) = (device.facts(), device.hardware().model.family.constant_registers);
-        let shared = device.commands().shares_constants();
-        let constants = crate::launch::most_threads(self.info(), lanes, shared, most);
-        let threads = facts.threads_per_group.min(constants);
-        facts.max_work_group_size.min(threads * lanes)
     }
 
     /// The work-group size that a launch over `range` has, where the application leaves it to us
@@ -135,4 +137,12 @@ impl BuiltKernel {
         *chosen = Some((global, local));
         Ok(local)
     }
+}
+
+/// Work-items of a group that fit into a subslice with threads of `lanes` lanes.
+fn room(device: &Device, kernel: &gencl_program::Kernel, lanes: u32) -> u32 {
+    let (facts, most) = (device.facts(), device.hardware().model.family.constant_registers);
+    let constants = crate::launch::most_threads(kernel, lanes, device.commands().shares_constants(), most);
+    let threads = facts.threads_per_group.min(constants);
+    facts.max_work_group_size.min(threads * lanes)
 }

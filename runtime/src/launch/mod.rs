@@ -61,7 +61,7 @@ impl Launch {
         let facts = device.device().facts();
         kernel.snapshot(&mut self.arguments)?;
         let is_shared = |bound: &Bound| matches!(bound, Bound::Shared(..));
-        if self.arguments.bound().iter().any(is_shared) {
+        if !device.shares_addresses() && self.arguments.bound().iter().any(is_shared) {
             device.check_shared()?;
         }
         check_range(range, facts.address_bits)?;

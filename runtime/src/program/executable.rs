@@ -127,10 +127,9 @@ impl Executable {
             if result.status != Status::Success {
                 return Err(result.log);
             }
-            let read = |binary: &[u8]| elf::read(binary).map_err(|error| error.to_string());
-            let (own, wide) = (read(&self.binary)?, read(&result.binary)?);
-            if wide.kernels.len() != own.kernels.len()
-                || wide.data.variables.len() != own.data.variables.len()
+            let wide = elf::read(&result.binary).map_err(|error| error.to_string())?;
+            if wide.kernels.len() != self.kernels.len()
+                || wide.data.variables.len() as u64 != self.variables_size
             {
                 return Err("the compiler made another program".into());
             }

@@ -196,13 +196,12 @@ impl Bound {
         }
         let (presumed, size) = (wish.object.offset, wish.size());
         // No buffer is put at address 0 unless that is asked for: programs take it for none.
-        if presumed != 0
-            && presumed.is_multiple_of(PAGE_SIZE)
-            && wish.accepts(device, presumed, size)
-            && self.overlapping(presumed, presumed + size).iter().all(|start| self.ranges[start].is_freed())
-        {
-            self.overlapping(presumed, presumed + size).into_iter().for_each(|start| self.unbind(start));
-            return Ok(self.bind(presumed, request, wish));
+        if presumed != 0 && presumed.is_multiple_of(PAGE_SIZE) && wish.accepts(device, presumed, size) {
+            let there = self.overlapping(presumed, presumed + size);
+            if there.iter().all(|start| self.ranges[start].is_freed()) {
+                there.into_iter().for_each(|start| self.unbind(start));
+                return Ok(self.bind(presumed, request, wish));
+            }
         }
         let mut start = self.gap(device, wish, |_| true);
         if start.is_none() {
