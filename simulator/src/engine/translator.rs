@@ -15,8 +15,12 @@ use crate::translated::source::{EngineChoice, Source};
 /// A kernel that has been interpreted for so long is translated. Programs that take less never pay for the translator.
 const ENOUGH: Duration = Duration::from_millis(2);
 
-/// So is a kernel whose launch will take so much longer.
+/// A large kernel, for each byte of its code: translation takes some 80 times as long, so what is launched a few times only is left alone.
+const ENOUGH_PER_BYTE: Duration = Duration::from_nanos(400);
+
+/// So is a kernel whose launch will take so much longer, or so many times what is enough.
 const MUCH_LEFT: Duration = Duration::from_millis(10);
+const TIMES_LEFT: u32 = 2;
 
 /// What the first work-groups take, which find nothing in the host's caches, tells little of the others.
 const SAMPLE: Duration = Duration::from_micros(200);
@@ -74,7 +78,8 @@ impl Translator {
     /// Asks for a translation if it is worth that: a kernel has been interpreted for so long, and will be for so much longer.
     pub fn consider(&self, known: &Known, choice: &Choice, took: Duration, left: Duration) {
         let sum = known.translations.add_interpreted(took);
-        let worth = sum >= ENOUGH || sum >= SAMPLE && left >= MUCH_LEFT;
+        let enough = ENOUGH.max(ENOUGH_PER_BYTE * known.code.len() as u32);
+        let worth = sum >= enough || sum >= SAMPLE && left >= MUCH_LEFT.max(TIMES_LEFT * enough);
         if worth && choice.can_be_asked() && known.translations.is_good(choice) {
             choice.ask(&*self.source.0, self.device.name, &known.code);
         }
