@@ -49,10 +49,12 @@ pub fn build(llvm: &Llvm) {
         .collect();
     own.sort();
     println!("cargo::rerun-if-changed=library");
-    for machine in &MACHINES {
-        println!("cargo::rerun-if-changed=src/llvm/data_layout{}.txt", machine.bits);
-        build_for(llvm, machine, &own);
-    }
+    std::thread::scope(|scope| {
+        for machine in &MACHINES {
+            println!("cargo::rerun-if-changed=src/llvm/data_layout{}.txt", machine.bits);
+            scope.spawn(|| build_for(llvm, machine, &own));
+        }
+    });
 }
 
 fn build_for(llvm: &Llvm, machine: &Machine, own: &[PathBuf]) {

@@ -3,7 +3,7 @@
 use crate::support::gencl_sim;
 
 /// A seed and a number of requests that take some seconds.
-const ARGUMENTS: &[&str] = &["--seed", "1", "--seconds", "6", "--processes", "2", "--threads", "2"];
+const ARGUMENTS: &[&str] = &["--seed", "1", "--seconds", "2", "--processes", "2", "--threads", "2"];
 
 #[test]
 fn no_request_does_harm() {

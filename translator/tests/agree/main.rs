@@ -104,7 +104,7 @@ fn setting(name: &str, otherwise: u64) -> u64 {
 
 /// Compares kernels that `make` makes of random numbers.
 fn compare(make: impl Fn(&mut Random) -> Case) {
-    let (count, seed) = (setting("GENCL_AGREE_KERNELS", 12), setting("GENCL_AGREE_SEED", 1));
+    let (count, seed) = (setting("GENCL_AGREE_KERNELS", 8), setting("GENCL_AGREE_SEED", 1));
     let mut failures = Vec::new();
     let mut run = 0;
     for number in seed..seed + count {
@@ -360,7 +360,7 @@ fn signs_are_copied_under_masks() {
 /// little for all of them.
 #[test]
 fn single_instructions() {
-    let [count, seed, little] = [("SINGLES", 2000), ("SEED", 1), ("LITTLE", 0)]
+    let [count, seed, little] = [("SINGLES", 1200), ("SEED", 1), ("LITTLE", 0)]
         .map(|(name, otherwise)| setting(&format!("GENCL_AGREE_{name}"), otherwise));
     let tally = singles::compare(count as usize, seed, little != 0);
     println!("{} instructions in {} kernels", tally.samples, tally.kernels);

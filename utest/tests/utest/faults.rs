@@ -15,6 +15,8 @@ use opencl3::kernel::{Kernel, set_kernel_arg};
 use opencl3::memory::{Buffer, CL_MEM_READ_WRITE, ClMem};
 use opencl3::program::Program;
 
+use crate::child::{self, is_child};
+
 pub fn cases() -> Vec<Case> {
     vec![
         Case::new("fault_syntax_error", syntax_error),
@@ -253,10 +255,19 @@ fn among_equal_launches() -> Outcome {
     Ok(())
 }
 
+/// A kernel that never ends, in a process of its own: the others would wait for the device meanwhile.
+fn hangs(name: &str, source: &str) -> Outcome {
+    if is_child() {
+        return fails(source, "too long");
+    }
+    let output = child::run(name, "hang", &[("GENCL_HANG_LIMIT", "1")])?;
+    if output.status.success() { Ok(()) } else { Err(format!("the process failed: {output:?}")) }
+}
+
 fn endless_loop() -> Outcome {
-    fails(
+    hangs(
+        "fault_endless_loop",
         "kernel void bad(global volatile int *p) { while (p[get_global_id(0)] != 12345) p[512] = 0; }",
-        "too long",
     )
 }
 
@@ -273,12 +284,12 @@ fn wild_gather() -> Outcome {
 }
 
 fn endless_gather() -> Outcome {
-    fails(
+    hangs(
+        "fault_endless_gather",
         "kernel void bad(global int *p) {
             uint at = get_global_id(0) & 7;
             while (at != 12345) at = p[at & 63] & 31;
             p[0] = at;
         }",
-        "too long",
     )
 }
