@@ -8,7 +8,7 @@ use gencl_simulator::sync::{Condvar, Mutex};
 
 use crate::cache::Cache;
 use crate::server::{Failure, Purpose, Server};
-use crate::{Unavailable, locate, start};
+use crate::{Unavailable, locate, server, start};
 
 /// How long a build may take when `GENCL_BUILD_TIMEOUT` (seconds) does not say otherwise.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(300);
@@ -99,28 +99,17 @@ pub fn build(request: &ToServer) -> Result<BuildResult, Unavailable> {
 
 fn run_by_server(request: &ToServer) -> Result<BuildResult, Unavailable> {
     let timeout = timeout();
-    let mut fresh = false;
-    loop {
-        let mut server = match if fresh { None } else { take() } {
-            Some(server) => server,
-            None => {
-                fresh = true;
-                start(Purpose::Builds)?
-            }
-        };
-        match server.build(request, timeout) {
-            Ok(result) => {
-                give(server);
-                return Ok(result);
-            }
-            // It left just before we asked.
-            Err(Failure::Gone) if !fresh => fresh = true,
-            Err(failure) => {
-                let log = failure.to_string();
-                tracing::warn!("{log}");
-                let (binary, files) = (Vec::new(), Vec::new());
-                return Ok(BuildResult { status: Status::Failure, log, binary, files });
-            }
+    match server::ask(take(), || start(Purpose::Builds), |server| server.build(request, timeout)) {
+        Ok((result, server)) => {
+            give(server);
+            Ok(result)
+        }
+        Err(Failure::Unavailable(unavailable)) => Err(unavailable),
+        Err(failure) => {
+            let log = failure.to_string();
+            tracing::warn!("{log}");
+            let (binary, files) = (Vec::new(), Vec::new());
+            Ok(BuildResult { status: Status::Failure, log, binary, files })
         }
     }
 }

@@ -16,7 +16,7 @@ pub use builds::{build, expect_build, expect_builds};
 pub use locate::set_library_path;
 pub use translations::Translations;
 
-use server::{Purpose, Server};
+use server::{Failure, Purpose, Server};
 
 /// No compiler can be started; the text says why.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -31,10 +31,9 @@ pub fn check_available() -> Result<(), Unavailable> {
     locate::compiler().map(drop).map_err(Unavailable)
 }
 
-fn start(purpose: Purpose) -> Result<Server, Unavailable> {
+fn start(purpose: Purpose) -> Result<Server, Failure> {
     let path = locate::compiler().map_err(Unavailable)?;
     // What GENCL_DEBUG asks for is printed on the error output.
     let verbose = std::env::var_os("GENCL_DEBUG").is_some_and(|value| !value.is_empty());
-    let started = Server::start(&path, purpose, verbose);
-    started.map_err(|error| Unavailable(format!("{}: {error}", path.display())))
+    Server::start(&path, purpose, verbose)
 }

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
@@ -11,6 +12,8 @@ use std::time::{Duration, Instant};
 
 use gencl_program::protocol::{BuildResult, FromServer, ToServer, VERSION, read_message, write_message};
 use gencl_simulator::sync::{Condvar, Mutex};
+
+use crate::Unavailable;
 
 /// How long a new server may take until it greets.
 const GREETING_TIMEOUT: Duration = Duration::from_secs(30);
@@ -27,6 +30,9 @@ const MAX_COMPLAINT: usize = 4096;
 /// Why a request has no result.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Failure {
+    /// No server can be started.
+    #[error(transparent)]
+    Unavailable(#[from] Unavailable),
     /// The server had left before the request: not the request's fault.
     #[error("the compile server has ended")]
     Gone,
@@ -51,6 +57,37 @@ pub(super) enum Failure {
     /// What it says makes no sense.
     #[error("the compile server does not keep to the protocol: {0}")]
     Protocol(String),
+}
+
+impl Failure {
+    /// May the same request succeed in another server? What ended this one may have come from outside.
+    fn may_pass(&self) -> bool {
+        matches!(self, Failure::Gone | Failure::Died { .. } | Failure::Protocol(_))
+    }
+}
+
+/// Has a server answer a request: one that waits for work, or a new one. A request that is lost with its server is tried once more, in a new one.
+///
+/// Gives the server, too, which may be asked again.
+pub(super) fn ask<T>(
+    mut waiting: Option<Server>,
+    start: impl Fn() -> Result<Server, Failure>,
+    request: impl Fn(&mut Server) -> Result<T, Failure>,
+) -> Result<(T, Server), Failure> {
+    let mut again = false;
+    loop {
+        let was_waiting = waiting.is_some();
+        let server = waiting.take().map_or_else(&start, Ok);
+        match server.and_then(|mut server| Ok((request(&mut server)?, server))) {
+            // It has left before it was asked.
+            Err(Failure::Gone) if was_waiting => {}
+            Err(failure) if failure.may_pass() && !again => {
+                tracing::warn!("{failure}; once more");
+                again = true;
+            }
+            result => return result,
+        }
+    }
 }
 
 /// What the server was last heard to work on.
@@ -113,7 +150,18 @@ pub(super) struct Server {
 
 impl Server {
     /// Starts a server and waits for its greeting. Its error output is ours when `verbose` is set, else kept for the log.
-    pub(super) fn start(path: &Path, purpose: Purpose, verbose: bool) -> io::Result<Self> {
+    ///
+    /// # Errors
+    /// It cannot be started, or ends before it greets: of itself, or by a signal, which is [`Failure::Died`].
+    pub(super) fn start(path: &Path, purpose: Purpose, verbose: bool) -> Result<Self, Failure> {
+        let unavailable = |reason: String| Unavailable(format!("{}: {reason}", path.display()));
+        let mut server =
+            Self::spawn(path, purpose, verbose).map_err(|error| unavailable(error.to_string()))?;
+        server.greet(unavailable)?;
+        Ok(server)
+    }
+
+    fn spawn(path: &Path, purpose: Purpose, verbose: bool) -> io::Result<Self> {
         let (stream, theirs) = UnixStream::pair()?;
         let theirs = OwnedFd::from(theirs);
         let mut child = Command::new(path)
@@ -126,7 +174,7 @@ impl Server {
             .stderr(if verbose { Stdio::inherit() } else { Stdio::piped() })
             .spawn()?;
         let errors = child.stderr.take();
-        let mut server = Self {
+        let server = Self {
             child: Arc::new(Mutex::new(child)),
             stream,
             complaint: Arc::default(),
@@ -142,26 +190,39 @@ impl Server {
             }
             None => server.complaint.said.lock().complete = true,
         }
-        server.greet()?;
         Ok(server)
     }
 
-    fn greet(&mut self) -> io::Result<()> {
+    fn greet(&mut self, unavailable: impl Fn(String) -> Unavailable) -> Result<(), Failure> {
         // A write that fails shows a server that has ended; reading tells.
         let _ = self.send(&ToServer::Hello { version: VERSION });
-        self.stream.set_read_timeout(Some(GREETING_TIMEOUT))?;
-        match read_message(&mut self.stream) {
+        let read = self
+            .stream
+            .set_read_timeout(Some(GREETING_TIMEOUT))
+            .and_then(|()| read_message(&mut self.stream));
+        let reason = match read {
             Ok(Some(FromServer::Hello { version: VERSION, compiler })) => {
                 tracing::debug!("compile server {compiler} is ready");
-                Ok(())
+                return Ok(());
             }
-            Ok(Some(FromServer::Hello { version, .. })) => Err(io::Error::other(format!(
-                "it speaks version {version} of the protocol, the driver version {VERSION}"
-            ))),
-            Ok(Some(other)) => Err(io::Error::other(format!("it greets with {other:?}"))),
-            Ok(None) => Err(io::Error::other(format!("it ended at once{}", self.last_words()))),
-            Err(error) => Err(io::Error::other(format!("no greeting: {error}{}", self.last_words()))),
-        }
+            Ok(Some(FromServer::Hello { version, .. })) => {
+                format!("it speaks version {version} of the protocol, the driver version {VERSION}")
+            }
+            Ok(Some(other)) => format!("it greets with {other:?}"),
+            Err(error) if is_timeout(&error) || error.kind() == io::ErrorKind::InvalidData => {
+                format!("no greeting: {error}{}", self.last_words())
+            }
+            Ok(None) | Err(_) => {
+                let status = self.ended();
+                let killed = status.as_ref().is_ok_and(|status| status.signal().is_some());
+                let (ended, complaint) = (described(status), self.last_words());
+                if killed {
+                    return Err(Failure::Died { ended, place: Place::default(), complaint });
+                }
+                format!("it {ended} before it greeted{complaint}")
+            }
+        };
+        Err(unavailable(reason).into())
     }
 
     /// Can this process use it for the next build?
@@ -217,8 +278,11 @@ impl Server {
                     if !heard && (left || sent.is_err()) {
                         return Err(Failure::Gone);
                     }
-                    let ended = status.map_or_else(|_| "vanished".into(), describe);
-                    return Err(Failure::Died { ended, place, complaint: self.last_words() });
+                    return Err(Failure::Died {
+                        ended: described(status),
+                        place,
+                        complaint: self.last_words(),
+                    });
                 }
             }
             heard = true;
@@ -293,12 +357,12 @@ fn no_answer(said: &FromServer) -> Failure {
     Failure::Protocol(format!("{said:?} is no answer"))
 }
 
-fn describe(status: ExitStatus) -> String {
-    use std::os::unix::process::ExitStatusExt;
-    match (status.signal(), status.code()) {
-        (Some(signal), _) => format!("crashed (signal {signal})"),
-        (None, Some(code)) => format!("ended with status {code}"),
-        (None, None) => "ended".into(),
+fn described(status: io::Result<ExitStatus>) -> String {
+    match status.map(|status| (status.signal(), status.code())) {
+        Ok((Some(signal), _)) => format!("crashed (signal {signal})"),
+        Ok((None, Some(code))) => format!("ended with status {code}"),
+        Ok((None, None)) => "ended".into(),
+        Err(_) => "vanished".into(),
     }
 }
 
@@ -321,9 +385,10 @@ impl Write for NoSignal<'_> {
 
 #[cfg(test)]
 pub(super) mod tests {
+    use std::cell::Cell;
     use std::os::unix::fs::PermissionsExt;
 
-    use gencl_program::protocol::CompileRequest;
+    use gencl_program::protocol::{CompileRequest, Status};
 
     use super::*;
 
@@ -358,7 +423,7 @@ pub(super) mod tests {
             std::fs::write(self.0.join(name), bytes).unwrap();
         }
 
-        pub(crate) fn start(&self) -> io::Result<Server> {
+        pub(crate) fn start(&self) -> Result<Server, Failure> {
             Server::start(&self.0.join("server"), Purpose::Builds, false)
         }
     }
@@ -424,7 +489,46 @@ pub(super) mod tests {
         let failure = script.start().unwrap().build(&nothing(), SOON).unwrap_err();
         assert!(matches!(failure, Failure::Protocol(_)), "{failure}");
         let script = Script::new("mute", "echo no compiler >&2; exit 1");
-        let error = script.start().err().unwrap();
-        assert!(error.to_string().contains("no compiler"), "{error}");
+        let failure = script.start().err().unwrap();
+        assert!(matches!(failure, Failure::Unavailable(_)), "{failure}");
+        assert!(
+            failure.to_string().contains("ended with status 1 before it greeted:\nno compiler"),
+            "{failure}"
+        );
+    }
+
+    /// Servers that are scripts, one after the other; what became of a request, and how many were started.
+    fn ask_scripts(scripts: &[Script]) -> (Result<(), Failure>, usize) {
+        let started = Cell::new(0);
+        let start = || scripts[started.replace(started.get() + 1)].start();
+        let result = ask(None, start, |server| server.build(&nothing(), SOON));
+        (result.map(drop), started.get())
+    }
+
+    #[test]
+    fn a_request_that_is_lost_is_tried_once_more() {
+        let new = |name: &str, body: &str| Script::new(&format!("lost-{name}"), body);
+        let [died, killed] =
+            ["cat greeting; head -c 8 >/dev/null; cat progress; kill -KILL $$", "kill -KILL $$"];
+        let (log, binary, files) = (String::new(), Vec::new(), Vec::new());
+        let result = BuildResult { status: Status::Success, log, binary, files };
+        let mut answer = Vec::new();
+        write_message(&mut answer, &FromServer::Result(result)).unwrap();
+        let good = |name: &str| {
+            let script = new(name, "cat greeting; cat answer; exec sleep 1000");
+            script.write("answer", &answer);
+            script
+        };
+        for (number, lost) in [died, killed].into_iter().enumerate() {
+            let scripts = [new(&format!("{number}a"), lost), good(&format!("{number}b"))];
+            assert!(matches!(ask_scripts(&scripts), (Ok(()), 2)), "{lost}");
+            let scripts = [new(&format!("{number}c"), lost), new(&format!("{number}d"), lost)];
+            let (result, started) = ask_scripts(&scripts);
+            let failure = result.unwrap_err();
+            assert!(matches!(failure, Failure::Died { .. }) && started == 2, "{failure}, {started} servers");
+            assert!(failure.to_string().contains("crashed (signal 9)"), "{failure}");
+        }
+        let (result, started) = ask_scripts(&[new("none", "exit 1")]);
+        assert!(matches!(result, Err(Failure::Unavailable(_))) && started == 1);
     }
 }

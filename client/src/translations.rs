@@ -13,7 +13,7 @@ use gencl_simulator::translated::source::{Done, TranslationSource};
 
 use crate::cache::Cache;
 use crate::server::{Failure, Purpose, Server};
-use crate::{Unavailable, builds, host, locate, start};
+use crate::{builds, host, locate, server, start};
 
 /// The translator of this process.
 pub struct Translations;
@@ -88,7 +88,7 @@ struct Translator<S> {
     server: Option<Server>,
 }
 
-impl<S: Fn() -> Result<Server, Unavailable>> Translator<S> {
+impl<S: Fn() -> Result<Server, Failure>> Translator<S> {
     fn new(start: S) -> Self {
         Self { start, server: None }
     }
@@ -111,21 +111,13 @@ impl<S: Fn() -> Result<Server, Unavailable>> Translator<S> {
         decoded
     }
 
-    /// Has a server answer, a new one if the one that was there has left.
+    /// Has a server answer: the one of last time, or a new one.
     fn ask(&mut self, request: &[u8]) -> Result<Vec<u8>, String> {
         let timeout = builds::timeout().min(LONGEST);
-        if let Some(mut server) = self.server.take_if(Server::alive) {
-            match server.translate(request.to_vec(), timeout) {
-                Ok(answer) => {
-                    self.server = Some(server);
-                    return Ok(answer);
-                }
-                Err(Failure::Gone) => {}
-                Err(failure) => return Err(failure.to_string()),
-            }
-        }
-        let mut server = (self.start)().map_err(|unavailable| unavailable.to_string())?;
-        let answer = server.translate(request.to_vec(), timeout).map_err(|failure| failure.to_string())?;
+        let waiting = self.server.take_if(Server::alive);
+        let (answer, server) =
+            server::ask(waiting, &self.start, |server| server.translate(request.to_vec(), timeout))
+                .map_err(|failure| failure.to_string())?;
         self.server = Some(server);
         Ok(answer)
     }
@@ -142,16 +134,17 @@ mod tests {
     use gencl_program::protocol::{FromServer, write_message};
 
     use super::*;
+    use crate::Unavailable;
     use crate::server::tests::Script;
 
     /// A translator with servers that are shell scripts, one after the other; counts them.
     fn scripted<'a>(
         scripts: &'a [Script],
         started: &'a Cell<usize>,
-    ) -> Translator<impl Fn() -> Result<Server, Unavailable> + use<'a>> {
+    ) -> Translator<impl Fn() -> Result<Server, Failure> + use<'a>> {
         Translator::new(|| {
             let script = &scripts[started.replace(started.get() + 1)];
-            script.start().map_err(|error| Unavailable(error.to_string()))
+            script.start()
         })
     }
 
@@ -167,15 +160,17 @@ mod tests {
         let crash = "cat greeting; head -c 8 >/dev/null; cat progress; echo broken >&2; kill -SEGV $$";
         // It reads the client's greeting and each request by their lengths: 4 bytes before 2, 4 before 3.
         let good = "cat greeting; head -c 6 >/dev/null; while head -c 1 | grep -q .; do head -c 6 >/dev/null; cat answer; done";
-        let scripts = [Script::new("translator-crash", crash), Script::new("translator", good)];
-        answers(&scripts[1]);
+        let new = |name, body| Script::new(name, body);
+        let scripts =
+            [new("translator-crash-1", crash), new("translator-crash-2", crash), new("translator", good)];
+        answers(&scripts[2]);
         let started = Cell::new(0);
         let mut translator = scripted(&scripts, &started);
         let reason = translator.ask(&[1]).unwrap_err();
         assert!(reason.contains("crashed (signal 11)") && reason.contains("broken"), "{reason}");
         assert_eq!(translator.ask(&[1]), Ok(vec![7]));
         assert_eq!(translator.ask(&[1]), Ok(vec![7]));
-        assert_eq!(started.get(), 2, "the one that answers is kept");
+        assert_eq!(started.get(), 3, "the one that answers is kept");
     }
 
     #[test]
@@ -193,7 +188,7 @@ mod tests {
 
     #[test]
     fn without_compiler_there_is_a_reason() {
-        let mut translator = Translator::new(|| Err(Unavailable("not there".into())));
+        let mut translator = Translator::new(|| Err(Unavailable("not there".into()).into()));
         assert_eq!(translator.ask(&[1]), Err("not there".into()));
     }
 
