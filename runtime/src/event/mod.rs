@@ -70,6 +70,8 @@ pub struct Event {
     profiled: bool,
     /// What ends it; nothing for user events.
     queue: Weak<Core>,
+    /// Of the command in its queue, behind whose lock it is.
+    number: AtomicU64,
     node: Node<Error>,
     times: [AtomicU64; 5],
 }
@@ -91,6 +93,7 @@ impl Event {
             context: context.clone(),
             profiled: false,
             queue: Weak::new(),
+            number: AtomicU64::new(0),
             node: Node::new(EventStatus::Submitted),
             times: Default::default(),
         })
@@ -104,7 +107,7 @@ impl Event {
         profiled: bool,
     ) -> Arc<Self> {
         let (context, node, times) = (context.clone(), Node::new(EventStatus::Queued), Default::default());
-        Arc::new(Self { kind, context, profiled, queue, node, times })
+        Arc::new(Self { kind, context, profiled, queue, number: AtomicU64::new(0), node, times })
     }
 
     /// Makes the event of an ended command that of a new one of the same queue.
@@ -127,6 +130,15 @@ impl Event {
     /// Is it a command of `queue`?
     pub(crate) fn is_of(&self, queue: &Arc<Core>) -> bool {
         std::ptr::eq(self.queue.as_ptr(), Arc::as_ptr(queue))
+    }
+
+    /// The number of the command in its queue.
+    pub(crate) fn number(&self) -> u64 {
+        self.number.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_number(&self, number: u64) {
+        self.number.store(number, Ordering::Relaxed);
     }
 
     /// Has it ended?

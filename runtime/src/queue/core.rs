@@ -39,7 +39,7 @@ pub(super) const MANY: usize = 16 * 1024;
 /// What order a command asks for where the queue keeps none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(super) struct Order {
-    /// It runs after all commands before it.
+    /// It runs after all commands before it, and waits for nothing else.
     pub(super) after_all: bool,
     /// It runs before all commands behind it.
     pub(super) before_all: bool,
@@ -136,16 +136,20 @@ impl Core {
         if self.profiled {
             completer.stamp(Profile::Queued, self.device.device().host_time());
         }
-        let gate = self.gate(&state, waits, order);
-        let (after_all, barrier) = (order.after_all || !self.out_of_order, state.barrier.clone());
         let number = state.enter(&event);
+        // What is of this queue comes first anyway, or when its turn has come.
+        let elsewhere = || waits.iter().filter(|event| !event.is_of(self));
+        let gate = self.gate(number, elsewhere());
+        let (after_all, barrier) = (order.after_all || !self.out_of_order, state.barrier.clone());
         if order.before_all && self.out_of_order {
             state.barrier = Some(event.clone());
         }
+        let before = barrier.clone();
         let command =
             Command { completer, waits: waits.to_vec(), after_all, barrier, gate: gate.clone(), work };
-        if self.out_of_order && gate.is_some() {
-            state.blocked.insert(number, command);
+        if self.out_of_order {
+            let before = waits.iter().filter(|event| event.is_of(self)).chain(&before);
+            state.line_up(number, command, before.map(|event| event.number()));
         } else {
             state.pending.push_back(command);
         }
@@ -158,36 +162,25 @@ impl Core {
         }
         drop(state);
         if let Some(gate) = gate {
-            for event in waits.iter().filter(|event| !event.is_of(self) && !event.ended()) {
-                event.demand();
-            }
+            elsewhere().filter(|event| !event.ended()).for_each(|event| event.demand());
             gate.pass();
         }
         event
     }
 
     /// The gate of a new command, which holds one pass; `None` when there is nothing to wait for.
-    fn gate(self: &Arc<Self>, state: &State, waits: &[Arc<Event>], order: Order) -> Option<Arc<Gate>> {
-        let number = state.enqueued + 1;
+    fn gate<'e>(
+        self: &Arc<Self>,
+        number: u64,
+        waits: impl Iterator<Item = &'e Arc<Event>>,
+    ) -> Option<Arc<Gate>> {
         let mut gate = None;
-        let mut hold = |event: &Arc<Event>| {
-            if !event.ended() {
-                let gate = gate.get_or_insert_with(|| {
-                    let queue = Arc::downgrade(self);
-                    Gate::new(Box::new(move || opened(&queue, number)))
-                });
-                event.hold(gate);
-            }
-        };
-        if !self.out_of_order {
-            // Those of this queue come first anyway.
-            waits.iter().filter(|event| !event.is_of(self)).for_each(hold);
-            return gate;
-        }
-        waits.iter().for_each(&mut hold);
-        match order.after_all {
-            true => state.outstanding().for_each(hold),
-            false => state.barrier.iter().for_each(hold),
+        for event in waits.filter(|event| !event.ended()) {
+            let gate = gate.get_or_insert_with(|| {
+                let queue = Arc::downgrade(self);
+                Gate::new(Box::new(move || opened(&queue, number)))
+            });
+            event.hold(gate);
         }
         gate
     }
@@ -604,8 +597,7 @@ thread_local! {
 fn opened(queue: &Weak<Core>, number: u64) {
     let Some(queue) = queue.upgrade() else { return };
     let mut state = queue.state.lock();
-    let command = state.blocked.remove(&number);
-    state.pending.extend(command);
+    state.opened(number);
     if state.waiting > 0 {
         queue.changed.notify_all();
     }

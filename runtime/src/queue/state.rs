@@ -1,6 +1,6 @@
 //! What a queue holds: commands, batches, and what is to be done next.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::thread::ThreadId;
 
@@ -87,6 +87,15 @@ pub(super) enum Step {
     Retire(Flight),
 }
 
+/// A command whose turn has not come: that of one it depends on has not, or what it waits for elsewhere has not ended.
+struct Blocked {
+    command: Command,
+    /// So many things are missing: blocked commands that it depends on, and its gate.
+    missing: usize,
+    /// Those that depend on it.
+    followers: Vec<u64>,
+}
+
 /// Things that will be used again, so that launches allocate nothing.
 #[derive(Default)]
 pub(super) struct Spare {
@@ -114,8 +123,8 @@ struct Outstanding {
 pub(super) struct State {
     /// Commands whose turn has come but for what stands before them, in the order in which they run.
     pub(super) pending: VecDeque<Command>,
-    /// Commands of a queue without order that wait at gates, by their numbers.
-    pub(super) blocked: HashMap<u64, Command>,
+    /// Commands of a queue without order whose turn has not come, by their numbers.
+    blocked: BTreeMap<u64, Blocked>,
     /// The last barrier of a queue without order.
     pub(super) barrier: Option<Arc<Event>>,
     /// Batches that the kernel driver has, oldest first.
@@ -185,10 +194,58 @@ impl State {
         self.pending.is_empty() && self.blocked.is_empty() && self.flights.is_empty() && self.due.is_empty()
     }
 
+    /// Takes a command of a queue without order, which depends on those `before` it. Its turn comes when theirs has: commands whose turn has
+    /// come are executed in order.
+    pub(super) fn line_up(&mut self, number: u64, command: Command, before: impl Iterator<Item = u64>) {
+        let mut missing = usize::from(command.gate.is_some());
+        for other in before {
+            if let Some(blocked) = self.blocked.get_mut(&other) {
+                blocked.followers.push(number);
+                missing += 1;
+            }
+        }
+        if missing == 0 && (!command.after_all || self.blocked.is_empty()) {
+            self.pending.push_back(command);
+        } else {
+            self.blocked.insert(number, Blocked { command, missing, followers: Vec::new() });
+        }
+    }
+
+    /// The gate of a blocked command has opened.
+    pub(super) fn opened(&mut self, number: u64) {
+        let mut passed = VecDeque::from([number]);
+        loop {
+            let number = match passed.pop_front() {
+                Some(number) => {
+                    self.blocked.entry(number).and_modify(|blocked| blocked.missing -= 1);
+                    number
+                }
+                // One that depends on all before it, perhaps.
+                None => match self.blocked.first_key_value() {
+                    Some((first, blocked)) if blocked.missing == 0 => *first,
+                    _ => return,
+                },
+            };
+            if self.has_turn(number)
+                && let Some(Blocked { command, followers, .. }) = self.blocked.remove(&number)
+            {
+                self.pending.push_back(command);
+                passed.extend(followers);
+            }
+        }
+    }
+
+    fn has_turn(&self, number: u64) -> bool {
+        let is_first = || self.blocked.first_key_value().is_some_and(|(first, _)| *first == number);
+        let blocked = self.blocked.get(&number);
+        blocked.is_some_and(|blocked| blocked.missing == 0 && (!blocked.command.after_all || is_first()))
+    }
+
     /// Gives a new command a number.
     pub(super) fn enter(&mut self, event: &Arc<Event>) -> u64 {
         self.forget_ended();
         self.enqueued += 1;
+        event.set_number(self.enqueued);
         self.outstanding.events.push_back((self.enqueued, event.clone()));
         self.enqueued
     }

@@ -23,6 +23,7 @@ mod misuse;
 mod nd_range;
 mod numbers;
 mod objects;
+mod out_of_order;
 mod printf;
 mod programs;
 mod read_past_end;
@@ -68,6 +69,7 @@ fn cases() -> Vec<Case> {
         unified_memory::cases(),
         faults::cases(),
         after_fault::cases(),
+        out_of_order::cases(),
         told::cases(),
         read_past_end::cases(),
         misuse::cases(),
