@@ -22,7 +22,7 @@ use crate::link::Link;
 use crate::llvm::library;
 
 /// How long a server waits for work, usually.
-pub const PATIENCE: Duration = Duration::from_secs(30);
+pub const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The source's name in diagnostics: applications give none.
 const SOURCE_NAME: &str = "<source>";
@@ -45,7 +45,7 @@ pub struct Service<'a> {
     /// Debug options.
     pub debug: &'a Debug,
     /// How long it waits for work before it ends.
-    pub patience: Duration,
+    pub idle_timeout: Duration,
     /// Builds are to be expected: what they need is prepared before the first one.
     pub builds: bool,
     /// Answers a request for a translation, both in the encoding of the protocol.
@@ -61,14 +61,14 @@ pub fn serve(
     output: &mut impl Write,
     service: Service<'_>,
 ) -> io::Result<()> {
-    let Service { debug, patience, builds, translate } = service;
+    let Service { debug, idle_timeout, builds, translate } = service;
     write_message(output, &FromServer::Hello { version: VERSION, compiler: identity() })?;
     if builds {
         warm_up();
     }
     let requests = read_in_background(input);
     loop {
-        match requests.recv_timeout(patience) {
+        match requests.recv_timeout(idle_timeout) {
             Ok(Ok(ToServer::Hello { version: VERSION })) => {}
             Ok(Ok(ToServer::Hello { version })) => {
                 let message = format!("the client speaks version {version}, this is {VERSION}");

@@ -210,7 +210,7 @@ fn it_ends_with_its_input() {
 }
 
 fn service(debug: &Debug) -> Service<'_> {
-    Service { debug, patience: server::PATIENCE, builds: true, translate: <[u8]>::to_vec }
+    Service { debug, idle_timeout: server::IDLE_TIMEOUT, builds: true, translate: <[u8]>::to_vec }
 }
 
 #[test]
@@ -233,7 +233,7 @@ fn it_ends_without_work() {
     let (read, write) = std::io::pipe().unwrap();
     let begin = Instant::now();
     let debug = Debug::default();
-    let service = Service { patience: Duration::from_millis(100), ..service(&debug) };
+    let service = Service { idle_timeout: Duration::from_millis(100), ..service(&debug) };
     server::serve(read, &mut std::io::sink(), service).unwrap();
     assert!(begin.elapsed() >= Duration::from_millis(100));
     drop(write);

@@ -135,7 +135,7 @@ fn serve(builds: bool) -> ExitCode {
         );
     }
     let translate = translation::answer;
-    let service = Service { debug: &debug, patience: server::PATIENCE, builds, translate };
+    let service = Service { debug: &debug, idle_timeout: server::IDLE_TIMEOUT, builds, translate };
     let input = Client { input: io::stdin(), is_all: !builds };
     match server::serve(input, &mut io::stdout(), service) {
         Ok(()) => ExitCode::SUCCESS,

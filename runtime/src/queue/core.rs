@@ -1,8 +1,8 @@
-//! How a queue comes on.
+//! Leader/follower execution of a queue's commands.
 //!
-//! Commands are taken on step by step: hand launches to the GPU, run one on the host, wait for the oldest batch. One thread at a time does a step, the
-//! leader; which one does not matter. A thread that waits for a command leads, so that nobody has to be woken for it. The queue's own
-//! thread leads when something is wanted that nobody waits for, or when commands lie around for [`PATIENCE`].
+//! Commands are executed in steps: submit launches to the GPU, run one command on the host, or wait for the oldest batch. One thread at a time
+//! executes a step: the leader. A thread that waits for a command becomes the leader, which saves waking another one. The queue's own thread
+//! leads when no other thread waits: on demand (a flush, a callback), and when commands have been pending for [`FLUSH_DELAY`].
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -18,52 +18,52 @@ use crate::event::{CommandKind, Completer, Due, Gate};
 use crate::launch::{Batch, Hardware, Launch, MAX_LAUNCHES, Progress, Submitted};
 use crate::{Code, Context, Error, Event, EventStatus, Profile, Result};
 
-/// For so long commands lie in the queue until its thread takes them on, if nobody asks for them earlier.
-const PATIENCE: Duration = Duration::from_millis(1);
+/// Flush delay: how long commands are pending until the queue's thread executes them without being asked to.
+const FLUSH_DELAY: Duration = Duration::from_millis(1);
 
-/// So many commands are worth waking the queue's thread for.
-const ENOUGH: usize = 16;
+/// Number of pending commands at which the queue's thread is woken.
+const FLUSH_LENGTH: usize = 16;
 
-/// So long may a batch take, in nanoseconds, as long as launches take what those before them took: events end when their batch does.
-const BATCH_TIME: u64 = 1_000_000;
+/// Intended duration of a batch in nanoseconds, estimated from earlier launches: events complete with their batch, so it bounds their latency.
+const TARGET_BATCH_TIME: u64 = 1_000_000;
 
-/// A batch has at most so many times the launches of the one before.
-const GROWTH: usize = 4;
+/// Largest ratio of the numbers of launches in two successive batches.
+const MAX_BATCH_GROWTH: usize = 4;
 
-/// What is told in place of a kernel's name.
+/// Stands for the kernel's name in reports about commands that run on the host.
 const HOST: &str = "a command";
 
-/// With so many commands in the queue, who enqueues more helps with them first.
-pub(super) const MANY: usize = 16 * 1024;
+/// Backpressure limit: with this many pending commands, a thread that enqueues executes or waits for half of them first.
+pub(super) const MAX_PENDING: usize = 16 * 1024;
 
-/// What order a command asks for where the queue keeps none.
+/// Ordering that a command of an out-of-order queue requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(super) struct Order {
-    /// It runs after all commands before it, and waits for nothing else.
+    /// It depends on all earlier commands, and on nothing else.
     pub(super) after_all: bool,
-    /// It runs before all commands behind it.
+    /// All later commands depend on it.
     pub(super) before_all: bool,
 }
 
-/// What a queue, its thread and its events share.
+/// The part of a queue that its thread and its events share.
 pub(crate) struct Core {
     context: Arc<Context>,
     device: Arc<DeviceContext>,
     hardware: Hardware,
-    /// May a command that has to wait be overtaken?
+    /// Later commands may overtake one that waits.
     out_of_order: bool,
     profiled: bool,
     state: Mutex<State>,
-    /// Memory for launches. Apart, as who enqueues takes it while who leads gives it.
+    /// Launch descriptions for reuse. Behind a lock of its own, as enqueuing threads take them while the leader returns them.
     #[allow(clippy::vec_box, reason = "the boxes are what is used again")]
     spare_launches: Mutex<Vec<Box<Launch>>>,
-    /// Most launches of the next batch.
-    pace: AtomicUsize,
-    /// Something has changed for threads that wait.
+    /// Largest number of launches in the next batch.
+    batch_limit: AtomicUsize,
+    /// Notifies threads that wait for commands.
     changed: Condvar,
-    /// There is room for more commands.
-    room: Condvar,
-    /// There is something for the queue's thread.
+    /// Notifies threads that wait until the queue is below its backpressure limit.
+    below_limit: Condvar,
+    /// Notifies the queue's thread.
     wake: Condvar,
 }
 
@@ -91,9 +91,9 @@ impl Core {
             profiled,
             state: Mutex::default(),
             spare_launches: Mutex::default(),
-            pace: AtomicUsize::new(GROWTH),
+            batch_limit: AtomicUsize::new(MAX_BATCH_GROWTH),
             changed: Condvar::new(),
-            room: Condvar::new(),
+            below_limit: Condvar::new(),
             wake: Condvar::new(),
         });
         let thread = core.clone();
@@ -108,12 +108,12 @@ impl Core {
         &self.device
     }
 
-    /// Memory for a launch.
+    /// A launch description, reused if there is one.
     pub(super) fn spare_launch(&self) -> Box<Launch> {
         self.spare_launches.lock().pop().unwrap_or_default()
     }
 
-    /// Takes a command on; gives its event.
+    /// Adds a command. Returns its event.
     pub(super) fn enqueue(
         self: &Arc<Self>,
         kind: CommandKind,
@@ -122,7 +122,7 @@ impl Core {
         order: Order,
     ) -> Arc<Event> {
         let mut state = self.state.lock();
-        self.make_room(&mut state);
+        self.throttle(&mut state);
         let event = match state.spare.events.pop() {
             Some(mut event) => {
                 if let Some(event) = Arc::get_mut(&mut event) {
@@ -137,7 +137,7 @@ impl Core {
             completer.stamp(Profile::Queued, self.device.device().host_time());
         }
         let number = state.enter(&event);
-        // What is of this queue comes first anyway, or when its turn has come.
+        // Dependences within the queue are kept by the order of execution.
         let elsewhere = || waits.iter().filter(|event| !event.is_of(self));
         let gate = self.gate(number, elsewhere());
         let (after_all, barrier) = (order.after_all || !self.out_of_order, state.barrier.clone());
@@ -149,14 +149,14 @@ impl Core {
             Command { completer, waits: waits.to_vec(), after_all, barrier, gate: gate.clone(), work };
         if self.out_of_order {
             let before = waits.iter().filter(|event| event.is_of(self)).chain(&before);
-            state.line_up(number, command, before.map(|event| event.number()));
+            state.issue_after(number, command, before.map(|event| event.number()));
         } else {
             state.pending.push_back(command);
         }
-        if state.pending.len() == ENOUGH {
+        if state.pending.len() == FLUSH_LENGTH {
             self.wake(&mut state);
         } else if state.asleep {
-            // Its patience begins.
+            // The flush delay begins.
             state.asleep = false;
             self.wake.notify_one();
         }
@@ -168,7 +168,7 @@ impl Core {
         event
     }
 
-    /// The gate of a new command, which holds one pass; `None` when there is nothing to wait for.
+    /// The gate of a new command, with one pass outstanding for the caller; `None` when there is nothing to wait for.
     fn gate<'e>(
         self: &Arc<Self>,
         number: u64,
@@ -185,27 +185,27 @@ impl Core {
         gate
     }
 
-    /// Helps with what is in the queue when that is much, or waits until half of it is done.
-    fn make_room(&self, state: &mut MutexGuard<'_, State>) {
-        if state.pending.len() < MANY || state.leader == Some(std::thread::current().id()) {
+    /// Backpressure: above the limit, executes pending commands, or waits until half of them have been executed.
+    fn throttle(&self, state: &mut MutexGuard<'_, State>) {
+        if state.pending.len() < MAX_PENDING || state.leader == Some(std::thread::current().id()) {
             return;
         }
-        while state.pending.len() > MANY / 2 {
+        while state.pending.len() > MAX_PENDING / 2 {
             if state.leader.is_some() {
-                state.crowded += 1;
-                self.room.wait(state);
-                state.crowded -= 1;
+                state.throttled += 1;
+                self.below_limit.wait(state);
+                state.throttled -= 1;
             } else if state.has_step(false) {
                 self.lead(state, false);
             } else {
-                // It waits for something else, perhaps for what its caller does next.
+                // The first command waits for something else, perhaps for what the caller does next.
                 return;
             }
         }
         self.leave(state);
     }
 
-    /// Waits for a change that is of use to who wants all commands up to a number to have ended; 0 for any.
+    /// Waits for a notification, which a thread that waits for all commands up to `number` gets when those have ended; 0: for any change.
     fn wait_for_change(&self, state: &mut MutexGuard<'_, State>, number: u64) {
         state.awaited = if state.waiting == 0 { number } else { state.awaited.min(number) };
         state.waiting += 1;
@@ -213,20 +213,20 @@ impl Core {
         state.waiting -= 1;
     }
 
-    /// Who may have led goes. If there is something to do, somebody else has to.
+    /// To be called when a thread that may have led stops waiting: hands remaining work to another waiting thread.
     fn leave(&self, state: &State) {
         if state.waiting > 0 && state.leader.is_none() && state.has_step(true) {
             self.changed.notify_all();
         }
     }
 
-    /// Waits until an event of this queue has ended; errors as [`Event::wait`] has of its own.
+    /// Waits until an event of this queue has ended. Errors: see [`Event::wait`].
     pub(crate) fn wait_for(&self, event: &Event) -> Result<()> {
         self.wait_until(0, |_| event.ended())
     }
 
-    /// Waits until `done`, which is not before all commands up to a number have ended, and until callbacks that were due have been called; leads
-    /// meanwhile if nobody else does. `OUT_OF_RESOURCES` when it is a command's own function that waits.
+    /// Waits until `done` returns true, which requires that all commands up to `number` have ended, and until the callbacks that are due have
+    /// returned. Leads while no other thread does. `OUT_OF_RESOURCES` when called by a function that a command of this queue executes.
     fn wait_until(&self, number: u64, done: impl Fn(&mut State) -> bool) -> Result<()> {
         let me = std::thread::current().id();
         let mut state = self.state.lock();
@@ -242,19 +242,19 @@ impl Core {
             }
             if !ended && state.leader.is_none() {
                 if state.has_step(false) {
-                    // Who waits for everything leads until there is nothing left.
+                    // A thread that waits for all commands leads until there are none left.
                     let all = number == state.enqueued;
                     self.lead(&mut state, all);
                     continue;
                 }
-                // What is next, if anything, is for the queue's thread.
+                // Only the queue's thread can execute the next command, if there is one.
                 self.wake(&mut state);
             }
             self.wait_for_change(&mut state, number);
         }
     }
 
-    /// Has the queue's thread work at once.
+    /// Wakes the queue's thread without the flush delay.
     fn wake(&self, state: &mut State) {
         if !state.demanded {
             state.demanded = true;
@@ -262,7 +262,7 @@ impl Core {
         }
     }
 
-    /// Waits until all commands that are there have ended, and tells of a fault among them.
+    /// Waits until all commands enqueued so far have ended. Returns the error of a fault among them.
     pub(super) fn finish(&self) -> Result<()> {
         let state = self.state.lock();
         let (last, told) = (state.enqueued, state.faults.told());
@@ -275,7 +275,7 @@ impl Core {
         state.faults.tell(told)
     }
 
-    /// Has the queue's thread work at once.
+    /// Wakes the queue's thread, if there is work, without the flush delay.
     pub(crate) fn demand(&self) {
         let mut state = self.state.lock();
         if !state.is_empty() {
@@ -283,20 +283,20 @@ impl Core {
         }
     }
 
-    /// No more commands will come.
+    /// Tells the queue's thread that no more commands will be added.
     pub(super) fn close(&self) {
         let mut state = self.state.lock();
         state.closed = true;
         self.wake(&mut state);
     }
 
-    /// Does a step; there is one, and no leader. `stays` says that the caller will do further ones until there is nothing left: it will wait for a
-    /// batch that it submits now.
+    /// Executes a step as leader; requires that there is a step and no leader. `stays`: the caller leads until nothing is left, so it will wait
+    /// for a batch that it submits now.
     fn lead(&self, state: &mut MutexGuard<'_, State>, stays: bool) {
         state.leader = Some(std::thread::current().id());
         let mut due = Vec::new();
-        if let Some(step) = state.take_step(self.pace.load(Ordering::Relaxed)) {
-            // A panic is a bug of ours. Whatever was in hand has failed, as its event's other half was dropped; the queue goes on.
+        if let Some(step) = state.take_step(self.batch_limit.load(Ordering::Relaxed)) {
+            // A panic is a bug of ours. The step's commands fail, as their completers are dropped; the queue remains usable.
             let safe = AssertUnwindSafe(|| self.step(state, step, stays, &mut due));
             if catch_unwind(safe).is_err() {
                 let error =
@@ -307,16 +307,16 @@ impl Core {
         }
         state.leader = None;
         state.due.append(&mut due);
-        // What is left may be nobody's but the queue's thread's, also to end.
+        // The rest may be for the queue's thread alone, which also ends when the queue is closed.
         if !state.due.is_empty() || state.closed || (state.asleep && !state.is_empty()) {
             self.wake(state);
         }
         if state.waiting > 0 && state.serves_waiting() {
             self.changed.notify_all();
         }
-        // Also when nobody leads any more: who made way may have been woken for a command before that half.
-        if state.crowded > 0 && (state.pending.len() <= MANY / 2 || !state.has_step(false)) {
-            self.room.notify_all();
+        // Also when no leader is left: a throttled thread may have been woken before the limit was reached.
+        if state.throttled > 0 && (state.pending.len() <= MAX_PENDING / 2 || !state.has_step(false)) {
+            self.below_limit.notify_all();
         }
     }
 
@@ -326,7 +326,7 @@ impl Core {
             Step::Run(command) => MutexGuard::unlocked(state, || self.run(command, fault.as_ref(), due)),
             Step::Submit(mut commands) => {
                 let behind_others = !state.flights.is_empty();
-                // Who leads waits for it next: as nothing else will be to do, or is. What callbacks that are due take is not known.
+                // The leader waits for this batch next, as there is nothing else to execute. Callbacks that are due take unknown time.
                 let awaited = stays || (!behind_others && state.pending.is_empty());
                 let flight = MutexGuard::unlocked(state, || {
                     self.submit(&mut commands, fault, behind_others, awaited, due)
@@ -340,7 +340,7 @@ impl Core {
                 let mut failed = false;
                 let mut left = MutexGuard::unlocked(state, || self.retire(flight, &mut failed, due));
                 while failed && let Some(flight) = state.flights.pop_front() {
-                    // The kernel driver has given these up with it.
+                    // The kernel driver has cancelled these batches, too.
                     left.extend(MutexGuard::unlocked(state, || self.retire(flight, &mut failed, due)));
                 }
                 self.put_back(state, left);
@@ -348,7 +348,7 @@ impl Core {
         }
     }
 
-    /// Puts commands back in front of the others.
+    /// Returns commands to the front of the queue.
     fn put_back(&self, state: &mut State, mut commands: VecDeque<Command>) {
         while let Some(command) = commands.pop_back() {
             state.pending.push_front(command);
@@ -358,7 +358,7 @@ impl Core {
         }
     }
 
-    /// Runs a command on the host.
+    /// Executes a command on the host.
     fn run(&self, command: Command, fault: Option<&Error>, due: &mut Vec<Due>) {
         let refusal = command.refusal(fault);
         let Command { completer, work, .. } = command;
@@ -384,14 +384,14 @@ impl Core {
         self.end(completer, result.map_err(|error| self.fault(HOST, error)), due);
     }
 
-    /// What the device or the driver failed in is told, by the kernel's name; gives the error that is due to whoever depends on it.
+    /// Reports a failure of the device or the driver under the kernel's name. Returns the error for commands that depend on it.
     fn fault(&self, kernel: &str, error: Error) -> Error {
         let error = error.of_fault();
         self.context.report(kernel, &error);
         error
     }
 
-    /// Ends a command, after its queue knows of a fault.
+    /// Ends a command, after recording a fault in the queue.
     fn end(&self, completer: Completer, result: Result<()>, due: &mut Vec<Due>) {
         if let Err(error) = &result
             && error.fault
@@ -401,7 +401,7 @@ impl Core {
         completer.finish(result, due);
     }
 
-    /// Hands launches to the GPU, as many as fit into a batch. The others stay in `commands`.
+    /// Submits launches to the GPU, as many as fit into a batch. The others remain in `commands`.
     fn submit(
         &self,
         commands: &mut VecDeque<Command>,
@@ -411,7 +411,7 @@ impl Core {
         due: &mut Vec<Due>,
     ) -> Option<Flight> {
         let mut batch = None;
-        // Those in front that are in the batch.
+        // The first `count` commands are in the batch.
         let mut count = 0;
         while let Some(command) = commands.get(count) {
             let added = match (command.launch(), command.refusal(fault.as_ref())) {
@@ -466,7 +466,7 @@ impl Core {
         None
     }
 
-    /// Adds a launch to the batch, whose last is `before`, or to a new one.
+    /// Adds a launch to the batch, behind the launch `before`, or to a new batch. `false`: it does not fit.
     fn add<'a>(
         &'a self,
         batch: &mut Option<Batch<'a>>,
@@ -480,15 +480,17 @@ impl Core {
         batch.add(launch, before, &self.hardware)
     }
 
-    /// Waits for a batch and ends its commands. Gives back those whose results are not there because one before them has `failed`, in this batch or
-    /// one before it: they will run, or fail when they depend on it.
+    /// Waits for a batch and ends its commands. Returns those that were not executed because an earlier one has `failed`, in this batch or the
+    /// one before it: they are executed later, or fail if they depend on it.
     fn retire(&self, flight: Flight, failed: &mut bool, due: &mut Vec<Due>) -> VecDeque<Command> {
         let Flight { mut batch, mut commands } = flight;
         batch.wait();
         if let Some(duration) = batch.duration(&self.device) {
-            let fitting = BATCH_TIME * commands.len() as u64 / duration.max(1);
-            let most = (GROWTH * commands.len()).min(MAX_LAUNCHES).max(self.pace.load(Ordering::Relaxed));
-            self.pace.store((fitting as usize).clamp(1, most), Ordering::Relaxed);
+            let fitting = TARGET_BATCH_TIME * commands.len() as u64 / duration.max(1);
+            let most = (MAX_BATCH_GROWTH * commands.len())
+                .min(MAX_LAUNCHES)
+                .max(self.batch_limit.load(Ordering::Relaxed));
+            self.batch_limit.store((fitting as usize).clamp(1, most), Ordering::Relaxed);
         }
         let mut left = VecDeque::new();
         let mut spare = Vec::with_capacity(commands.len());
@@ -523,10 +525,10 @@ impl Core {
         left
     }
 
-    /// Ends a launch; gives its memory.
+    /// Ends a launch. Returns its description for reuse.
     fn ended(&self, command: Command, result: Result<()>, due: &mut Vec<Due>) -> Option<Box<Launch>> {
         let Command { completer, work, .. } = command;
-        // First the event, then what it has kept: functions of the application may be called when that goes.
+        // The event ends before its objects are released: their destructor callbacks belong to the application.
         self.end(completer, result, due);
         match work {
             Work::Launch(mut launch) => {
@@ -537,7 +539,7 @@ impl Core {
         }
     }
 
-    /// The queue's thread.
+    /// The main loop of the queue's thread.
     fn work(&self) {
         let mut state = self.state.lock();
         let mut seen = state.enqueued;
@@ -549,7 +551,7 @@ impl Core {
             } else if state.closed && state.is_empty() && state.leader.is_none() {
                 return;
             } else if state.leader.is_some() && state.demanded {
-                // Who leads may leave with something left.
+                // The leader may stop with commands left.
                 self.wait_for_change(&mut state, 0);
             } else {
                 state.demanded = false;
@@ -559,7 +561,7 @@ impl Core {
                     state.asleep = false;
                 } else {
                     seen = state.enqueued;
-                    let patient = self.wake.wait_for(&mut state, PATIENCE);
+                    let patient = self.wake.wait_for(&mut state, FLUSH_DELAY);
                     if patient.timed_out() && state.has_step(true) {
                         state.demanded = true;
                     }
@@ -568,7 +570,7 @@ impl Core {
         }
     }
 
-    /// Calls the callbacks that are due.
+    /// Calls the callbacks that are due, without the lock.
     fn call(&self, state: &mut MutexGuard<'_, State>) {
         let due = std::mem::take(&mut state.due);
         state.calling = true;
@@ -589,15 +591,15 @@ impl Core {
 }
 
 thread_local! {
-    /// Does this thread call callbacks? Then it does not wait for them.
+    /// This thread is calling callbacks, so it must not wait until they have returned.
     static CALLS: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
-/// The gate of a command is open.
+/// Called when the gate of a command has opened.
 fn opened(queue: &Weak<Core>, number: u64) {
     let Some(queue) = queue.upgrade() else { return };
     let mut state = queue.state.lock();
-    state.opened(number);
+    state.gate_opened(number);
     if state.waiting > 0 {
         queue.changed.notify_all();
     }

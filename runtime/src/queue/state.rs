@@ -1,43 +1,43 @@
-//! What a queue holds: commands, batches, and what is to be done next.
+//! The state of a queue: commands, batches in flight, and the choice of the next step.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::thread::ThreadId;
 
-use super::core::MANY;
+use super::core::MAX_PENDING;
 use super::faults::{Faults, behind};
 use crate::event::{Completer, Due, Gate};
 use crate::launch::{InFlight, Launch};
 use crate::{Error, Event, Result};
 
-/// How many batches may be with the kernel driver at once: one runs, the other is there when that ends.
+/// Batches in flight: one that the GPU executes, and one that it can begin without waiting for the host.
 const MAX_IN_FLIGHT: usize = 2;
 
-/// Most unused things of a kind that are kept: as many as a full queue has.
-const MAX_SPARE: usize = MANY;
+/// Objects of a kind that are kept for reuse, at most: as many as a full queue has.
+const MAX_SPARE: usize = MAX_PENDING;
 
-/// What a command does.
+/// The action of a command.
 pub(super) enum Work {
-    /// Only waits.
+    /// None: a marker, a barrier, a migration.
     Nothing,
-    /// Runs on the host, on any thread.
+    /// Executed on the host, on any thread.
     Host(Box<dyn FnOnce() -> Result<()> + Send>),
-    /// Calls a function of the application, on the queue's thread only: a thread that waits may hold locks that it needs.
+    /// A function of the application, called on the queue's thread only: a waiting thread may hold locks that it needs.
     Application(Box<dyn FnOnce() + Send>),
-    /// Runs on the GPU.
+    /// Executed on the GPU.
     Launch(Box<Launch>),
 }
 
 /// A command in the queue.
 pub(super) struct Command {
     pub(super) completer: Completer,
-    /// Those that it depends on: when one has failed, it fails.
+    /// Its wait list: when one of these has failed, it fails.
     pub(super) waits: Vec<Arc<Event>>,
-    /// It depends on all commands before it: when there was a fault in one of them, it fails.
+    /// It depends on all earlier commands: when there was a fault in one of them, it fails.
     pub(super) after_all: bool,
-    /// The barrier before it in a queue without order: when there was a fault before that, it fails.
+    /// The last barrier before it in an out-of-order queue: when there was a fault before that, it fails.
     pub(super) barrier: Option<Arc<Event>>,
-    /// What it waits at; `None` when there was nothing to wait for.
+    /// Opens when the events of other queues in its wait list have ended; `None`: there were none.
     pub(super) gate: Option<Arc<Gate>>,
     pub(super) work: Work,
 }
@@ -59,7 +59,7 @@ impl Command {
         self.launch().is_some()
     }
 
-    /// Why it cannot run, if something that it depends on has failed; `fault` is one of its queue.
+    /// The error with which it fails instead of being executed, if a dependence has failed; `fault` is the queue's.
     pub(super) fn refusal(&self, fault: Option<&Error>) -> Option<Error> {
         let listed = self.waits.iter().find_map(|event| event.outcome().err());
         listed.or_else(|| {
@@ -69,95 +69,95 @@ impl Command {
     }
 }
 
-/// A batch that the kernel driver has, and its commands.
+/// A batch in flight, and its commands.
 pub(super) struct Flight {
     pub(super) batch: InFlight,
-    /// All are launches, in the batch's order.
+    /// Launches, in the order of the batch.
     pub(super) commands: VecDeque<Command>,
 }
 
-/// What is to be done next.
+/// What the leader executes next.
 #[allow(clippy::large_enum_variant, reason = "a box would be an allocation for each batch")]
 pub(super) enum Step {
-    /// Commands to hand to the GPU.
+    /// Launches to submit.
     Submit(VecDeque<Command>),
-    /// A command that runs on the host.
+    /// A command to execute on the host.
     Run(Command),
     /// A batch to wait for.
     Retire(Flight),
 }
 
-/// A command whose turn has not come: that of one it depends on has not, or what it waits for elsewhere has not ended.
+/// A command of an out-of-order queue that has not been issued: one that it depends on has not, or its gate is closed.
 struct Blocked {
     command: Command,
-    /// So many things are missing: blocked commands that it depends on, and its gate.
+    /// Number of blocked commands that it depends on, and 1 for a closed gate.
     missing: usize,
-    /// Those that depend on it.
-    followers: Vec<u64>,
+    /// Numbers of the blocked commands that depend on it.
+    dependents: Vec<u64>,
 }
 
-/// Things that will be used again, so that launches allocate nothing.
+/// Objects for reuse, so that launches do not allocate.
 #[derive(Default)]
 pub(super) struct Spare {
     pub(super) events: Vec<Arc<Event>>,
     pub(super) lists: Vec<VecDeque<Command>>,
 }
 
-/// Keeps something for later if there is not enough of it.
-pub(super) fn keep<T>(spare: &mut Vec<T>, thing: T) {
+/// Keeps an object for reuse, up to [`MAX_SPARE`].
+pub(super) fn keep<T>(spare: &mut Vec<T>, object: T) {
     if spare.len() < MAX_SPARE {
-        spare.push(thing);
+        spare.push(object);
     }
 }
 
-/// The events of commands that have not ended, in the order of their numbers; some that have may be among them.
+/// The events of commands that have not ended, by increasing number. Ended ones are removed lazily.
 #[derive(Default)]
 struct Outstanding {
     events: VecDeque<(u64, Arc<Event>)>,
-    /// At this length those that have ended are looked for also behind the first.
-    look_at: usize,
+    /// Length at which ended events are removed from the middle, too.
+    sweep_at: usize,
 }
 
-/// What a queue holds, behind its lock.
+/// The state of a queue, behind its lock.
 #[derive(Default)]
 pub(super) struct State {
-    /// Commands whose turn has come but for what stands before them, in the order in which they run.
+    /// Issued commands, in the order of their execution.
     pub(super) pending: VecDeque<Command>,
-    /// Commands of a queue without order whose turn has not come, by their numbers.
+    /// Commands of an out-of-order queue that have not been issued, by number.
     blocked: BTreeMap<u64, Blocked>,
-    /// The last barrier of a queue without order.
+    /// The last barrier of an out-of-order queue.
     pub(super) barrier: Option<Arc<Event>>,
-    /// Batches that the kernel driver has, oldest first.
+    /// Batches in flight, oldest first.
     pub(super) flights: VecDeque<Flight>,
-    /// No further batch is taken before the oldest has been waited for.
+    /// The oldest batch has to be retired before another one is submitted.
     pub(super) retires_first: bool,
     outstanding: Outstanding,
     pub(super) faults: Faults,
-    /// Commands that were enqueued; the number of the last.
+    /// Number of the last command.
     pub(super) enqueued: u64,
-    /// The thread that does a step.
+    /// The thread that executes a step.
     pub(super) leader: Option<ThreadId>,
-    /// Threads that wait for a change.
+    /// Number of threads that wait for commands.
     pub(super) waiting: usize,
-    /// They want nothing before all commands up to this number have ended, unless somebody has to lead.
+    /// None of them has to be woken before all commands up to this number have ended, unless one of them has to lead.
     pub(super) awaited: u64,
-    /// Threads that wait for room.
-    pub(super) crowded: usize,
-    /// Callbacks for the queue's thread to call.
+    /// Number of threads that wait until the queue is below its backpressure limit.
+    pub(super) throttled: usize,
+    /// Callbacks that the queue's thread has to call.
     pub(super) due: Vec<Due>,
-    /// The queue's thread calls some.
+    /// The queue's thread is calling callbacks.
     pub(super) calling: bool,
-    /// Something is wanted that nobody waits for: the queue's thread is to work at once.
+    /// The queue's thread is to execute commands without the flush delay.
     pub(super) demanded: bool,
-    /// The queue's thread sleeps until it is woken.
+    /// The queue's thread sleeps without a timeout.
     pub(super) asleep: bool,
-    /// No more commands will come.
+    /// No more commands will be added.
     pub(super) closed: bool,
     pub(super) spare: Spare,
 }
 
 impl State {
-    /// Is there any command that can come on without others' doing?
+    /// Is there a step? Functions of the application count for the queue's thread only.
     pub(super) fn has_step(&self, queue_thread: bool) -> bool {
         match self.pending.front().filter(|command| command.is_ready()) {
             Some(command) if command.is_launch() && self.takes_batch() => true,
@@ -172,7 +172,7 @@ impl State {
         self.flights.is_empty() || (self.flights.len() < MAX_IN_FLIGHT && !self.retires_first)
     }
 
-    /// Takes what is to be done next out.
+    /// Takes the next step, with at most `most` launches.
     pub(super) fn take_step(&mut self, most: usize) -> Option<Step> {
         let ready = self.pending.front().filter(|command| command.is_ready());
         match ready.map(Command::is_launch) {
@@ -189,59 +189,59 @@ impl State {
         }
     }
 
-    /// Is there nothing left that has not ended?
+    /// Have all commands ended, and have all callbacks been taken?
     pub(super) fn is_empty(&self) -> bool {
         self.pending.is_empty() && self.blocked.is_empty() && self.flights.is_empty() && self.due.is_empty()
     }
 
-    /// Takes a command of a queue without order, which depends on those `before` it. Its turn comes when theirs has: commands whose turn has
-    /// come are executed in order.
-    pub(super) fn line_up(&mut self, number: u64, command: Command, before: impl Iterator<Item = u64>) {
+    /// Adds a command of an out-of-order queue that depends on the commands `before` it. It is issued when they have been issued, not when they
+    /// have ended, as issued commands are executed in order.
+    pub(super) fn issue_after(&mut self, number: u64, command: Command, before: impl Iterator<Item = u64>) {
         let mut missing = usize::from(command.gate.is_some());
         for other in before {
             if let Some(blocked) = self.blocked.get_mut(&other) {
-                blocked.followers.push(number);
+                blocked.dependents.push(number);
                 missing += 1;
             }
         }
         if missing == 0 && (!command.after_all || self.blocked.is_empty()) {
             self.pending.push_back(command);
         } else {
-            self.blocked.insert(number, Blocked { command, missing, followers: Vec::new() });
+            self.blocked.insert(number, Blocked { command, missing, dependents: Vec::new() });
         }
     }
 
-    /// The gate of a blocked command has opened.
-    pub(super) fn opened(&mut self, number: u64) {
-        let mut passed = VecDeque::from([number]);
+    /// Issues a blocked command whose gate has opened, and the commands that can be issued for that.
+    pub(super) fn gate_opened(&mut self, number: u64) {
+        let mut satisfied = VecDeque::from([number]);
         loop {
-            let number = match passed.pop_front() {
+            let number = match satisfied.pop_front() {
                 Some(number) => {
                     self.blocked.entry(number).and_modify(|blocked| blocked.missing -= 1);
                     number
                 }
-                // One that depends on all before it, perhaps.
+                // A marker or barrier that depends on all earlier commands is issued when it is the first one left.
                 None => match self.blocked.first_key_value() {
                     Some((first, blocked)) if blocked.missing == 0 => *first,
                     _ => return,
                 },
             };
-            if self.has_turn(number)
-                && let Some(Blocked { command, followers, .. }) = self.blocked.remove(&number)
+            if self.can_issue(number)
+                && let Some(Blocked { command, dependents, .. }) = self.blocked.remove(&number)
             {
                 self.pending.push_back(command);
-                passed.extend(followers);
+                satisfied.extend(dependents);
             }
         }
     }
 
-    fn has_turn(&self, number: u64) -> bool {
+    fn can_issue(&self, number: u64) -> bool {
         let is_first = || self.blocked.first_key_value().is_some_and(|(first, _)| *first == number);
         let blocked = self.blocked.get(&number);
         blocked.is_some_and(|blocked| blocked.missing == 0 && (!blocked.command.after_all || is_first()))
     }
 
-    /// Gives a new command a number.
+    /// Numbers a new command.
     pub(super) fn enter(&mut self, event: &Arc<Event>) -> u64 {
         self.forget_ended();
         self.enqueued += 1;
@@ -256,8 +256,8 @@ impl State {
         self.outstanding.events.front().is_none_or(|(first, _)| *first > number)
     }
 
-    /// Is what the leader has done of use to threads that wait? As long as there is a next step, it is not before what they want has ended: they
-    /// would only keep the processor from who does the step.
+    /// Should waiting threads be woken after a step? While there is a next step, not before what they wait for has ended: they would only
+    /// take the processor from the leader.
     pub(super) fn serves_waiting(&mut self) -> bool {
         !self.has_step(true) || !self.due.is_empty() || self.ended_up_to(self.awaited)
     }
@@ -268,11 +268,11 @@ impl State {
     }
 
     fn forget_ended(&mut self) {
-        let Self { outstanding: Outstanding { events, look_at }, spare, .. } = self;
+        let Self { outstanding: Outstanding { events, sweep_at }, spare, .. } = self;
         while events.front().is_some_and(|(_, event)| event.ended()) {
             spare_event(spare, events.pop_front());
         }
-        if events.len() > *look_at {
+        if events.len() > *sweep_at {
             for _ in 0..events.len() {
                 let entry = events.pop_front();
                 match entry {
@@ -280,12 +280,12 @@ impl State {
                     entry => events.extend(entry),
                 }
             }
-            *look_at = 2 * events.len() + 64;
+            *sweep_at = 2 * events.len() + 64;
         }
     }
 }
 
-/// Keeps an event that nobody else has.
+/// Keeps an event for reuse if there is no other reference to it.
 fn spare_event(spare: &mut Spare, entry: Option<(u64, Arc<Event>)>) {
     if let Some((_, mut event)) = entry
         && Arc::get_mut(&mut event).is_some()

@@ -49,7 +49,7 @@ const SIZES: [(usize, usize); 3] = [(64, 64), (48, 16), (45, 15)];
 /// How often a kernel is launched, each time with another input.
 const LAUNCHES: u64 = 3;
 /// How long a kernel and its program may take.
-const PATIENCE: Duration = Duration::from_secs(300);
+const HANG_TIMEOUT: Duration = Duration::from_secs(300);
 
 fn main() -> ExitCode {
     let options = Options::parse();
@@ -150,7 +150,7 @@ fn run(first: u64, count: u64, environment: &[(&str, &str)], arguments: &[String
             }
         });
         let hangs = loop {
-            match lines.recv_timeout(PATIENCE) {
+            match lines.recv_timeout(HANG_TIMEOUT) {
                 Ok(line) => {
                     if let Some((number, digest)) = line.split_once(' ')
                         && let Ok(number) = number.parse::<u64>()

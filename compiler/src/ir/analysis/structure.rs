@@ -1,6 +1,6 @@
 //! The control-flow tree: which parts of the graph are ifs and loops.
 //!
-//! The tree stands beside the graph of blocks (the idea is that of NIR's control flow, seed "structured control flow"). Its leaves are
+//! The tree stands beside the graph of blocks (as in NIR; docs/structured-branches.md). Its leaves are
 //! blocks; an [`Node::If`] has a head block, whose branch decides, and one or two sides; a [`Node::Loop`] has a body
 //! whose first block is the only one that is entered from outside. What fits neither stays a plain list of blocks: the tree never
 //! fails, it only says less.

@@ -1,4 +1,4 @@
-//! From the per-lane to the linear form: control flow of any shape by block IPs (seed "unstructured branches").
+//! From the per-lane to the linear form: control flow of any shape by block IPs (docs/unstructured-branches.md).
 //!
 //! A Word register holds for each lane the number of the block that it has to run next. The thread runs the
 //! blocks in layout order; at a block where lanes may be parked elsewhere ([`Parking`]) the lanes whose block IP is at most

@@ -1,4 +1,4 @@
-//! From the per-lane to the masked form: the hardware keeps an instruction pointer for each lane (seed "structured control flow").
+//! From the per-lane to the masked form: the hardware keeps an instruction pointer for each lane (docs/structured-branches.md).
 //!
 //! The rule is that of block IPs ([`super::lower_block_ips`]): the thread runs the first block in layout order that some lane has to
 //! run, the others are parked. But here the hardware knows who is parked where: `leave` sends lanes to wait at a later

@@ -1,4 +1,4 @@
-//! One return block: all others jump to it (seed "unstructured branches").
+//! One return block: all others jump to it (docs/unstructured-branches.md).
 
 use crate::ir::{Function, Instruction, Op};
 

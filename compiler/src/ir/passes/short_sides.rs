@@ -1,4 +1,4 @@
-//! Which sides of ifs run under a predicate instead of a branch (seed "masks and short circuits").
+//! Which sides of ifs run under a predicate instead of a branch (docs/masks.md).
 //!
 //! `if` and `endif` are two instructions for every thread that comes by, three with an `else`; in return the thread
 //! jumps over a side that none of its lanes takes. A short side is cheaper when it is always executed.

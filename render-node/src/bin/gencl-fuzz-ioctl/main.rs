@@ -63,7 +63,7 @@ impl Arguments {
 }
 
 /// A process that lives longer after its time than this hangs.
-const PATIENCE: Duration = Duration::from_secs(120);
+const HANG_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// A process that sends requests.
 struct Worker {
@@ -155,7 +155,7 @@ fn supervise(arguments: &Arguments) -> std::io::Result<Option<u64>> {
         }
         let mut is_well = true;
         for worker in &mut workers {
-            match worker.wait(Instant::now() + Duration::from_secs(left) + PATIENCE)? {
+            match worker.wait(Instant::now() + Duration::from_secs(left) + HANG_TIMEOUT)? {
                 Some(status)
                     if status.success() || (worker.is_victim && status.signal() == Some(libc::SIGKILL)) => {}
                 Some(status) => {

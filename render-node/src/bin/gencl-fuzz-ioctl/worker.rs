@@ -19,7 +19,7 @@ use crate::requests;
 
 /// A request that takes longer hangs. Batches that run for ever are stopped after a tenth of a second, but many may
 /// wait behind each other.
-const PATIENCE: Duration = Duration::from_secs(60);
+const HANG_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The bit of a request that says that the argument comes back.
 const OUT: u32 = 2 << 30;
@@ -224,7 +224,7 @@ fn watch(journal: &Journal, threads: usize, running: &AtomicU64, failed: &Atomic
                 (*count, *since) = (now, Instant::now());
             }
         }
-        let hangs = seen.iter().all(|(_, since)| since.elapsed() > PATIENCE);
+        let hangs = seen.iter().all(|(_, since)| since.elapsed() > HANG_TIMEOUT);
         if failed.load(Ordering::Relaxed) || hangs {
             println!(
                 "gencl-fuzz-ioctl: {}",

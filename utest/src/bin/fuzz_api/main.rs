@@ -39,7 +39,7 @@ pub struct Arguments {
 }
 
 /// A process that takes longer than this hangs; it finds out itself when a thread does not come on.
-const PATIENCE: Duration = Duration::from_secs(600);
+const HANG_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// What a process says on standard error when something is wrong that its driver survives.
 const MARKS: [&str; 4] = ["panicked at", "internal error", "gencl-fuzz-api:", "Sanitizer"];
@@ -69,7 +69,7 @@ fn run(arguments: &Arguments, seed: u64) -> Result<u64, String> {
         let _ = stderr.read_to_end(&mut bytes);
         String::from_utf8_lossy(&bytes).into_owned()
     });
-    let end = Instant::now() + PATIENCE;
+    let end = Instant::now() + HANG_TIMEOUT;
     let status = loop {
         match child.try_wait().map_err(text)? {
             Some(status) => break Some(status),

@@ -20,7 +20,7 @@ use crate::journal::Journal;
 use crate::random::Random;
 
 /// A thread that makes no further call for so long hangs.
-const PATIENCE: Duration = Duration::from_secs(60);
+const HANG_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// How often user events are ended, so that nobody waits for ever.
 const OFTEN: Duration = Duration::from_millis(10);
@@ -115,7 +115,7 @@ fn watch(shared: &Shared, threads: usize, left: &AtomicUsize) {
             let now = shared.journal.count_of(thread);
             if now != *count {
                 (*count, *since) = (now, Instant::now());
-            } else if since.elapsed() > PATIENCE && left.load(Ordering::Relaxed) == threads {
+            } else if since.elapsed() > HANG_TIMEOUT && left.load(Ordering::Relaxed) == threads {
                 eprintln!("gencl-fuzz-api: thread {thread} hangs");
                 std::process::abort();
             }
