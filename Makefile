@@ -58,6 +58,7 @@ lint: dependencies
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --release --workspace --all-targets -- -D warnings
 	scripts/check-links
+	scripts/check-crates
 	scripts/check-generations
 	scripts/check-words
 	scripts/check-dependencies

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use gencl_program::protocol::{BuildResult, Status, ToServer};
 use gencl_program::report;
-use gencl_simulator::sync::{Condvar, Mutex};
+use gencl_sync::{Condvar, Mutex};
 
 use crate::cache::Cache;
 use crate::server::{Failure, Purpose, Server};

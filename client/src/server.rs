@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use gencl_program::protocol::{BuildResult, FromServer, ToServer, VERSION, read_message, write_message};
-use gencl_simulator::sync::{Condvar, Mutex};
+use gencl_sync::{Condvar, Mutex};
 
 use crate::Unavailable;
 

@@ -6,10 +6,9 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use gencl_eu::abi::{Answer, Done, Request, TranslationSource};
 use gencl_program::protocol::{BuildResult, Status};
-use gencl_simulator::sync::{Condvar, Mutex};
-use gencl_simulator::translated::abi::{Answer, Request};
-use gencl_simulator::translated::source::{Done, TranslationSource};
+use gencl_sync::{Condvar, Mutex};
 
 use crate::cache::Cache;
 use crate::server::{Failure, Purpose, Server};

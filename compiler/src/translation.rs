@@ -4,8 +4,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use gencl_eu::abi::{Answer, Request, VERSION};
 use gencl_program::debug::{self, Debug};
-use gencl_simulator::translated::abi::{Answer, Request, VERSION};
 use gencl_translator::host::Host;
 use gencl_translator::{Choices, to_ir, translate};
 
@@ -74,7 +74,7 @@ mod tests {
         let answered =
             |request: &[u8]| postcard::from_bytes::<Answer>(&answer(request)).unwrap().unwrap_err();
         assert!(answered(&[]).contains("makes no sense"));
-        let variant = gencl_simulator::translated::abi::Variant {
+        let variant = gencl_eu::abi::Variant {
             simd_width: 8,
             full: true,
             cross_thread: 0,

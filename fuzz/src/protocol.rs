@@ -2,8 +2,8 @@
 
 use std::fmt::Debug;
 
+use gencl_eu::abi;
 use gencl_program::protocol::{FromServer, ToServer, read_message, write_message};
-use gencl_simulator::translated::abi;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 

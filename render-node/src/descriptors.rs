@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Once, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
 
 use gencl_simulator::Buffer;
-use gencl_simulator::sync::MutexGuard;
+use gencl_sync::MutexGuard;
 
 use crate::files::OpenFile;
 use crate::submissions::{self, Now};

@@ -6,7 +6,7 @@ use std::sync::{Arc, Once};
 
 use gencl_i915::{Errno, Result};
 use gencl_simulator::Simulator;
-use gencl_simulator::sync::Mutex;
+use gencl_sync::Mutex;
 
 use crate::contexts::Contexts;
 use crate::descriptors::{self, Descriptor, Found};

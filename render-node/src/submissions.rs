@@ -4,7 +4,7 @@
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-use gencl_simulator::sync::{Condvar, Mutex, MutexGuard};
+use gencl_sync::{Condvar, Mutex, MutexGuard};
 
 /// Who does what now.
 #[derive(Debug)]

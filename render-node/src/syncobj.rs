@@ -10,8 +10,8 @@ use gencl_i915::uapi::{
     SyncobjTransfer, SyncobjWait, syncobj,
 };
 use gencl_i915::{Errno, Result};
-use gencl_simulator::sync::{Condvar, Mutex};
 use gencl_simulator::{Fence, clock};
+use gencl_sync::{Condvar, Mutex};
 
 use crate::descriptors::{self, Descriptor, Found};
 use crate::files::OpenFile;

@@ -9,8 +9,8 @@ mod setup;
 
 use std::time::{Duration, Instant};
 
+use gencl_eu::abi::{Frame, Translation};
 use gencl_i915::RenderNode;
-use gencl_simulator::translated::abi::{Frame, Translation};
 use gencl_simulator::translated::source::{EngineChoice, Source};
 use gencl_simulator::{Settings, Simulator};
 

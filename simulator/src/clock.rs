@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use crate::device::Device;
+use gencl_eu::device::Device;
 
 /// When this process looked at the clock first, in nanoseconds.
 static ORIGIN: OnceLock<i64> = OnceLock::new();

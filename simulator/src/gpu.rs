@@ -3,14 +3,14 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use crate::sync::Mutex;
+use gencl_sync::Mutex;
 
-use crate::device::Device;
-use crate::dispatch::{GroupStatistics, Launch};
-use crate::fault::Fault;
-use crate::memory::AddressSpace;
 use crate::running::Running;
 use crate::settings::Settings;
+use gencl_eu::device::Device;
+use gencl_eu::dispatch::{GroupStatistics, Launch};
+use gencl_eu::fault::Fault;
+use gencl_eu::memory::AddressSpace;
 
 /// What executes kernel launches: an engine of the simulator.
 pub trait Executor: Send + Sync {

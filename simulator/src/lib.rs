@@ -1,21 +1,15 @@
 //! A software i915 and Gen GPU.
 
 pub mod clock;
-pub mod device;
-pub mod dispatch;
 pub mod engine;
-pub mod eu;
-pub mod fault;
 pub mod gpu;
 mod host_thread;
-pub mod memory;
 mod node;
 pub mod pool;
 pub mod running;
 pub mod settings;
 pub mod statistics;
 pub mod streamer;
-pub mod sync;
 pub mod translated;
 pub mod watchdog;
 

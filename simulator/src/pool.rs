@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use crate::sync::{Condvar, Mutex};
+use gencl_sync::{Condvar, Mutex};
 
-use crate::fault::{Fault, Reason};
 use crate::host_thread::IeeeFloats;
 use crate::running::Running;
+use gencl_eu::fault::{Fault, Reason};
 
 /// For so long the batch's own thread works alone. Waking others takes longer than many small launches do.
 const ALONE: Duration = Duration::from_micros(60);
@@ -268,8 +268,8 @@ impl Pool {
 #[cfg(test)]
 mod tests {
     use super::{Chunk, Pool};
-    use crate::fault::{Fault, Reason};
     use crate::running::Running;
+    use gencl_eu::fault::{Fault, Reason};
     use std::collections::HashSet;
     use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
     use std::sync::{Arc, Mutex};

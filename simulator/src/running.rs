@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::dispatch::CancelFlag;
+use gencl_eu::dispatch::CancelFlag;
 
 /// Shared between a batch's threads and the watchdog.
 #[derive(Debug, Default)]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use crate::sync::{Condvar, Mutex};
+use gencl_sync::{Condvar, Mutex};
 
 use crate::running::Running;
 

@@ -1,8 +1,8 @@
 //! What instructions read and write of the general registers.
 
-use gencl_simulator::eu::file::GRF_BYTES;
-use gencl_simulator::eu::op::Op;
-use gencl_simulator::eu::operand::{Dst, Place, Src, Target};
+use gencl_eu::file::GRF_BYTES;
+use gencl_eu::op::Op;
+use gencl_eu::operand::{Dst, Place, Src, Target};
 
 /// Elements in the general registers.
 #[derive(Clone, Debug, PartialEq, Eq)]

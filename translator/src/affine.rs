@@ -3,9 +3,9 @@
 
 use std::collections::BTreeSet;
 
+use gencl_eu::abi::Pattern;
+use gencl_eu::operand::Place;
 use gencl_isa::Type;
-use gencl_simulator::eu::operand::Place;
-use gencl_simulator::translated::abi::Pattern;
 
 use crate::access::Access;
 use crate::hints::{self, Stride};

@@ -6,11 +6,11 @@
 use std::ops::{Range, RangeInclusive};
 
 use fixedbitset::FixedBitSet;
+use gencl_eu::file::FLAG;
+use gencl_eu::message::Kind;
+use gencl_eu::op::{Action, Branch, Op};
+use gencl_eu::operand::{Place, Target};
 use gencl_isa::PredicateControl;
-use gencl_simulator::eu::file::FLAG;
-use gencl_simulator::eu::message::Kind;
-use gencl_simulator::eu::op::{Action, Branch, Op};
-use gencl_simulator::eu::operand::{Place, Target};
 
 use crate::native::Native;
 use crate::plan::{Plan, Step};

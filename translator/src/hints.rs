@@ -3,10 +3,10 @@
 //! These are guesses. They decide which ways of accessing memory are tried; whether one is right is found out each time. So sums may
 //! overflow here, and what disabled channels hold does not matter.
 
+use gencl_eu::abi::Pattern;
+use gencl_eu::op::Op;
+use gencl_eu::operand::{Place, Src};
 use gencl_isa::Type;
-use gencl_simulator::eu::op::Op;
-use gencl_simulator::eu::operand::{Place, Src};
-use gencl_simulator::translated::abi::Pattern;
 
 use crate::message::Message;
 use crate::native::{Integer, Native};

@@ -31,10 +31,10 @@ pub mod variables;
 pub mod words;
 pub mod written;
 
-use gencl_simulator::device::Device;
-use gencl_simulator::eu::Kernel;
-use gencl_simulator::eu::file::grf_mask;
-use gencl_simulator::translated::abi::{Answer, Request, Translation, VERSION};
+use gencl_eu::Kernel;
+use gencl_eu::abi::{Answer, Request, Translation, VERSION};
+use gencl_eu::device::Device;
+use gencl_eu::file::grf_mask;
 use host::Host;
 use written::Doubts;
 

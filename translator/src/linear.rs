@@ -12,8 +12,8 @@ use crate::plan::{Plan, Step};
 use crate::segment::Segment;
 use crate::split::{self, LANES, Sum, Sums};
 use crate::variables::Variables;
+use gencl_eu::operand::{Place, Src};
 use gencl_isa::Type;
-use gencl_simulator::eu::operand::{Place, Src};
 
 /// 32 bits of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,7 +1,7 @@
 //! Which bytes of the general registers are read later, and which writes have to keep what disabled channels hold.
 
 use fixedbitset::FixedBitSet;
-use gencl_simulator::eu::file::GRF_BYTES;
+use gencl_eu::file::GRF_BYTES;
 
 use crate::access::Access;
 use crate::flow::Flow;

@@ -1,11 +1,9 @@
 //! Messages that become host code.
 
-use gencl_simulator::eu::file::{self, GRF_BYTES};
-use gencl_simulator::eu::message::{
-    self as eu, AtomicOperation, Block as EuBlock, BlockAddress, Call, Kind, Space,
-};
-use gencl_simulator::eu::op::Op;
-use gencl_simulator::translated::abi::Variant;
+use gencl_eu::abi::Variant;
+use gencl_eu::file::{self, GRF_BYTES};
+use gencl_eu::message::{self as eu, AtomicOperation, Block as EuBlock, BlockAddress, Call, Kind, Space};
+use gencl_eu::op::Op;
 
 use crate::access::{Access, Definition, Effects};
 

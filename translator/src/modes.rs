@@ -1,12 +1,12 @@
 //! How floats are computed at each instruction, where that can be known: what `cr0` holds.
 
+use gencl_eu::dispatch::Rounding;
+use gencl_eu::file::CONTROL;
+use gencl_eu::op::{Action, Op};
+use gencl_eu::operand::{Place, Target};
 use gencl_isa::{Opcode, Type};
-use gencl_simulator::dispatch::Rounding;
-use gencl_simulator::eu::file::CONTROL;
-use gencl_simulator::eu::op::{Action, Op};
-use gencl_simulator::eu::operand::{Place, Target};
 
-pub use gencl_simulator::eu::thread::FloatMode as Mode;
+pub use gencl_eu::thread::FloatMode as Mode;
 
 use crate::flow;
 

@@ -2,13 +2,13 @@
 //!
 //! The conditions are those under which host numbers give what `eu::compute` defines, bit for bit.
 
+use gencl_eu::compute::shifts_qwords;
+use gencl_eu::dispatch::Rounding;
+use gencl_eu::file::ACCUMULATOR;
+use gencl_eu::functions;
+use gencl_eu::op::{Action, Op};
+use gencl_eu::operand::{Place, Src, Target, is_accumulator};
 use gencl_isa::{Condition, MathFunction, Opcode, Type};
-use gencl_simulator::dispatch::Rounding;
-use gencl_simulator::eu::compute::shifts_qwords;
-use gencl_simulator::eu::file::ACCUMULATOR;
-use gencl_simulator::eu::functions;
-use gencl_simulator::eu::op::{Action, Op};
-use gencl_simulator::eu::operand::{Place, Src, Target, is_accumulator};
 
 use crate::host::Host;
 use crate::modes::{Mode, flushes};
@@ -483,7 +483,7 @@ fn rounds_as_host(mode: Option<Mode>) -> bool {
 
 /// Flags as operands: one word or dword of them.
 fn flag_operands_fit(op: &Op) -> bool {
-    use gencl_simulator::eu::file::{FLAG, NULL};
+    use gencl_eu::file::{FLAG, NULL};
     let fits = |at: usize, size: u32| {
         at < NULL
             || is_accumulator(at)

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use fixedbitset::FixedBitSet;
-use gencl_simulator::eu::operand::Target;
+use gencl_eu::operand::Target;
 
 use crate::host::Vectors;
 use crate::native;

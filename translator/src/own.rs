@@ -5,8 +5,8 @@
 //! cases, if the distance from the lane's base, modulo a power of two that is at least as large as all bases are apart, is less than from one base to the next, no
 //! other lane's access can be there.
 
+use gencl_eu::operand::Place;
 use gencl_isa::Type;
-use gencl_simulator::eu::operand::Place;
 
 use crate::flow::Flow;
 use crate::hints::Stride;

@@ -1,12 +1,12 @@
 //! What is to become of each instruction.
 
+use gencl_eu::Kernel;
+use gencl_eu::abi::Variant;
+use gencl_eu::file::{self, ADDRESS, FLAG, GRF_BYTES, NOTIFICATION, NULL};
+use gencl_eu::message::Kind;
+use gencl_eu::op::{Action, Branch, Op};
+use gencl_eu::operand::{Place, Src, Target};
 use gencl_isa::Opcode;
-use gencl_simulator::eu::Kernel;
-use gencl_simulator::eu::file::{self, ADDRESS, FLAG, GRF_BYTES, NOTIFICATION, NULL};
-use gencl_simulator::eu::message::Kind;
-use gencl_simulator::eu::op::{Action, Branch, Op};
-use gencl_simulator::eu::operand::{Place, Src, Target};
-use gencl_simulator::translated::abi::Variant;
 
 use crate::Refused;
 use crate::access::{Access, Definition, Effects};

@@ -1,9 +1,9 @@
 //! Predicated writes that might as well be written for all channels: compilers predicate all of a short side of a branch, so what is computed there for a channel whose
 //! predicate is false is read under the same predicate only. Then nothing of what was there before has to be kept.
 
+use gencl_eu::op::Op;
+use gencl_eu::operand::Target;
 use gencl_isa::PredicateControl;
-use gencl_simulator::eu::op::Op;
-use gencl_simulator::eu::operand::Target;
 
 use crate::access::Access;
 use crate::flow::{Block, Flow};

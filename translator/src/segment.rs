@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use fixedbitset::FixedBitSet;
-use gencl_simulator::eu::file::GRF_BYTES;
+use gencl_eu::file::GRF_BYTES;
 
 use crate::flow::Flow;
 use crate::message::Message;

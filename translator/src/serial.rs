@@ -8,10 +8,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
+use gencl_eu::file::{GRF_BYTES, NULL};
+use gencl_eu::op::{Branch, Op};
+use gencl_eu::operand::{Place, Target};
 use gencl_isa::PredicateControl;
-use gencl_simulator::eu::file::{GRF_BYTES, NULL};
-use gencl_simulator::eu::op::{Branch, Op};
-use gencl_simulator::eu::operand::{Place, Target};
 
 use crate::access::Access;
 use crate::flow::Flow;

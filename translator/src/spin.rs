@@ -7,10 +7,10 @@
 use std::collections::BTreeSet;
 use std::ops::{Range, RangeInclusive};
 
-use gencl_simulator::eu::file::{FLAG, grf_mask};
-use gencl_simulator::eu::message::{AtomicOperation, Kind};
-use gencl_simulator::eu::op::{Action, Op};
-use gencl_simulator::eu::operand::Target;
+use gencl_eu::file::{FLAG, grf_mask};
+use gencl_eu::message::{AtomicOperation, Kind};
+use gencl_eu::op::{Action, Op};
+use gencl_eu::operand::Target;
 
 use crate::flow::Flow;
 use crate::message::Message;

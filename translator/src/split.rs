@@ -5,9 +5,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use gencl_eu::op::Op;
+use gencl_eu::operand::{Place, Src};
 use gencl_isa::Type;
-use gencl_simulator::eu::op::Op;
-use gencl_simulator::eu::operand::{Place, Src};
 
 use crate::affine::Affine;
 use crate::flow::Flow;

@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use gencl_eu::op::{Branch, Op};
+use gencl_eu::operand::Src;
 use gencl_isa::{Condition, PredicateControl};
-use gencl_simulator::eu::op::{Branch, Op};
-use gencl_simulator::eu::operand::Src;
 
 use crate::flow::Flow;
 use crate::hints::constant;

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fixedbitset::FixedBitSet;
-use gencl_simulator::eu::file::GRF_BYTES;
+use gencl_eu::file::GRF_BYTES;
 
 use crate::access::Access;
 use crate::flow::{Block, Flow};

@@ -3,9 +3,9 @@
 
 use std::collections::BTreeSet;
 
+use gencl_eu::file::{FLAG, GRF_BYTES};
+use gencl_eu::operand::{Place, Target};
 use gencl_isa::PredicateControl;
-use gencl_simulator::eu::file::{FLAG, GRF_BYTES};
-use gencl_simulator::eu::operand::{Place, Target};
 
 use crate::flow::Flow;
 use crate::native::{Integer, Native};

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use fixedbitset::FixedBitSet;
-use gencl_simulator::eu::op::{Action, Branch, Op};
+use gencl_eu::op::{Action, Branch, Op};
 
 use crate::flow::{Block, Flow};
 

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use gencl_eu::Kernel;
+use gencl_eu::abi::{Interpreted, Pattern, Request, VERSION, Variant};
+use gencl_eu::device::Device;
 use gencl_isa::{
     Arf, Branch, Condition, Descriptor, Destination, Extra, Generation, Instruction, MathFunction, Opcode,
     Operand, Predicate, PredicateControl, Region, Register, Send, SharedFunction, Source, Type, encode,
 };
-use gencl_simulator::device::Device;
-use gencl_simulator::eu::Kernel;
-use gencl_simulator::translated::abi::{Interpreted, Pattern, Request, VERSION, Variant};
 use gencl_translator::flow::Flow;
 use gencl_translator::host::{Host, Vectors};
 use gencl_translator::plan::Plan;

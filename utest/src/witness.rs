@@ -1,7 +1,7 @@
 //! Machine code is shown to an independent disassembler.
 
+use gencl_eu::device::Device;
 use gencl_isa::witness::{compare, knows_generation};
-use gencl_simulator::device::Device;
 use gencl_testing::harness::missing_programs;
 
 /// Every kernel of a program binary must disassemble with `iga64` to the same instructions that our own decoder sees. Nothing is

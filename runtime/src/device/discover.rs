@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn simulated_devices_have_their_own_names() {
-        for simulated in gencl_simulator::device::Device::all() {
+        for simulated in gencl_eu::device::Device::all() {
             if table::by_pci_id(simulated.pci_id).is_none() {
                 continue;
             }

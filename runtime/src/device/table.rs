@@ -277,7 +277,7 @@ mod tests {
 
     #[test]
     fn what_is_simulated_is_here() {
-        for simulated in gencl_simulator::device::Device::all() {
+        for simulated in gencl_eu::device::Device::all() {
             let Some((_, model)) = by_pci_id(simulated.pci_id) else { continue };
             assert_eq!(model.family.target, simulated.name);
             assert_eq!(model.family.timestamp_hz, simulated.timestamp_frequency);

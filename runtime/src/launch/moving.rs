@@ -14,7 +14,7 @@ fn program(context: &Arc<Context>, device: &Arc<Device>) -> Arc<Program> {
     let end = "
         mov(8) g127<1>UD g0<8,8,1>UD { align1 WE_all 1Q };
         send(8) null<1>UW g127<8,8,1>UW 0x82000010 thread_spawner MsgDesc: mlen 1 rlen 0 { align1 WE_all 1Q EOT };";
-    let generation = gencl_simulator::device::Device::named("ivb").unwrap().generation;
+    let generation = gencl_eu::device::Device::named("ivb").unwrap().generation;
     let instructions = gencl_isa::parse_program(generation, end).unwrap();
     let code = instructions.iter().flat_map(|i| gencl_isa::encode(generation, i).unwrap()).collect();
     let kernel = gencl_program::Kernel { name: "nothing".into(), code, simd_width: 8, ..Default::default() };

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::device::Device;
-use crate::eu::{self, Kernel};
-use crate::fault::Fault;
-use crate::memory::{Access, AddressSpace, Cursor};
-use crate::sync::Mutex;
 use crate::translated::Translations;
+use gencl_eu::device::Device;
+use gencl_eu::fault::Fault;
+use gencl_eu::memory::{Access, AddressSpace, Cursor};
+use gencl_eu::{self as eu, Kernel};
+use gencl_sync::Mutex;
 
 /// Decoded kernels that are kept.
 const CACHED_KERNELS: usize = 256;

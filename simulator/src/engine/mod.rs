@@ -7,18 +7,18 @@ mod workers;
 
 use std::sync::Arc;
 
-use crate::device::Device;
-use crate::dispatch::{GroupStatistics, Launch};
-use crate::eu::Kernel;
-use crate::fault::Fault;
 use crate::gpu::{Executor, Prepared};
-use crate::memory::AddressSpace;
 use crate::pool::Pool;
 use crate::running::Running;
 use crate::settings::Settings;
 use crate::statistics::{Collector, Counted};
-use crate::sync::Mutex;
 use crate::translated::{Choice, Work};
+use gencl_eu::Kernel;
+use gencl_eu::device::Device;
+use gencl_eu::dispatch::{GroupStatistics, Launch};
+use gencl_eu::fault::Fault;
+use gencl_eu::memory::AddressSpace;
+use gencl_sync::Mutex;
 
 use kernels::Kernels;
 use participant::{Common, Job, Participant, Sum};

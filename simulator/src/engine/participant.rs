@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 use super::kernels::Known;
 use super::translator::Translator;
 use super::workers::{Tools, Workers};
-use crate::dispatch::{GroupStatistics, Launch};
-use crate::eu;
-use crate::eu::profile::{Profile, Recorder};
-use crate::fault::Fault;
 use crate::pool::Chunk;
-use crate::sync::Mutex;
 use crate::translated::{Choice, Runner, Task, Work};
+use gencl_eu as eu;
+use gencl_eu::dispatch::{GroupStatistics, Launch};
+use gencl_eu::fault::Fault;
+use gencl_eu::profile::{Profile, Recorder};
+use gencl_sync::Mutex;
 
 /// What all launches of an engine have in common.
 pub struct Common {

@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use super::kernels::Known;
-use crate::device::Device;
-use crate::dispatch::Launch;
-use crate::eu::message::are_flat;
-use crate::memory::AddressSpace;
 use crate::running::Running;
 use crate::settings::Settings;
 use crate::translated::Choice;
 use crate::translated::source::{EngineChoice, Source};
+use gencl_eu::device::Device;
+use gencl_eu::dispatch::Launch;
+use gencl_eu::memory::AddressSpace;
+use gencl_eu::message::are_flat;
 
 /// A kernel that has been interpreted for so long is translated. Programs that take less never pay for the translator.
 const ENOUGH: Duration = Duration::from_millis(2);

@@ -1,10 +1,10 @@
 //! What host threads keep from launch to launch.
 
-use crate::device::Device;
-use crate::dispatch::Launch;
-use crate::eu::Worker;
-use crate::sync::Mutex;
 use crate::translated::Runner;
+use gencl_eu::Worker;
+use gencl_eu::device::Device;
+use gencl_eu::dispatch::Launch;
+use gencl_sync::Mutex;
 
 /// What a host thread executes work-groups with.
 pub struct Tools {

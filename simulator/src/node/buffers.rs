@@ -6,11 +6,11 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::sync::Mutex;
 use gencl_i915::{Errno, GemHandle, HostMemory, Result};
+use gencl_sync::Mutex;
 
 use super::fence::{Fence, Users};
-use crate::memory::Object;
+use gencl_eu::memory::Object;
 
 /// A buffer object and its use. Handles of several open devices may stand for one.
 #[derive(Debug)]

@@ -9,18 +9,18 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use crate::sync::{Condvar, Mutex, MutexGuard};
 use gencl_i915::uapi::context_param;
 use gencl_i915::{ContextId, Engine, Errno, ErrorState, ResetStats, Result};
+use gencl_sync::{Condvar, Mutex, MutexGuard};
 
 use super::Core;
 use super::fence::{self, Fence};
 use super::vm::Vm;
-use crate::fault::Fault;
 use crate::host_thread::IeeeFloats;
-use crate::memory::AddressSpace;
 use crate::running::Running;
 use crate::streamer::{ContextState, Streamer};
+use gencl_eu::fault::Fault;
+use gencl_eu::memory::AddressSpace;
 
 /// How often a batch that waits for others looks whether it is still wanted.
 const LOOK: Duration = Duration::from_millis(50);

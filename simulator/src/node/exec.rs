@@ -11,8 +11,8 @@ use super::buffers::{Buffer, Buffers};
 use super::context::{Context, Job};
 use super::fence::Fence;
 use super::vm::{BATCH_BIAS, Wish, padding};
-use crate::device::Device;
-use crate::memory::{AddressSpace, Cursor, PAGE_SIZE, canonical};
+use gencl_eu::device::Device;
+use gencl_eu::memory::{AddressSpace, Cursor, PAGE_SIZE, canonical};
 
 /// `I915_GEM_GPU_DOMAINS`: render, sampler, command, instruction, vertex.
 const GPU_DOMAINS: u32 = 0x3e;

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Instant;
 
-use crate::sync::{Condvar, Mutex, MutexGuard};
 use gencl_i915::Engine;
+use gencl_sync::{Condvar, Mutex, MutexGuard};
 
 use super::Core;
 use super::context::Context;

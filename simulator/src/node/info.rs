@@ -6,7 +6,7 @@ use gencl_i915::uapi::{
 };
 use gencl_i915::{Errno, Result};
 
-use crate::device::Device;
+use gencl_eu::device::Device;
 
 /// A parameter: number and value.
 type Param = (i32, fn(&Device) -> i32);

@@ -13,11 +13,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::sync::Mutex;
 use gencl_i915::{
     ContextId, DriverVersion, Errno, ErrorState, ExecBuffer, GemHandle, HostMemory, RenderNode, ResetStats,
     Result, uapi,
 };
+use gencl_sync::Mutex;
 
 use buffers::Buffers;
 use context::Context;
@@ -29,13 +29,13 @@ pub use fence::Fence;
 pub use vm::Vm;
 
 use crate::clock;
-use crate::device::Device;
 use crate::engine::Engine;
 use crate::gpu::{Executor, Gpu, LaunchLog, LaunchStatistics};
 use crate::host_thread::has_room;
-use crate::memory::{Object, PAGE_SIZE, enlarge_descriptor_table};
 use crate::settings::Settings;
 use crate::watchdog::Watchdog;
+use gencl_eu::device::Device;
+use gencl_eu::memory::{Object, PAGE_SIZE, enlarge_descriptor_table};
 
 /// What contexts share.
 struct Core {

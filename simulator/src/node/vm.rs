@@ -7,12 +7,12 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Weak};
 
-use crate::sync::Mutex;
 use gencl_i915::{Errno, ExecObject, ObjectFlags, Result};
+use gencl_sync::Mutex;
 
 use super::buffers::Buffer;
-use crate::device::Device;
-use crate::memory::PAGE_SIZE;
+use gencl_eu::device::Device;
+use gencl_eu::memory::PAGE_SIZE;
 
 /// Without [`ObjectFlags::SUPPORTS_48B_ADDRESS`] buffers end before the last page below 4 GiB (`PIN_ZONE_4G`).
 const ZONE_4G: u64 = (1 << 32) - PAGE_SIZE;

@@ -4,9 +4,9 @@
 //! the data ports, memory, and the threads themselves, of which only so many are resident. The largest of these bounds is taken for the
 //! launch's time; that they overlap perfectly is the model's simplification.
 
-use crate::device::Device;
-use crate::dispatch::Launch;
-use crate::eu::profile::Profile;
+use gencl_eu::device::Device;
+use gencl_eu::dispatch::Launch;
+use gencl_eu::profile::Profile;
 
 /// Barriers of a subslice ("The Compute Architecture of Intel Processor Graphics Gen9", "Shared Local Memory").
 const BARRIERS: u32 = 16;
@@ -145,10 +145,9 @@ impl Bounds {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::eu::tests::script::Script;
 
     fn launch(threads: u32, slm_size: u32, barrier: bool) -> Launch {
-        Launch { slm_size, barrier, ..Script::block(&format!("; threads {threads}")).launch() }
+        Launch { simd_width: 16, threads: [threads, 1, 1], slm_size, barrier, ..Launch::default() }
     }
 
     #[test]

@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 use std::hash::Hasher;
 
-use crate::sync::Mutex;
+use gencl_sync::Mutex;
 
 use super::bounds::{Bound, Bounds, Machine};
 use super::report::{self, Report};
-use crate::device::Device;
-use crate::dispatch::Launch;
-use crate::eu;
-use crate::eu::cycles::Class;
-use crate::eu::profile::{Counter, Profile};
-use crate::translated::abi::Interpreted;
+use gencl_eu as eu;
+use gencl_eu::abi::Interpreted;
+use gencl_eu::cycles::Class;
+use gencl_eu::device::Device;
+use gencl_eu::dispatch::Launch;
+use gencl_eu::profile::{Counter, Profile};
 
 /// Where simulators leave what their launches took. Several may share one.
 #[derive(Debug, Default)]

@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::sync::Mutex;
+use gencl_sync::Mutex;
 
 use super::collect::Collector;
 

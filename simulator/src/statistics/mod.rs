@@ -1,6 +1,6 @@
 //! Statistics of kernels: how launches are summed up, the file that they are written to, and how that is shown.
 //!
-//! The counting is [`crate::eu::profile`]'s; `docs/statistics.md` explains model and file.
+//! The counting is [`gencl_eu::profile`]'s; `docs/statistics.md` explains model and file.
 
 mod bounds;
 mod collect;

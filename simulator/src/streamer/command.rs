@@ -4,7 +4,7 @@ use super::Streamer;
 use gencl_isa::Generation;
 
 use super::field::{COLUMNS, Field, Packet, bits_of};
-use crate::fault::Fault;
+use gencl_eu::fault::Fault;
 
 /// Opcode bits of MI commands.
 pub const MI_MASK: u32 = 0xff80_0000;

@@ -2,7 +2,7 @@
 
 use super::field::{Field, Packet, from75};
 use super::registers::Registers;
-use crate::fault::Fault;
+use gencl_eu::fault::Fault;
 
 /// Fields of an ALU instruction (MI_MATH_ALU_INSTRUCTION).
 const OPERAND_2: Field = Field { name: "Operand 2", places: from75(0, 9) };

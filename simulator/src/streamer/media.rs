@@ -12,10 +12,10 @@ use super::layouts::{
 };
 use super::state::{Pipeline, Vfe};
 use super::{Streamer, traits};
-use crate::dispatch::{GRF_SIZE, GroupStatistics, Launch, Rounding, Scratch};
-use crate::fault::Fault;
 use crate::gpu::{LaunchStatistics, Prepared};
-use crate::memory::{Access, canonical};
+use gencl_eu::dispatch::{GRF_SIZE, GroupStatistics, Launch, Rounding, Scratch};
+use gencl_eu::fault::Fault;
+use gencl_eu::memory::{Access, canonical};
 
 /// Bytes of an interface descriptor.
 const DESCRIPTOR_SIZE: u64 = 32;

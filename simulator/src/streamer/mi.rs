@@ -10,8 +10,8 @@ use super::layouts::{
 };
 use super::{Streamer, not_global};
 use crate::clock;
-use crate::fault::{Fault, Reason};
-use crate::memory::canonical;
+use gencl_eu::fault::{Fault, Reason};
+use gencl_eu::memory::canonical;
 
 /// For commands that change nothing that a program could see.
 pub fn no_effect(_: &mut Streamer<'_>, _: Packet<'_>) -> Result<Flow, Fault> {

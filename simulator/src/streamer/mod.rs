@@ -31,10 +31,10 @@ use field::{COLUMNS, Packet};
 use gencl_i915::Engine;
 use gencl_isa::Generation;
 
-use crate::fault::{Fault, Reason};
 use crate::gpu::Gpu;
-use crate::memory::{Access, AddressSpace, Cursor, PageFault, canonical};
 use crate::running::Running;
+use gencl_eu::fault::{Fault, Reason};
+use gencl_eu::memory::{Access, AddressSpace, Cursor, PageFault, canonical};
 
 /// The command streamer during one batch.
 pub struct Streamer<'a> {

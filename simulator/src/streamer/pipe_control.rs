@@ -13,8 +13,8 @@ use super::layouts::pipe_control as pc;
 use super::state::Pipeline;
 use super::{Streamer, not_global};
 use crate::clock;
-use crate::fault::Fault;
-use crate::memory::canonical;
+use gencl_eu::fault::Fault;
+use gencl_eu::memory::canonical;
 
 /// A rule about a field that is not 0.
 struct Rule {

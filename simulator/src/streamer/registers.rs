@@ -11,9 +11,9 @@ use super::layouts::{
 };
 use super::{Streamer, math, not_global, traits};
 use crate::clock;
-use crate::device::Device;
-use crate::fault::Fault;
-use crate::memory::canonical;
+use gencl_eu::device::Device;
+use gencl_eu::fault::Fault;
+use gencl_eu::memory::canonical;
 
 /// What a register does with a value that is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

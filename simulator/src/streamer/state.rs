@@ -7,9 +7,9 @@ use super::field::{Field, Packet};
 use super::layouts::{cc_state_pointers, pipeline_select as select, state_base_address as base};
 use super::registers::Registers;
 use super::{Streamer, traits};
-use crate::dispatch::Bases;
-use crate::fault::Fault;
-use crate::memory::canonical;
+use gencl_eu::dispatch::Bases;
+use gencl_eu::fault::Fault;
+use gencl_eu::memory::canonical;
 
 /// Which pipeline commands go to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]

@@ -5,16 +5,16 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::slice;
 use std::sync::Arc;
 
-use super::abi::{Frame, Window};
 use super::loader::Code;
-use crate::device::Device;
-use crate::dispatch::Launch;
-use crate::eu::file::{CONTROL, dword};
-use crate::eu::thread::{FloatMode, Status, Thread};
-use crate::eu::{self, Context, Kernel};
-use crate::fault::Fault;
-use crate::memory::{AddressSpace, Cursor, PAGE_SIZE};
 use crate::running::Running;
+use gencl_eu::abi::{Frame, Window};
+use gencl_eu::device::Device;
+use gencl_eu::dispatch::Launch;
+use gencl_eu::fault::Fault;
+use gencl_eu::file::{CONTROL, dword};
+use gencl_eu::memory::{AddressSpace, Cursor, PAGE_SIZE};
+use gencl_eu::thread::{FloatMode, Status, Thread};
+use gencl_eu::{self as eu, Context, Kernel};
 
 /// A launch and what it takes to execute it.
 pub struct Work {

@@ -3,18 +3,18 @@
 use std::ptr;
 use std::sync::Arc;
 
-use super::abi::{FAULT, Frame, TURN, Window};
 use super::frame::{Owner, execute, find};
 pub use super::frame::{Task, Work};
 use super::loader::{Code, Entry, Thread as ThreadEntry};
-use crate::device::Device;
-use crate::dispatch::{GRF_SIZE, GroupStatistics, HardwareThread, Launch};
-use crate::eu::file::{CONTROL, NULL, set_dword};
-use crate::eu::op::Action;
-use crate::eu::thread::Thread;
-use crate::eu::{self, Kernel};
-use crate::fault::{Fault, Reason};
-use crate::memory::Cursor;
+use gencl_eu::abi::{FAULT, Frame, TURN, Window};
+use gencl_eu::device::Device;
+use gencl_eu::dispatch::{GRF_SIZE, GroupStatistics, HardwareThread, Launch};
+use gencl_eu::fault::{Fault, Reason};
+use gencl_eu::file::{CONTROL, NULL, set_dword};
+use gencl_eu::memory::Cursor;
+use gencl_eu::op::Action;
+use gencl_eu::thread::Thread;
+use gencl_eu::{self as eu, Kernel};
 
 /// What a host thread needs to execute translated code, kept from launch to launch.
 pub struct Runner {

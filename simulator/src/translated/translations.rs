@@ -4,12 +4,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use super::abi::{Answer, Interpreted, Request, VERSION, Variant};
 use super::loader::Code;
-use super::source::TranslationSource;
 use super::variant;
-use crate::dispatch::Launch;
-use crate::sync::{Condvar, Mutex};
+use gencl_eu::abi::TranslationSource;
+use gencl_eu::abi::{Answer, Interpreted, Request, VERSION, Variant};
+use gencl_eu::dispatch::Launch;
+use gencl_sync::{Condvar, Mutex};
 
 /// After so many special variants of a kernel, only one for all launches is asked for.
 const MAX_SPECIAL: usize = 4;

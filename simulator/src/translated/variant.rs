@@ -1,7 +1,7 @@
 //! What a launch has that translated code may rely on.
 
-use super::abi::{Pattern, Variant};
-use crate::dispatch::Launch;
+use gencl_eu::abi::{Pattern, Variant};
+use gencl_eu::dispatch::Launch;
 
 /// Bytes that have a pattern of their own: half a register.
 const HALF: usize = 16;

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use gencl_eu::abi::TranslationSource;
+use gencl_eu::abi::{Answer, Frame};
 use gencl_simulator::statistics::report::Interpreted;
 use gencl_simulator::statistics::{Collector, Report, text};
-use gencl_simulator::translated::abi::{Answer, Frame};
-use gencl_simulator::translated::source::{EngineChoice, Source, TranslationSource};
+use gencl_simulator::translated::source::{EngineChoice, Source};
 use gencl_simulator::{Settings, Simulator};
 
 use crate::kernels::{REVERSE, WRITE_IDS};

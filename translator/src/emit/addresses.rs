@@ -1,6 +1,6 @@
 //! The addresses of messages with one for each lane.
 
-use gencl_simulator::translated::abi::Window;
+use gencl_eu::abi::Window;
 
 use super::known::{MOST_BEHIND, OfPointer};
 use super::memory::{LOCAL_OFFSET_BITS, Reach};

@@ -1,7 +1,7 @@
 //! Arithmetic of integers, moves, comparisons.
 
+use gencl_eu::operand::Target;
 use gencl_isa::{Condition, Type};
-use gencl_simulator::eu::operand::Target;
 
 use super::rounding::{Direction, scalar};
 use super::{Emitter, FILE};

@@ -3,7 +3,7 @@
 //! Where all channels have one address and nobody asks for the answers, integers are combined before, and it is one operation. In shared local
 //! memory no operation of the host's needs to be atomic: all threads of a work-group run on one of the host's.
 
-use gencl_simulator::eu::message::AtomicOperation as Operation;
+use gencl_eu::message::AtomicOperation as Operation;
 
 use super::memory::{Reach, Ways, mark};
 use super::{Emitter, FILE};

@@ -2,7 +2,7 @@
 
 use std::mem::offset_of;
 
-use gencl_simulator::translated::abi::Frame;
+use gencl_eu::abi::Frame;
 
 use super::memory::{Ways, mark};
 use super::{Emitter, FILE};

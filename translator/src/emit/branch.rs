@@ -1,6 +1,6 @@
 //! Control flow: what `eu::flow` does, with the channels that wait at each target in a variable.
 
-use gencl_simulator::eu::op::Branch;
+use gencl_eu::op::Branch;
 
 use super::{Emitter, FILE};
 use crate::ir::{I32, Label, Value};

@@ -2,8 +2,8 @@
 
 use std::mem::offset_of;
 
-use gencl_simulator::eu::file::FLAG;
-use gencl_simulator::translated::abi::{Frame, Interpreted};
+use gencl_eu::abi::{Frame, Interpreted};
+use gencl_eu::file::FLAG;
 
 use super::{Emitter, FILE};
 use crate::access::Access;

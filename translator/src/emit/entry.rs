@@ -2,8 +2,8 @@
 
 use std::mem::offset_of;
 
-use gencl_simulator::eu::file::{ADDRESS, FLAG};
-use gencl_simulator::translated::abi::{Frame, Pattern, TURN};
+use gencl_eu::abi::{Frame, Pattern, TURN};
+use gencl_eu::file::{ADDRESS, FLAG};
 
 use super::written::REGISTERS;
 use super::{CONSTANT, Emitter, FILE};

@@ -1,7 +1,7 @@
 //! Arithmetic of floats as the interpreter's general path has it (`eu::compute`, `eu::float`): in doubles, rounded to odd, and
 //! then once to the destination. So it serves every rounding mode, and destinations that are narrower than a source.
 
-use gencl_simulator::dispatch::Rounding;
+use gencl_eu::dispatch::Rounding;
 
 use super::{Emitter, math};
 use crate::ir::{Scalar, Value};

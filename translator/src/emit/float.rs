@@ -1,7 +1,7 @@
 //! Arithmetic of floats that rounds as the host does, or of doubles in any mode, and how all results of floats are written.
 
+use gencl_eu::dispatch::Rounding;
 use gencl_isa::{Condition, Opcode, Type};
-use gencl_simulator::dispatch::Rounding;
 
 use super::rounding::{Direction, scalar};
 use super::{Emitter, math};

@@ -5,7 +5,7 @@
 
 use std::mem::offset_of;
 
-use gencl_simulator::translated::abi::{Frame, Window};
+use gencl_eu::abi::{Frame, Window};
 
 use super::{Emitter, FILE};
 use crate::ir::{I32, I64, Label, POINTER, Ty, Value};

@@ -1,7 +1,7 @@
 //! Execution masks, predicates and flags. All are integers with a bit for each channel.
 
+use gencl_eu::op::Pred;
 use gencl_isa::PredicateControl;
-use gencl_simulator::eu::op::Pred;
 
 use super::{Emitter, FILE};
 use crate::ir::{I32, Ty, Value};

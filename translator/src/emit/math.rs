@@ -4,8 +4,8 @@ use std::cell::RefCell;
 use std::marker::PhantomData;
 use std::ops::{Add, Mul, Sub};
 
+use gencl_eu::functions::{self, Bits, Double, Number, Single};
 use gencl_isa::MathFunction;
-use gencl_simulator::eu::functions::{self, Bits, Double, Number, Single};
 
 use crate::ir::{Function, Scalar, Ty, Value};
 

@@ -7,7 +7,7 @@
 
 use std::mem::{offset_of, size_of};
 
-use gencl_simulator::translated::abi::{Frame, Window};
+use gencl_eu::abi::{Frame, Window};
 
 use super::addresses::Addresses;
 use super::{Emitter, FILE, FRAME};

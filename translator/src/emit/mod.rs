@@ -34,8 +34,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::mem::offset_of;
 
 pub use call::RARE;
-use gencl_simulator::eu::file::CONTROL;
-use gencl_simulator::translated::abi::{FAULT, Frame, GROUP, Interpreted, THREAD, Translation};
+use gencl_eu::abi::{FAULT, Frame, GROUP, Interpreted, THREAD, Translation};
+use gencl_eu::file::CONTROL;
 
 use crate::affine::{self, Affine};
 use crate::flow::Flow;

@@ -1,7 +1,7 @@
 //! Reading sources and writing results.
 
-use gencl_simulator::eu::file::{ADDRESS, FLAG, GRF_BYTES};
-use gencl_simulator::eu::operand::{Place, Target};
+use gencl_eu::file::{ADDRESS, FLAG, GRF_BYTES};
+use gencl_eu::operand::{Place, Target};
 
 use super::rounding::scalar;
 use super::{Emitter, FILE};

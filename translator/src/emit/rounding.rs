@@ -1,7 +1,7 @@
 //! From one type of floats to a narrower one, in all rounding modes; denormals that count as zeros.
 
+use gencl_eu::dispatch::Rounding;
 use gencl_isa::Type;
-use gencl_simulator::dispatch::Rounding;
 
 use super::Emitter;
 use crate::ir::{Scalar, Value};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use gencl_simulator::eu::operand::Place;
+use gencl_eu::operand::Place;
 
 use super::addresses::Addresses;
 use super::memory::{LaneAccess, Reach};

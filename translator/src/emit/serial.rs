@@ -9,7 +9,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use gencl_simulator::eu::op::Branch;
+use gencl_eu::op::Branch;
 
 use super::lane_reads::{AddressSum, Known};
 use super::own_memory::Scratch;

@@ -1,9 +1,9 @@
 //! Integers as the interpreter's general path has them (`eu::compute`, `eu::value`): results that are exact, in as many bits as that
 //! takes, and only then limited or cut to the destination; all conditional modifiers; the accumulator.
 
+use gencl_eu::file::ACCUMULATOR;
+use gencl_eu::operand::{Place, Target, is_accumulator};
 use gencl_isa::{Condition, Opcode};
-use gencl_simulator::eu::file::ACCUMULATOR;
-use gencl_simulator::eu::operand::{Place, Target, is_accumulator};
 
 use super::{Emitter, FILE};
 use crate::ir::{Scalar, Ty, Value};
@@ -163,7 +163,7 @@ impl Emitter<'_> {
 
     fn shift(&mut self, index: usize, function: Integer, a: &Value, b: &Value) -> Value {
         let op = &self.plan.ops[index];
-        let counts = if gencl_simulator::eu::compute::shifts_qwords(op) { 63 } else { 31 };
+        let counts = if gencl_eu::compute::shifts_qwords(op) { 63 } else { 31 };
         let by = self.f.binary("and", b, &Value::signed(a.ty, counts));
         match function {
             Integer::ShiftLeft => self.f.binary("shl", a, &by),

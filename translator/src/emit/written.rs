@@ -3,9 +3,9 @@
 use std::mem::offset_of;
 use std::ops::Range;
 
-use gencl_simulator::eu::file::grf_mask;
-use gencl_simulator::eu::op::Action;
-use gencl_simulator::translated::abi::Frame;
+use gencl_eu::abi::Frame;
+use gencl_eu::file::grf_mask;
+use gencl_eu::op::Action;
 
 use super::{Emitter, FILE, FRAME};
 use crate::ir::{BIT, Ty, Value};

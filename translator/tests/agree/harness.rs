@@ -4,18 +4,19 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use gencl_eu::abi::{Done, TranslationSource};
+use gencl_eu::abi::{Interpreted, Request};
+use gencl_eu::device::Device;
+use gencl_eu::dispatch::{Bases, Launch, Rounding, Scratch};
+use gencl_eu::fault::Fault;
+use gencl_eu::memory::{AddressSpace, Cursor, Object};
 use gencl_isa::{
     Descriptor, Destination, Extra, Generation, Instruction, Opcode, Operand, Predicate, PredicateControl,
     Region, Register, Send, SharedFunction, Source, Type, encode,
 };
-use gencl_simulator::device::Device;
-use gencl_simulator::dispatch::{Bases, Launch, Rounding, Scratch};
 use gencl_simulator::engine::Engine;
-use gencl_simulator::fault::Fault;
-use gencl_simulator::memory::{AddressSpace, Cursor, Object};
 use gencl_simulator::running::Running;
-use gencl_simulator::translated::abi::{Interpreted, Request};
-use gencl_simulator::translated::source::{Done, EngineChoice, Source as Translations, TranslationSource};
+use gencl_simulator::translated::source::{EngineChoice, Source as Translations};
 use gencl_simulator::{Executor, Settings};
 use gencl_translator::host::{Effort, Host};
 use gencl_translator::{Choices, Second};

@@ -20,10 +20,10 @@ use std::sync::Arc;
 
 use branches::{branches, predicated, unwritten};
 use components::components;
+use gencl_eu::Kernel;
+use gencl_eu::device::Device;
+use gencl_eu::fault::Reason;
 use gencl_isa::{Extra, Instruction, Opcode, Type};
-use gencl_simulator::device::Device;
-use gencl_simulator::eu::Kernel;
-use gencl_simulator::fault::Reason;
 use harness::{CONSTANTS, Case, DATA, DATA_SIZE, IDS, Translator, code, difference, hosts, run};
 use memory::{addresses, message};
 use random::{Random, arithmetic, indirect, is_integer};

@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
+use gencl_eu::Kernel;
+use gencl_eu::device::Device;
+use gencl_eu::op::Action;
 use gencl_isa::{
     AccessMode, Allows, Arf, Destination, Extra, Flag, Format, Indirect, Instruction, MathFunction, Opcode,
     Operand, Predicate, PredicateControl, Region, Register, Source, Type, encode, validate,
 };
-use gencl_simulator::device::Device;
-use gencl_simulator::eu::Kernel;
-use gencl_simulator::eu::op::Action;
 use gencl_translator::host::Host;
 use gencl_translator::{modes, native};
 

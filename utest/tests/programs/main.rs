@@ -20,7 +20,7 @@ const INTEL_ON_ANY: &[(&str, &str)] = &[
     ("CL_DEVICE_SUB_GROUP_SIZES_INTEL", "8 16 32"),
 ];
 
-/// What it must print of each simulated device: units as `simulator/src/device.rs` has them, clocks in MHz, and
+/// What it must print of each simulated device: units as `eu/src/device.rs` has them, clocks in MHz, and
 /// the address space that the kernel grants.
 const WITNESSED: [Witnessed; 3] = [
     Witnessed {

@@ -2,12 +2,12 @@
 
 use crate::codegen::Compiled;
 use crate::ir::interpret::{Launch, Memory, Value};
+use gencl_eu::device::Device;
+use gencl_eu::dispatch::{Bases, CancelFlag, Launch as Dispatch, Rounding, Scratch};
+use gencl_eu::memory::{AddressSpace, Cursor, Object, PAGE_SIZE};
+use gencl_eu::{self as eu, Worker};
 use gencl_isa::Generation;
 use gencl_program::{Kernel, PushSource};
-use gencl_simulator::device::Device;
-use gencl_simulator::dispatch::{Bases, CancelFlag, Launch as Dispatch, Rounding, Scratch};
-use gencl_simulator::eu::{self, Worker};
-use gencl_simulator::memory::{AddressSpace, Cursor, Object, PAGE_SIZE};
 
 /// Where scratch is, below all buffers of [`Memory`].
 const SCRATCH: u64 = 1 << 20;

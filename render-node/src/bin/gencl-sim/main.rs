@@ -11,7 +11,7 @@ use std::process::{Command, ExitCode};
 
 use clap::Parser;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use gencl_simulator::device::Device;
+use gencl_eu::device::Device;
 
 /// Runs a program to which a simulated Intel GPU is shown as /dev/dri/renderD128.
 #[derive(Parser)]

@@ -13,7 +13,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use gencl_simulator::device::Device;
+use gencl_eu::device::Device;
 
 /// Where the device is on the PCI bus; integrated GPUs have always been there.
 const PCI: &str = "0000:00:02.0";

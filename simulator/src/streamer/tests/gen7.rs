@@ -2,8 +2,8 @@
 
 use super::launches::Descriptor;
 use super::{Bench, DATA, HEAP};
-use crate::device::Device;
-use crate::dispatch::{HardwareThread, Scratch};
+use gencl_eu::device::Device;
+use gencl_eu::dispatch::{HardwareThread, Scratch};
 
 const GPGPU: [u32; 1] = [0x6904_0002];
 /// STATE_BASE_ADDRESS: dynamic state and instructions at the heap, everything else at 0, no limits.

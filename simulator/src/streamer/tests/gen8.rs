@@ -2,9 +2,9 @@
 
 use super::launches::{Descriptor, WALKER};
 use super::{BASES, Bench, DATA, END, HEAP, SLM, VFE};
-use crate::device::Device;
-use crate::dispatch::Bases;
 use crate::streamer::commands::COMMANDS;
+use gencl_eu::device::Device;
+use gencl_eu::dispatch::Bases;
 use gencl_isa::Generation;
 
 /// PIPELINE_SELECT of the GPGPU pipeline, which has no mask bits.

@@ -1,7 +1,7 @@
 //! From state to launches.
 
 use super::{BASES, Bench, GPGPU, HEAP, SLM, STALL, STATE_FLUSH, VFE};
-use crate::dispatch::{Bases, Rounding, Scratch};
+use gencl_eu::dispatch::{Bases, Rounding, Scratch};
 
 /// GPGPU_WALKER: descriptor 0, SIMD16, 2 threads in a row, groups 1..4 x 0..2 x 0..1, right mask 0xff.
 pub const WALKER: [u32; 15] =
@@ -30,7 +30,7 @@ impl Descriptor {
 }
 
 /// Runs a walker with all state, a descriptor and 16 registers of CURBE.
-fn run(bench: &mut Bench, descriptor: &Descriptor, walker: &[u32]) -> Result<(), crate::fault::Fault> {
+fn run(bench: &mut Bench, descriptor: &Descriptor, walker: &[u32]) -> Result<(), gencl_eu::fault::Fault> {
     descriptor.write(bench, 0);
     let curbe: Vec<u32> = (0..128).collect();
     bench.write(HEAP + 0x400, &curbe);
@@ -144,7 +144,7 @@ fn indirect_data_of_the_thread_comes_before_that_of_all() {
     launch.per_thread_size = 32;
     let payload = |indirect_data| {
         let mut registers = [0; 96];
-        let launch = crate::dispatch::Launch { indirect_data, ..launch.clone() };
+        let launch = gencl_eu::dispatch::Launch { indirect_data, ..launch.clone() };
         launch.write_payload([0; 3], 1, 0, &mut registers);
         [registers[32], registers[63], registers[64], registers[95]]
     };

@@ -1,8 +1,8 @@
 //! Commands that move data.
 
 use super::{BATCH, Bench, DATA, END};
-use crate::fault::Reason;
-use crate::memory::{Access, PageFault};
+use gencl_eu::fault::Reason;
+use gencl_eu::memory::{Access, PageFault};
 use gencl_i915::Engine;
 
 #[test]

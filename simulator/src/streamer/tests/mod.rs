@@ -11,17 +11,17 @@ mod rules;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::sync::Mutex;
 use gencl_i915::Engine;
+use gencl_sync::Mutex;
 
 use super::{ContextState, Streamer};
-use crate::device::Device;
-use crate::dispatch::{GroupStatistics, Launch};
-use crate::fault::Fault;
 use crate::gpu::{Executor, Gpu, LaunchLog, Prepared};
-use crate::memory::{AddressSpace, Cursor, Object};
 use crate::running::Running;
 use crate::settings::Settings;
+use gencl_eu::device::Device;
+use gencl_eu::dispatch::{GroupStatistics, Launch};
+use gencl_eu::fault::Fault;
+use gencl_eu::memory::{AddressSpace, Cursor, Object};
 
 /// Where the buffers are.
 pub const BATCH: u64 = 0x1_0000;

@@ -19,7 +19,7 @@ use object::{
     Architecture, LittleEndian, Object, ObjectKind, ObjectSection, ObjectSymbol, SectionFlags, elf,
 };
 
-use super::abi::{self, Frame, IMPORTS, Interpreted, Translation};
+use gencl_eu::abi::{self, Frame, IMPORTS, Interpreted, Translation};
 use layout::Layout;
 
 /// The parsed object.

@@ -7,7 +7,7 @@ use object::{
 use proptest::prelude::*;
 
 use super::{Code, Entry, Group};
-use crate::translated::abi::{self, Frame, IMPORTS, Translation};
+use gencl_eu::abi::{self, Frame, IMPORTS, Translation};
 
 /// An object with a function.
 fn object(name: &str, code: &[u8]) -> (Object<'static>, SymbolId) {

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use gencl_simulator::translated::abi::{self, Answer, Frame, Interpreted, Request, Translation};
-use gencl_simulator::translated::source::{Done, EngineChoice, Source, TranslationSource};
+use gencl_eu::abi::{self, Answer, Frame, Interpreted, Request, Translation};
+use gencl_eu::abi::{Done, TranslationSource};
+use gencl_simulator::translated::source::{EngineChoice, Source};
 use gencl_simulator::{Settings, Simulator};
 use object::write::{Object, StandardSection, Symbol, SymbolSection};
 use object::{Architecture, BinaryFormat, Endianness, SymbolFlags, SymbolKind, SymbolScope};

@@ -5,8 +5,8 @@ pub mod fake;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use gencl_eu::abi::{FAULT, Frame, TURN};
 use gencl_i915::RenderNode;
-use gencl_simulator::translated::abi::{FAULT, Frame, TURN};
 use gencl_simulator::translated::source::EngineChoice;
 use gencl_simulator::{LaunchStatistics, Settings, Simulator};
 
@@ -40,7 +40,7 @@ unsafe extern "C" fn reverse(frame: *mut Frame, thread: u32, resume: u32) -> u32
     }
 }
 
-fn translating(code: gencl_simulator::translated::abi::Translation) -> Machine {
+fn translating(code: gencl_eu::abi::Translation) -> Machine {
     Machine::new(Translator::new(Ok(code), Duration::ZERO).simulator(EngineChoice::Translate))
 }
 
@@ -188,7 +188,7 @@ fn endless_loops_are_stopped() {
 
 #[test]
 fn kernels_without_translation_are_interpreted() {
-    let bad = gencl_simulator::translated::abi::Translation { object: vec![1, 2, 3], ..Default::default() };
+    let bad = gencl_eu::abi::Translation { object: vec![1, 2, 3], ..Default::default() };
     for answer in [Err("it is too difficult".to_owned()), Ok(bad)] {
         let translator = Translator::new(answer, Duration::ZERO);
         let machine = Machine::new(translator.simulator(EngineChoice::Translate));

@@ -24,7 +24,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 pub use object::Object;
-pub(crate) use object::enlarge_descriptor_table;
+pub use object::enlarge_descriptor_table;
 
 /// Bytes of a page, the unit of buffer sizes and of placement.
 pub const PAGE_SIZE: u64 = 4096;

@@ -3,8 +3,8 @@
 use super::scattered::lanes;
 use super::{Call, Space};
 use crate::dispatch::GRF_SIZE;
-use crate::eu::file::{element, set_element};
 use crate::fault::Fault;
+use crate::file::{element, set_element};
 
 /// An untyped atomic operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

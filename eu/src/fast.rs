@@ -18,7 +18,7 @@ use super::{fast_compare, fast_float, fast_move};
 macro_rules! by_width {
     ($lanes:expr, $($function:ident)::+ $(<$($generic:ty),*>)?) => {
         match $lanes {
-            1 => $($function)::+::<$($($generic,)*)? 1> as $crate::eu::op::Execute,
+            1 => $($function)::+::<$($($generic,)*)? 1> as $crate::op::Execute,
             2 => $($function)::+::<$($($generic,)*)? 2>,
             4 => $($function)::+::<$($($generic,)*)? 4>,
             8 => $($function)::+::<$($($generic,)*)? 8>,

@@ -2,11 +2,11 @@
 
 use gencl_isa::{Generation, Opcode};
 
+use crate::cycles::{self, Cost};
 use crate::dispatch::GRF_SIZE;
-use crate::eu::cycles::{self, Cost};
-use crate::eu::file::{ACCUMULATOR, ADDRESS, FLAG};
-use crate::eu::op::{Action, Op};
-use crate::eu::operand::{Place, Src, Target};
+use crate::file::{ACCUMULATOR, ADDRESS, FLAG};
+use crate::op::{Action, Op};
+use crate::operand::{Place, Src, Target};
 
 /// Architecture registers as bits: four flag words (`f0.0`, `f0.1`, `f1.0`, `f1.1`), `acc0`, `acc1` and further ones, `a0`.
 pub const ARCHITECTURE_REGISTERS: usize = 7;

@@ -6,8 +6,8 @@ use super::Call;
 use super::image::{SurfaceState, read_surface_state};
 use crate::device::Device;
 use crate::dispatch::Launch;
-use crate::eu::file::{element, set_element};
 use crate::fault::Fault;
+use crate::file::{element, set_element};
 use crate::memory::{AddressSpace, Cursor};
 
 /// The bits of an address in shared local memory that the hardware looks at. IGC sets one of the others in pointers that are not
@@ -135,6 +135,7 @@ impl Call<'_, '_> {
     }
 
     /// The bytes of shared local memory at an offset; `None` outside, where the hardware reads 0.
+    #[inline]
     fn local(&mut self, offset: u64, size: usize) -> Result<Option<&mut [u8]>, Fault> {
         let strict = self.context.strict;
         let available = self.context.local.len();
@@ -240,6 +241,7 @@ impl Call<'_, '_> {
     }
 
     /// Refuses an offset that is not a multiple of `size` in strict mode; aligns it otherwise, as the hardware does.
+    #[inline]
     pub fn aligned(&self, offset: u64, size: u64) -> Result<u64, Fault> {
         if self.context.strict && !offset.is_multiple_of(size) {
             return Err(Fault::illegal(format!(

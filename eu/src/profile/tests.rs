@@ -2,8 +2,8 @@
 //! waits for its result, 2 + 8 clocks after the beginning of the `mov`, and takes 2 clocks: 12 together.
 
 use super::Profile;
-use crate::eu::cycles::Class;
-use crate::eu::tests::script::Script;
+use crate::cycles::Class;
+use crate::tests::script::Script;
 
 const END: u64 = 12;
 

@@ -163,7 +163,7 @@ fn memory_file(size: u64) -> std::io::Result<std::fs::File> {
 
 /// Has the kernel enlarge the process's table of descriptors to what buffers need. Once there are several threads, that takes it some
 /// ten milliseconds, in which it waits until no processor uses the old table; so it is best done early.
-pub(crate) fn enlarge_descriptor_table() {
+pub fn enlarge_descriptor_table() {
     // Without it the first buffer takes longer, nothing else.
     let _ = memory_file(0);
 }

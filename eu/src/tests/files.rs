@@ -1,10 +1,10 @@
-//! Runs the scripts of `simulator/tests/eu`.
+//! Runs the scripts of `eu/tests`.
 
 use super::script::Script;
 
 #[test]
 fn scripts() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/eu");
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests");
     let mut count = 0;
     let mut failures = Vec::new();
     let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();

@@ -7,8 +7,8 @@
 use super::port::{Region, is_inside};
 use super::{Call, Space};
 use crate::dispatch::GRF_SIZE;
-use crate::eu::file::{element, set_element};
 use crate::fault::Fault;
+use crate::file::{element, set_element};
 
 /// An untyped surface read or write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,6 +87,7 @@ impl Call<'_, '_> {
     }
 
     /// The addresses of all channels.
+    #[inline]
     pub fn addresses(&self, space: Space, simd: usize) -> Result<[u64; MAX_SIMD], Fault> {
         let size = Self::address_size(space);
         let at = self.payload_range(self.first(), Self::registers(simd, size))?;
@@ -105,6 +106,7 @@ impl Call<'_, '_> {
     }
 
     /// The channels of the message: those of the instruction, of which there may not be more than the message has.
+    #[inline]
     pub fn channels(&self, simd: usize) -> Result<u32, Fault> {
         if self.mask >> simd != 0 {
             return Err(Fault::illegal(format!("a SIMD{simd} message with more channels enabled")));
@@ -124,6 +126,7 @@ pub fn lanes(mask: u32) -> impl Iterator<Item = usize> {
 }
 
 /// Untyped surface read and write.
+#[inline]
 pub fn untyped(call: &mut Call<'_, '_>, message: &Untyped) -> Result<(), Fault> {
     let Untyped { space, write, components, simd } = *message;
     let region = call.region(space)?;

@@ -4,8 +4,8 @@
 //! what it overwrites. The same method, on registers instead of blocks, as Mesa's `brw_ir_performance.cpp`.
 
 use super::dependencies::{ADDRESS_REGISTER, ARCHITECTURE_REGISTERS, FIRST_ACCUMULATOR, Needs};
-use crate::eu::cycles::PAYLOAD_READ;
-use crate::eu::file::GRF_COUNT;
+use crate::cycles::PAYLOAD_READ;
+use crate::file::GRF_COUNT;
 
 /// When a register can be used, and which instruction decides that.
 #[derive(Clone, Copy, Debug, Default)]

@@ -3,13 +3,17 @@
 //! Written from the Skylake manual, Volume 7 "3D-Media-GPGPU" ("EU Overview", "Instruction Set Reference", "Shared
 //! Functions"). `docs/eu.md` tells how it works and what it does not do.
 
+pub mod abi;
 pub mod compute;
 pub mod cycles;
+pub mod device;
+pub mod dispatch;
 mod double_pairs;
 mod fast;
 mod fast_compare;
 mod fast_float;
 mod fast_move;
+pub mod fault;
 pub mod file;
 mod float;
 mod flow;
@@ -19,6 +23,7 @@ mod ieee_macro;
 mod kernel;
 mod lower;
 mod math;
+pub mod memory;
 pub mod message;
 pub mod op;
 pub mod operand;
@@ -34,4 +39,4 @@ pub(crate) mod tests;
 
 pub use kernel::{Kernel, first_instruction};
 pub use run::{Context, Worker, run_group, run_group_with, run_one};
-pub(crate) use run::{at, never_opens};
+pub use run::{at, never_opens};

@@ -7,7 +7,7 @@ use std::ops::AddAssign;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::device::Device;
-use crate::eu::thread::control;
+use crate::thread::control;
 
 /// Bytes of a general register.
 pub const GRF_SIZE: usize = 32;
@@ -58,7 +58,7 @@ pub struct Bases {
 }
 
 /// One kernel launch: all that a GPGPU_WALKER command and the state before it say.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Launch {
     /// GPU address of the kernel's first instruction.
     pub kernel: u64,

@@ -14,8 +14,8 @@ use super::Texel;
 use super::rules::{self, Rules};
 use super::surface::{Shape, Surface};
 use crate::dispatch::GRF_SIZE;
-use crate::eu::file;
 use crate::fault::Fault;
+use crate::file;
 
 /// Which half of a header's sample mask counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@
 use super::Texel;
 use super::format::{Channels, Component, Format, Kind};
 use crate::dispatch::Rounding;
-use crate::eu::float::{from_f16, to_f16};
+use crate::float::{from_f16, to_f16};
 
 /// Largest value of `bits` bits.
 fn largest(bits: u32) -> u32 {

@@ -256,13 +256,13 @@ fn run_thread<P: Probe>(
 }
 
 /// A fault of a thread at an instruction.
-pub(crate) fn at(kernel: &Kernel, mut fault: Fault, thread: u32, instruction: usize) -> Fault {
+pub fn at(kernel: &Kernel, mut fault: Fault, thread: u32, instruction: usize) -> Fault {
     fault.thread = Some(thread);
     kernel.place(fault, instruction)
 }
 
 /// The fault of a work-group of which `left` threads wait.
-pub(crate) fn never_opens(left: u32, count: u32, group: [u32; 3]) -> Fault {
+pub fn never_opens(left: u32, count: u32, group: [u32; 3]) -> Fault {
     let mut fault =
         Fault::illegal(format!("{left} of {count} threads wait for a barrier that the others never reach"));
     fault.group = Some(group);

@@ -80,7 +80,7 @@ pub struct Profile {
     /// The same of the thread that takes longest.
     pub longest: u64,
     /// Cache lines that were accessed, each once.
-    pub(crate) lines: FxHashSet<u64>,
+    pub lines: FxHashSet<u64>,
 }
 
 impl Profile {

@@ -12,12 +12,12 @@ use super::block::BlockAddress;
 use super::port::Region;
 use super::scattered::lanes;
 use super::{Call, Kind, Message, Shape, Space, descriptor};
+use crate::cycles::Class;
 use crate::dispatch::GRF_SIZE;
-use crate::eu::cycles::Class;
-use crate::eu::file::{self, ADDRESS};
-use crate::eu::op::Op;
-use crate::eu::run::Context;
-use crate::eu::thread::Thread;
+use crate::file::{self, ADDRESS};
+use crate::op::Op;
+use crate::run::Context;
+use crate::thread::Thread;
 
 /// Bytes of a cache line.
 const LINE: u64 = 64;

@@ -4,20 +4,20 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use gencl_simulator::device::Device;
-use gencl_simulator::eu::Kernel;
-use gencl_simulator::eu::op::Action;
+use gencl_eu::Kernel;
+use gencl_eu::device::Device;
+use gencl_eu::op::Action;
 use gencl_testing::harness::{self, missing_programs, test_unless};
 
 /// The simulator's and the compiler's name of a device of each line that has rules of its own.
 const DEVICES: &[(&str, &str)] = &[("bdw", "bdw"), ("skl", "skl"), ("bxt", "bxt"), ("glk", "glk")];
 
-/// Machine code of the kernels in `tests/eu/intel.cl` for a device.
+/// Machine code of the kernels in `tests/intel.cl` for a device.
 fn compile(device: &str) -> Vec<(String, Vec<u8>)> {
     let folder: PathBuf =
         std::env::temp_dir().join(format!("gencl-eu-intel-{device}-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder for the results");
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/eu/intel.cl");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/intel.cl");
     let run = |arguments: &[&str]| {
         Command::new("ocloc")
             .args(arguments)

@@ -4,11 +4,11 @@
 use std::sync::LazyLock;
 use std::time::Instant;
 
+use gencl_eu::device::Device;
+use gencl_eu::dispatch::{Bases, CancelFlag, GroupStatistics, Launch, Rounding};
+use gencl_eu::memory::{AddressSpace, Object};
+use gencl_eu::{Kernel, Worker, run_group};
 use gencl_isa::{Generation, parse_program};
-use gencl_simulator::device::Device;
-use gencl_simulator::dispatch::{Bases, CancelFlag, GroupStatistics, Launch, Rounding};
-use gencl_simulator::eu::{Kernel, Worker, run_group};
-use gencl_simulator::memory::{AddressSpace, Object};
 
 const END: &str = "
     mov(8) g127<1>UD g0<8,8,1>UD { align1 WE_all 1Q };

@@ -15,9 +15,9 @@ use super::rules::Rules;
 use super::sampler_state::{LevelFilter, SamplerState};
 use super::surface::{Shape, Surface};
 use crate::dispatch::{GRF_SIZE, Rounding};
-use crate::eu::file;
-use crate::eu::float::to_f16;
 use crate::fault::Fault;
+use crate::file;
+use crate::float::to_f16;
 
 /// A message to the sampler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -179,3 +179,13 @@ pub const IMPORTS: [&str; 5] = ["memcpy", "memmove", "memset", "fma", "fmaf"];
 
 /// The answer: a translation, or why there is none.
 pub type Answer = Result<Translation, String>;
+
+/// What is called with the answer to a request.
+pub type Done = Box<dyn FnOnce(Answer) + Send>;
+
+/// What has kernels translated: a process that has the compiler in it.
+pub trait TranslationSource: Send + Sync {
+    /// Asks for a translation and returns at once. `done` is called when there is an answer, on any thread; a request that
+    /// cannot be answered is one with a reason. Dropping `done` says the same without a reason.
+    fn request(&self, request: Request, done: Done);
+}
