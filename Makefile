@@ -59,6 +59,7 @@ lint: dependencies
 	$(CARGO) clippy --release --workspace --all-targets -- -D warnings
 	scripts/check-links
 	scripts/check-generations
+	scripts/check-environment
 	scripts/check-dependencies
 
 bench: test-dependencies build

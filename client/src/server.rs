@@ -9,6 +9,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use gencl_program::environment;
 use gencl_program::protocol::{BuildResult, FromServer, ToServer, VERSION, read_message, write_message};
 use gencl_simulator::sync::{Condvar, Mutex};
 
@@ -116,7 +117,11 @@ impl Server {
     pub(super) fn start(path: &Path, purpose: Purpose, verbose: bool) -> io::Result<Self> {
         let (stream, theirs) = UnixStream::pair()?;
         let theirs = OwnedFd::from(theirs);
-        let mut child = Command::new(path)
+        let mut command = Command::new(path);
+        if environment::has_raised_privileges() {
+            command.env_clear();
+        }
+        let mut child = command
             .arg("--serve")
             .args(purpose.argument())
             // What watches or changes this process is not for the compiler.

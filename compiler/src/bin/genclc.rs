@@ -9,8 +9,8 @@ use gencl_compiler::driver::{Build, Driver, Listener};
 use gencl_compiler::server::{self, Service};
 use gencl_compiler::{statistics, translation};
 use gencl_program::debug::{self, Debug};
-use gencl_program::elf;
 use gencl_program::protocol::Status;
+use gencl_program::{elf, environment};
 
 /// Compiles OpenCL C for Intel Gen graphics.
 ///
@@ -190,8 +190,8 @@ fn sources(named: &[PathBuf]) -> Result<Vec<PathBuf>, String> {
 
 /// Compiles a file; false when the source has errors, which were printed.
 fn build(arguments: &Arguments, options: &str, path: &Path) -> Result<bool, String> {
-    let environment = std::env::var("GENCL_DEBUG").unwrap_or_default();
-    let (debug, complaints) = Debug::parse(&format!("{environment},{}", arguments.dump));
+    let environment = environment::trusted_value("GENCL_DEBUG").unwrap_or_default();
+    let (debug, complaints) = Debug::parse(&format!("{},{}", environment.to_string_lossy(), arguments.dump));
     if let Some(complaint) = complaints.first() {
         return Err(complaint.clone());
     }
