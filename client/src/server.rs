@@ -2,8 +2,10 @@
 
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
+use std::net::Shutdown;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
@@ -12,11 +14,13 @@ use std::time::{Duration, Instant};
 use gencl_program::environment;
 use gencl_program::protocol::{BuildResult, FromServer, ToServer, VERSION, read_message, write_message};
 use gencl_simulator::sync::{Condvar, Mutex};
+use rustix::io::Errno;
+use rustix::net::RecvFlags;
 
 /// How long a new server may take until it greets.
 const GREETING_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How long a server that says no more may take to end.
+/// How long the process that was started may take to end.
 const LEAVING_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How long a server's last words may take to arrive after its end.
@@ -103,7 +107,6 @@ impl Purpose {
 
 /// A running server.
 pub(super) struct Server {
-    child: Arc<Mutex<Child>>,
     stream: UnixStream,
     complaint: Arc<Complaint>,
     /// The process that started it: after a `fork` the server is the parent's.
@@ -130,25 +133,32 @@ impl Server {
             .stdout(Stdio::from(theirs))
             .stderr(if verbose { Stdio::inherit() } else { Stdio::piped() })
             .spawn()?;
+        // It has the server's end of the stream, too.
+        drop(command);
         let errors = child.stderr.take();
         let mut server = Self {
-            child: Arc::new(Mutex::new(child)),
             stream,
             complaint: Arc::default(),
             owner: std::process::id(),
             folder: std::env::current_dir().ok(),
         };
-        match errors {
+        let listening = match errors {
             Some(errors) => {
-                let (child, complaint) = (server.child.clone(), server.complaint.clone());
-                std::thread::Builder::new()
-                    .name("gencl-compiler".into())
-                    .spawn(move || listen(errors, &complaint, &child))?;
+                let complaint = server.complaint.clone();
+                let thread = std::thread::Builder::new().name("gencl-compiler".into());
+                thread.spawn(move || listen(errors, &complaint)).map(drop)
             }
-            None => server.complaint.said.lock().complete = true,
+            None => {
+                server.complaint.said.lock().complete = true;
+                Ok(())
+            }
+        };
+        let greeted = listening.and_then(|()| server.greet());
+        if greeted.is_err() {
+            server.hang_up();
         }
-        server.greet()?;
-        Ok(server)
+        wait_for(&mut child);
+        greeted.map(|()| server)
     }
 
     fn greet(&mut self) -> io::Result<()> {
@@ -176,7 +186,10 @@ impl Server {
 
     /// Is it there, and this process's own?
     pub(super) fn alive(&mut self) -> bool {
-        self.owner == std::process::id() && matches!(self.child.lock().try_wait(), Ok(None))
+        // It says nothing unasked but that it has ended.
+        let peek = RecvFlags::PEEK | RecvFlags::DONTWAIT;
+        let silent = || rustix::net::recv(&self.stream, &mut [0; 1], peek) == Err(Errno::AGAIN);
+        self.owner == std::process::id() && silent()
     }
 
     /// Has it build a program. After a failure the server is of no more use.
@@ -208,21 +221,26 @@ impl Server {
             match read {
                 Ok(Some(FromServer::Progress { kernel, pass })) => place = Place { kernel, pass },
                 Ok(Some(end @ (FromServer::Result(_) | FromServer::Translated(_)))) => return Ok(end),
+                Ok(Some(FromServer::Ended(status))) => {
+                    let status = ExitStatus::from_raw(status);
+                    if !heard && status.success() {
+                        return Err(Failure::Gone);
+                    }
+                    let ended = describe(status);
+                    return Err(Failure::Died { ended, place, complaint: self.last_words() });
+                }
                 Ok(Some(other)) => return Err(no_answer(&other)),
                 Err(error) if is_timeout(&error) => {
-                    self.kill();
+                    self.hang_up();
                     return Err(Failure::TimedOut { after: timeout, place });
                 }
                 Err(error) if error.kind() == io::ErrorKind::InvalidData => {
                     return Err(Failure::Protocol(error.to_string()));
                 }
+                Ok(None) | Err(_) if !heard && sent.is_err() => return Err(Failure::Gone),
                 Ok(None) | Err(_) => {
-                    let status = self.ended();
-                    let left = status.as_ref().is_ok_and(ExitStatus::success);
-                    if !heard && (left || sent.is_err()) {
-                        return Err(Failure::Gone);
-                    }
-                    let ended = status.map_or_else(|_| "vanished".into(), describe);
+                    self.hang_up();
+                    let ended = "vanished".into();
                     return Err(Failure::Died { ended, place, complaint: self.last_words() });
                 }
             }
@@ -234,24 +252,10 @@ impl Server {
         write_message(&mut NoSignal(&self.stream), message)
     }
 
-    /// How the process ended that has closed its side of the conversation; it is made to end if it does not.
-    fn ended(&mut self) -> io::Result<ExitStatus> {
-        let deadline = Instant::now() + LEAVING_TIMEOUT;
-        while Instant::now() < deadline {
-            if let Some(status) = self.child.lock().try_wait()? {
-                return Ok(status);
-            }
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        self.kill();
-        self.child.lock().wait()
-    }
-
-    fn kill(&mut self) {
-        let mut child = self.child.lock();
-        // It may have ended by itself meanwhile.
-        let _ = child.kill();
-        let _ = child.wait();
+    /// Ends the conversation, also for a forked process that has the stream, too. The server's processes see that and end, whatever they do.
+    fn hang_up(&self) {
+        // It has ended when the server's side is closed.
+        let _ = self.stream.shutdown(Shutdown::Both);
     }
 
     /// What it said on its error output, as further lines of a log.
@@ -271,14 +275,23 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         if self.owner == std::process::id() {
-            self.kill();
+            self.hang_up();
         }
     }
 }
 
-/// Keeps the end of what the server writes to its error output; at its end takes note of the process's end, so
-/// that it does not stay in the process table.
-fn listen(mut errors: impl Read, complaint: &Complaint, child: &Mutex<Child>) {
+/// Waits for the process that was started, which ends when there is the server, its grandchild: the application's own `wait` shall meet neither. One
+/// that stays is no server of ours.
+fn wait_for(child: &mut Child) {
+    let deadline = Instant::now() + LEAVING_TIMEOUT;
+    // There is an error when the application has waited for it.
+    while matches!(child.try_wait(), Ok(None)) && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Keeps the end of what the server writes to its error output.
+fn listen(mut errors: impl Read, complaint: &Complaint) {
     let mut buffer = [0; 1024];
     while let Ok(count @ 1..) = errors.read(&mut buffer) {
         let kept = &mut complaint.said.lock().bytes;
@@ -288,10 +301,6 @@ fn listen(mut errors: impl Read, complaint: &Complaint, child: &Mutex<Child>) {
     }
     complaint.said.lock().complete = true;
     complaint.complete.notify_all();
-    // It has closed its error output and so is about to end. The lock is not held meanwhile: it may not.
-    while matches!(child.lock().try_wait(), Ok(None)) {
-        std::thread::sleep(Duration::from_millis(100));
-    }
 }
 
 fn no_answer(said: &FromServer) -> Failure {
@@ -299,7 +308,6 @@ fn no_answer(said: &FromServer) -> Failure {
 }
 
 fn describe(status: ExitStatus) -> String {
-    use std::os::unix::process::ExitStatusExt;
     match (status.signal(), status.code()) {
         (Some(signal), _) => format!("crashed (signal {signal})"),
         (None, Some(code)) => format!("ended with status {code}"),
@@ -351,10 +359,19 @@ pub(super) mod tests {
             let mut bytes = Vec::new();
             write_message(&mut bytes, &progress).unwrap();
             std::fs::write(folder.join("progress"), bytes).unwrap();
-            let script = folder.join("server");
-            let text = format!("#!/bin/sh\ncd {}\n{body}\n", folder.display());
-            std::fs::write(&script, text).unwrap();
-            std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
+            for (name, status) in [("left", 0), ("crashed", 11)] {
+                let mut bytes = Vec::new();
+                write_message(&mut bytes, &FromServer::Ended(status)).unwrap();
+                std::fs::write(folder.join(name), bytes).unwrap();
+            }
+            let executable = |name: &str, text: &str| {
+                let path = folder.join(name);
+                std::fs::write(&path, format!("#!/bin/sh\ncd {}\n{text}\n", folder.display())).unwrap();
+                std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+            };
+            executable("body", body);
+            // A command in the background would get another input.
+            executable("server", "exec 3<&0\n./body <&3 3<&- &");
             Self(folder)
         }
 
@@ -380,7 +397,7 @@ pub(super) mod tests {
     fn a_crash_names_kernel_and_pass() {
         let script = Script::new(
             "crash",
-            "cat greeting; head -c 8 >/dev/null; cat progress; echo broken >&2; kill -SEGV $$",
+            "cat greeting; head -c 8 >/dev/null; cat progress; echo broken >&2; cat crashed",
         );
         let failure = script.start().unwrap().build(&nothing(), SOON).unwrap_err();
         assert_eq!(failure.to_string(), "the compiler crashed (signal 11) in pass p of kernel k:\nbroken");
@@ -388,7 +405,7 @@ pub(super) mod tests {
 
     #[test]
     fn an_endless_build_is_stopped() {
-        let script = Script::new("endless", "cat greeting; cat progress; exec sleep 1000");
+        let script = Script::new("endless", "cat greeting; cat progress; cat >/dev/null");
         let limit = Duration::from_secs(1);
         let mut server = script.start().unwrap();
         let failure = server.build(&nothing(), limit).unwrap_err();
@@ -398,7 +415,7 @@ pub(super) mod tests {
 
     #[test]
     fn a_server_that_does_not_listen_is_stopped() {
-        let script = Script::new("deaf", "cat greeting; exec sleep 1000");
+        let script = Script::new("deaf", "cat greeting; exec sleep 3");
         // More than a socket holds.
         let request = CompileRequest { source: vec![b' '; 16 << 20], ..CompileRequest::default() };
         let request = ToServer::Compile(request);
@@ -407,16 +424,18 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_server_that_hangs_up_and_stays_is_ended() {
-        let script =
-            Script::new("silent", "cat greeting; cat progress; exec sleep 1000 <&- >/dev/null 2>/dev/null");
+    fn a_server_that_hangs_up_without_a_word_has_died() {
+        let script = Script::new(
+            "silent",
+            "cat greeting; head -c 8 >/dev/null; cat progress; exec sleep 3 <&- >/dev/null 2>/dev/null",
+        );
         let failure = script.start().unwrap().build(&nothing(), SOON).unwrap_err();
         assert!(matches!(failure, Failure::Died { .. }), "{failure}");
     }
 
     #[test]
     fn a_server_that_left_is_no_failure_of_the_build() {
-        let script = Script::new("left", "cat greeting; exit 0");
+        let script = Script::new("left", "cat greeting; cat left");
         let mut server = script.start().unwrap();
         let failure = server.build(&nothing(), SOON).unwrap_err();
         assert!(matches!(failure, Failure::Gone), "{failure}");
@@ -425,7 +444,7 @@ pub(super) mod tests {
     #[test]
     fn nonsense_is_refused() {
         let script =
-            Script::new("nonsense", "cat greeting; head -c 100 /dev/zero | tr '\\0' '\\377'; sleep 1000");
+            Script::new("nonsense", "cat greeting; head -c 100 /dev/zero | tr '\\0' '\\377'; cat >/dev/null");
         let failure = script.start().unwrap().build(&nothing(), SOON).unwrap_err();
         assert!(matches!(failure, Failure::Protocol(_)), "{failure}");
         let script = Script::new("mute", "echo no compiler >&2; exit 1");

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use gencl_compiler::driver::{Build, Driver, Listener};
 use gencl_compiler::server::{self, Service};
-use gencl_compiler::{statistics, translation};
+use gencl_compiler::{statistics, supervisor, translation};
 use gencl_program::debug::{self, Debug};
 use gencl_program::protocol::Status;
 use gencl_program::{elf, environment};
@@ -53,6 +53,12 @@ fn main() -> ExitCode {
             Ok(arguments) => arguments,
             Err(error) => error.exit(),
         };
+    if arguments.serve
+        && let Err(error) = supervisor::step_aside()
+    {
+        eprintln!("genclc: {error}");
+        return ExitCode::FAILURE;
+    }
     keep_memory();
     // Deeply nested sources need more stack than the main thread has.
     let thread = std::thread::Builder::new().stack_size(256 << 20);
@@ -107,24 +113,6 @@ fn quote(word: &str) -> String {
     word.chars().flat_map(|c| special(c).then_some('\\').into_iter().chain([c])).collect()
 }
 
-/// What the client says.
-struct Client {
-    input: io::Stdin,
-    /// Nobody else wants what is being made: when the client goes, so does the process, whatever it is doing.
-    is_all: bool,
-}
-
-impl io::Read for Client {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let count = self.input.read(buffer)?;
-        if count == 0 && !buffer.is_empty() && self.is_all {
-            // SAFETY: ends the process. Nothing is to be cleaned up, and LLVM's destructors would meet its passes.
-            unsafe { libc::_exit(0) };
-        }
-        Ok(count)
-    }
-}
-
 fn serve(builds: bool) -> ExitCode {
     // What has no meaning in it, the driver has told the user.
     let (debug, _) = Debug::from_environment();
@@ -136,8 +124,7 @@ fn serve(builds: bool) -> ExitCode {
     }
     let translate = translation::answer;
     let service = Service { debug: &debug, patience: server::PATIENCE, builds, translate };
-    let input = Client { input: io::stdin(), is_all: !builds };
-    match server::serve(input, &mut io::stdout(), service) {
+    match server::serve(io::stdin(), &mut io::stdout(), service) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("genclc: {error}");

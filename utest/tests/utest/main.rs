@@ -24,6 +24,7 @@ mod nd_range;
 mod numbers;
 mod objects;
 mod printf;
+mod privileges;
 mod programs;
 mod read_past_end;
 mod several_devices;
@@ -59,6 +60,7 @@ fn cases() -> Vec<Case> {
         engine::cases(),
         several_devices::cases(),
         printf::cases(),
+        privileges::cases(),
         programs::cases(),
         api::cases(),
         information::cases(),
