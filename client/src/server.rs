@@ -11,8 +11,8 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use gencl_program::environment;
 use gencl_program::protocol::{BuildResult, FromServer, ToServer, VERSION, read_message, write_message};
+use gencl_program::{environment, report};
 use gencl_simulator::sync::{Condvar, Mutex};
 use rustix::io::Errno;
 use rustix::net::RecvFlags;
@@ -22,6 +22,9 @@ const GREETING_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How long the process that was started may take to end.
 const LEAVING_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// MiB of memory that a server may take when `GENCL_BUILD_MEMORY` does not say otherwise.
+const DEFAULT_MEMORY: u64 = 4096;
 
 /// How long a server's last words may take to arrive after its end.
 const LAST_WORDS_TIMEOUT: Duration = Duration::from_secs(2);
@@ -127,6 +130,7 @@ impl Server {
         let mut child = command
             .arg("--serve")
             .args(purpose.argument())
+            .arg(format!("--memory={}", memory()))
             // What watches or changes this process is not for the compiler.
             .env_remove("LD_PRELOAD")
             .stdin(Stdio::from(theirs.try_clone()?))
@@ -173,8 +177,10 @@ impl Server {
             Ok(Some(FromServer::Hello { version, .. })) => Err(io::Error::other(format!(
                 "it speaks version {version} of the protocol, the driver version {VERSION}"
             ))),
+            Ok(Some(FromServer::Ended(_)) | None) => {
+                Err(io::Error::other(format!("it ended at once{}", self.last_words())))
+            }
             Ok(Some(other)) => Err(io::Error::other(format!("it greets with {other:?}"))),
-            Ok(None) => Err(io::Error::other(format!("it ended at once{}", self.last_words()))),
             Err(error) => Err(io::Error::other(format!("no greeting: {error}{}", self.last_words()))),
         }
     }
@@ -278,6 +284,11 @@ impl Drop for Server {
             self.hang_up();
         }
     }
+}
+
+fn memory() -> u64 {
+    let positive = |value: &str| value.parse().ok().filter(|&mebibytes| mebibytes > 0);
+    report::setting("GENCL_BUILD_MEMORY", "a number of MiB, 1 or more", positive, DEFAULT_MEMORY)
 }
 
 /// Waits for the process that was started, which ends when there is the server, its grandchild: the application's own `wait` shall meet neither. One

@@ -39,6 +39,9 @@ struct Arguments {
     /// With --serve: expect requests to translate machine code, no builds.
     #[arg(long, requires = "serve")]
     translations: bool,
+    /// With --serve on a socket: how many MiB of memory a build may take.
+    #[arg(long, requires = "serve", default_value_t = u64::MAX)]
+    memory: u64,
 }
 
 /// Options of this program that take their value in the next word.
@@ -54,7 +57,7 @@ fn main() -> ExitCode {
             Err(error) => error.exit(),
         };
     if arguments.serve
-        && let Err(error) = supervisor::step_aside()
+        && let Err(error) = supervisor::step_aside(arguments.memory)
     {
         eprintln!("genclc: {error}");
         return ExitCode::FAILURE;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Output;
 use std::time::{Duration, Instant};
 
-use gencl_utest::{Case, Gpu, Launch, Outcome};
+use gencl_utest::{Arg, Case, Gpu, Launch, Outcome};
 use opencl3::error_codes::{CL_INVALID_BUILD_OPTIONS, CL_INVALID_OPERATION};
 use opencl3::program::{Program, build_program, create_program_with_il};
 use opencl3::types::cl_int;
@@ -23,6 +23,9 @@ pub fn cases() -> Vec<Case> {
         own("build_crash", crash),
         own("build_timeout", timeout),
         own("build_include_bomb", include_bomb),
+        own("build_macro_bomb", macro_bomb),
+        own("build_deep_expression", deep_expression),
+        own("build_long_expression", long_expression),
         own("build_large_source", large_source),
         own("build_invalid_utf8", invalid_utf8),
         own("build_intermediate_language", intermediate_language),
@@ -101,6 +104,38 @@ fn include_bomb() -> Outcome {
     folder.write("12.h", b"\n")?;
     let options = format!("-I {}", folder.path()?);
     child("build_include_bomb", "include", &[("GENCL_BUILD_TIMEOUT", "2"), (OPTIONS, &options)]).map(drop)
+}
+
+/// Macros that would become 10^12 terms.
+fn macro_bomb() -> Outcome {
+    if act().is_none() {
+        return child("build_macro_bomb", "expand", &[("GENCL_BUILD_MEMORY", "300")]).map(drop);
+    }
+    let mut source = "#define M0 1+1+1+1+1+1+1+1+1+1\n".to_owned();
+    for level in 1..12 {
+        let terms = vec![format!("M{}", level - 1); 10].join("+");
+        source += &format!("#define M{level} {terms}\n");
+    }
+    source += "kernel void bomb(global int *p) { p[0] = M11; }";
+    fails(&source, "", &["pass clang", "more than 300 MiB", "GENCL_BUILD_MEMORY"])
+}
+
+/// More operators around each other than the compiler's stack has room for.
+fn deep_expression() -> Outcome {
+    let source = format!("kernel void deep(global int *p) {{ p[0] = {}p[1]; }}", "-~".repeat(100_000));
+    fails(&source, "", &["crashed", "pass clang", "overflowed its stack"])
+}
+
+/// A sum of 200,000 terms, which is none of these faults.
+fn long_expression() -> Outcome {
+    const TERMS: usize = 200_000;
+    let sum = vec!["a"; TERMS].join("+");
+    let source = format!("kernel void long_sum(global int *p, int a) {{ p[0] = {sum}; }}");
+    let gpu = Gpu::get()?;
+    let out = gpu.buffer(&[0i32; 1])?;
+    let arguments = [out.arg(), Arg::Bytes(&3i32.to_ne_bytes())];
+    gpu.build_source(&source, "")?.run("long_sum", &arguments, &Launch::linear(1, 1))?;
+    same(&out.read()?, &[3 * TERMS as i32])
 }
 
 /// Ten megabytes that clang does not understand, that nest too deeply, and that are right.
