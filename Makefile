@@ -61,6 +61,7 @@ lint: dependencies
 	scripts/check-crates
 	scripts/check-generations
 	scripts/check-words
+	scripts/check-environment
 	scripts/check-dependencies
 
 bench: test-dependencies build

@@ -4,23 +4,25 @@
 //! the compiler. Each entry is a file, `<source>/<request>` below the cache's folder, both names being hashes; the first tells, before
 //! there is a request, whether a source was ever built, and so whether a compile server will be needed. Translations of kernels
 //! are entries too, in a folder for all of them. Entries are
-//! written beside their place and renamed into it. What cannot be read, or is not what was written, is no entry, and is
+//! written beside their place and renamed into it. What cannot be read, is not what was written, or could be another user's, is no entry, and is
 //! built and written anew.
 
-use std::fs::{self, File};
-use std::io::Write;
+use std::fs;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use gencl_program::debug::{self, Debug};
 use gencl_program::protocol::{BuildResult, Status, ToServer};
-use gencl_program::report;
+use gencl_program::{environment, report};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::folder::{Folder, Refusal};
+
 /// Begins each entry; changes when entries do.
-const MAGIC: &[u8; 8] = b"gencl 1\n";
+const MAGIC: &[u8; 8] = b"gencl 2\n";
 
 /// Bytes that entries may take when `GENCL_CACHE_SIZE` (MiB) does not say otherwise.
 const DEFAULT_LIMIT: u64 = 256 << 20;
@@ -29,8 +31,8 @@ const DEFAULT_LIMIT: u64 = 256 << 20;
 /// takes longer than a small build when there are thousands.
 const WRITES_BETWEEN_LOOKS: u32 = 16;
 
-/// A file that was not renamed for so long belongs to a process that died.
-const STALE: Duration = Duration::from_secs(3600);
+/// A file that was not renamed for so many seconds belongs to a process that died.
+const STALE: i64 = 3600;
 
 /// Debug options that change nothing of what is compiled.
 const HARMLESS: &[&str] = &[debug::LOG, debug::QUIET, debug::BATCH, debug::PROFILE, debug::IMAGES];
@@ -58,7 +60,7 @@ pub(super) struct Key {
     name: String,
 }
 
-/// What a file holds behind [`MAGIC`] and a checksum.
+/// What a file holds behind [`MAGIC`] and a hash.
 #[derive(Debug, Serialize, Deserialize)]
 struct Entry {
     log: String,
@@ -70,13 +72,13 @@ struct Entry {
 impl Cache {
     /// The cache that the environment asks for, if it asks for one: `GENCL_CACHE` is its folder, or `off`;
     /// `GENCL_CACHE_SIZE` its limit in MiB. Without it, the folder is `gencl` in the user's cache folder (XDG base
-    /// directory specification). Debug options that change the compiler turn it off.
+    /// directory specification). Debug options that change the compiler turn it off, and raised privileges do.
     pub(super) fn from_environment() -> Option<Self> {
         let (debug, _) = Debug::from_environment();
         if debug.is_any_set_but(HARMLESS) {
             return None;
         }
-        let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+        let variable = environment::trusted_value;
         let folder = match variable("GENCL_CACHE") {
             Some(off) if off == "off" => return None,
             Some(folder) => PathBuf::from(folder),
@@ -92,12 +94,31 @@ impl Cache {
 
     /// Was a source ever built, with whatever options?
     pub(super) fn knows(&self, source: &[u8]) -> bool {
-        self.folder.join(hex(Sha256::digest(source).as_slice())).is_dir()
+        self.open().is_some_and(|folder| folder.subfolder(hex(Sha256::digest(source).as_slice())).is_ok())
     }
 
     /// Is there nothing in it?
     pub(super) fn is_empty(&self) -> bool {
-        fs::read_dir(&self.folder).map_or(true, |mut entries| entries.next().is_none())
+        self.open().is_none_or(|folder| folder.names().is_empty())
+    }
+
+    /// Its folder, when there is one.
+    fn open(&self) -> Option<Folder> {
+        self.unless_refused(Folder::open(&self.folder))
+    }
+
+    /// What was opened. The user is told, once, when it is not used because it may be somebody else's.
+    fn unless_refused<T>(&self, opened: Result<T, Refusal>) -> Option<T> {
+        if let Err(refusal @ Refusal::Untrusted(_)) = &opened {
+            report::once(
+                "kernel cache",
+                &format!(
+                    "the kernel cache {}, or something in it, is not used: {refusal}",
+                    self.folder.display()
+                ),
+            );
+        }
+        opened.ok()
     }
 
     /// Where what comes of a request belongs; `compiler` names the compiler. `None` when that may be something else each time.
@@ -136,20 +157,19 @@ impl Cache {
         Key { folder: TRANSLATIONS.into(), name: hex(hash.finalize().as_slice()) }
     }
 
-    fn path(&self, key: &Key) -> PathBuf {
-        self.folder.join(&key.folder).join(&key.name)
-    }
-
     /// What was stored for a request.
     pub(super) fn load(&self, key: &Key) -> Option<BuildResult> {
-        let path = self.path(key);
-        let entry = decode(&fs::read(&path).ok()?)?;
+        let folder = self.unless_refused(self.open()?.subfolder(key.folder.as_str()))?;
+        let mut file = self.unless_refused(folder.file(&key.name))?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).ok()?;
+        let entry = decode(&key.name, &bytes)?;
         let unchanged = |(file, hash): &(String, Hash)| hash_of(Path::new(file)).as_ref() == Some(hash);
         if !entry.files.iter().all(unchanged) {
             return None;
         }
         // Those not used for longest go first.
-        let _ = File::open(&path).and_then(|file| file.set_modified(SystemTime::now()));
+        let _ = file.set_modified(SystemTime::now());
         let files = entry.files.into_iter().map(|(file, _)| file).collect();
         Some(BuildResult { status: Status::Success, log: entry.log, binary: entry.binary, files })
     }
@@ -162,9 +182,12 @@ impl Cache {
         let files = result.files.iter().map(|file| Some((file.clone(), hash_of(Path::new(file))?)));
         let Some(files) = files.collect::<Option<Vec<_>>>() else { return };
         let entry = Entry { log: result.log.clone(), files, binary: result.binary.clone() };
-        let Some(bytes) = encode(&entry) else { return };
-        if let Err(error) = self.write(key, &bytes) {
+        let Some(bytes) = encode(&key.name, &entry) else { return };
+        let written = self.write(key, &bytes);
+        if let Err(error) = &written {
             tracing::debug!("kernel cache in {}: {error}", self.folder.display());
+        }
+        if self.unless_refused(written).is_none() {
             return;
         }
         let chance = u32::from_str_radix(&key.name[..4], 16).unwrap_or(0);
@@ -173,37 +196,29 @@ impl Cache {
         }
     }
 
-    fn write(&self, key: &Key, bytes: &[u8]) -> std::io::Result<()> {
-        use std::os::unix::fs::DirBuilderExt;
+    fn write(&self, key: &Key, bytes: &[u8]) -> Result<(), Refusal> {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
-        let folder = self.folder.join(&key.folder);
-        fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let beside = folder.join(format!(".{}-{number}", std::process::id()));
-        let written = File::create_new(&beside)
-            .and_then(|mut file| file.write_all(bytes))
-            .and_then(|()| fs::rename(&beside, self.path(key)));
-        if written.is_err() {
-            // It may not have come into being.
-            let _ = fs::remove_file(&beside);
-        }
-        written
+        let folder = Folder::create(&self.folder)?.create_subfolder(&key.folder)?;
+        let beside = format!(".{}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
+        folder.write(&key.name, &beside, bytes)
     }
 
     /// Removes entries, those not used for longest first, until the rest takes three quarters of the limit, if it is exceeded.
     fn evict(&self) {
+        let Some(root) = self.open() else { return };
         let mut entries = Vec::new();
         let mut total = 0;
-        for folder in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
-            for file in fs::read_dir(folder.path()).into_iter().flatten().flatten() {
-                let Ok(about) = file.metadata() else { continue };
-                let used = about.modified().unwrap_or(UNIX_EPOCH);
-                let unfinished = file.file_name().as_encoded_bytes().starts_with(b".");
-                if unfinished && used.elapsed().is_ok_and(|age| age > STALE) {
-                    let _ = fs::remove_file(file.path());
-                } else if !unfinished {
-                    total += about.len();
-                    entries.push((used, about.len(), file.path()));
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs() as i64);
+        for name in root.names() {
+            let Ok(folder) = root.subfolder(name.as_c_str()) else { continue };
+            for file in folder.names() {
+                let Some(about) = folder.stat(file.as_c_str()) else { continue };
+                if !file.as_bytes().starts_with(b".") {
+                    total += about.st_size as u64;
+                    let used = (about.st_mtime, about.st_mtime_nsec);
+                    entries.push((used, about.st_size as u64, name.clone(), file));
+                } else if now - about.st_mtime > STALE {
+                    folder.remove(file.as_c_str());
                 }
             }
         }
@@ -211,33 +226,38 @@ impl Cache {
             return;
         }
         entries.sort_unstable();
-        for (_, size, path) in entries {
+        for (_, size, name, file) in entries {
             if total <= self.limit / 4 * 3 {
                 break;
             }
-            // Another process may have been faster.
-            let _ = fs::remove_file(&path);
-            // Goes when it is empty.
-            let _ = path.parent().map(fs::remove_dir);
+            let Ok(folder) = root.subfolder(name.as_c_str()) else { continue };
+            folder.remove(file.as_c_str());
+            root.remove_subfolder(name.as_c_str());
             total -= size;
         }
     }
 }
 
-fn encode(entry: &Entry) -> Option<Vec<u8>> {
+/// The contents of an entry of that name.
+fn encode(name: &str, entry: &Entry) -> Option<Vec<u8>> {
     let body = postcard::to_stdvec(entry).ok()?;
     let mut bytes = MAGIC.to_vec();
-    bytes.extend(crc32fast::hash(&body).to_le_bytes());
+    bytes.extend(guard(name, &body));
     bytes.extend(body);
     Some(bytes)
 }
 
-fn decode(bytes: &[u8]) -> Option<Entry> {
-    let (checksum, body) = bytes.strip_prefix(MAGIC)?.split_first_chunk::<4>()?;
-    if crc32fast::hash(body) != u32::from_le_bytes(*checksum) {
+fn decode(name: &str, bytes: &[u8]) -> Option<Entry> {
+    let (hash, body) = bytes.strip_prefix(MAGIC)?.split_first_chunk()?;
+    if guard(name, body) != *hash {
         return None;
     }
     postcard::from_bytes(body).ok()
+}
+
+/// Tells damage, and an entry that stands in another's place.
+fn guard(name: &str, body: &[u8]) -> Hash {
+    Sha256::new().chain_update(name).chain_update(body).finalize().into()
 }
 
 fn hash_of(file: &Path) -> Option<Hash> {
@@ -254,6 +274,9 @@ fn hex(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::{File, Permissions};
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+
     use gencl_program::protocol::CompileRequest;
 
     use super::*;
@@ -266,11 +289,28 @@ mod tests {
             let folder = std::env::temp_dir().join(format!("gencl-cache-{name}-{}", std::process::id()));
             Self(Cache { folder, limit })
         }
+
+        /// One with an entry, and where that is.
+        fn with_entry(name: &str) -> (Self, Key, PathBuf) {
+            let temporary = Self::new(name, DEFAULT_LIMIT);
+            let cache = &temporary.0;
+            let key = cache.key(&request("a"), "").unwrap();
+            cache.store(&key, &result(100, &[]));
+            assert!(cache.load(&key).is_some());
+            let path = cache.path(&key);
+            (temporary, key, path)
+        }
     }
 
     impl Drop for Temporary {
         fn drop(&mut self) {
             let _ = fs::remove_dir_all(&self.0.folder);
+        }
+    }
+
+    impl Cache {
+        fn path(&self, key: &Key) -> PathBuf {
+            self.folder.join(&key.folder).join(&key.name)
         }
     }
 
@@ -309,20 +349,101 @@ mod tests {
 
     #[test]
     fn damage_is_noticed() {
-        let Temporary(cache) = &Temporary::new("damage", DEFAULT_LIMIT);
-        let key = cache.key(&request("a"), "").unwrap();
-        cache.store(&key, &result(100, &[]));
-        let good = fs::read(cache.path(&key)).unwrap();
+        let (Temporary(cache), key, _) = &Temporary::with_entry("damage");
+        let good = fs::read(cache.path(key)).unwrap();
         for at in 0..good.len() {
             let mut bad = good.clone();
             bad[at] ^= 1;
-            assert!(decode(&bad).is_none(), "byte {at}");
-            assert!(decode(&good[..at]).is_none(), "cut at {at}");
+            assert!(decode(&key.name, &bad).is_none(), "byte {at}");
+            assert!(decode(&key.name, &good[..at]).is_none(), "cut at {at}");
         }
-        fs::write(cache.path(&key), b"gencl 1\n").unwrap();
-        assert_eq!(cache.load(&key), None);
-        cache.store(&key, &result(100, &[]));
-        assert!(cache.load(&key).is_some());
+        assert!(decode("another", &good).is_none());
+        fs::write(cache.path(key), MAGIC).unwrap();
+        assert_eq!(cache.load(key), None);
+        cache.store(key, &result(100, &[]));
+        assert!(cache.load(key).is_some());
+    }
+
+    #[test]
+    fn what_is_made_is_the_users_alone() {
+        let (temporary, _, entry) = Temporary::with_entry("modes");
+        let mode = |path: &Path| fs::metadata(path).unwrap().mode() & 0o7777;
+        assert_eq!(mode(&entry), 0o600);
+        assert_eq!(mode(entry.parent().unwrap()), 0o700);
+        assert_eq!(mode(&temporary.0.folder), 0o700);
+    }
+
+    /// An entry that is something else, of which `make` makes another thing, is none; it is replaced.
+    #[track_caller]
+    fn refused(name: &str, make: impl FnOnce(&Path)) {
+        let (Temporary(cache), key, entry) = &Temporary::with_entry(name);
+        make(entry);
+        assert_eq!(cache.load(key), None);
+        cache.store(key, &result(100, &[]));
+        assert_eq!(cache.load(key), Some(result(100, &[])));
+    }
+
+    #[test]
+    fn links_and_what_would_wait_are_no_entries() {
+        refused("link", |entry| {
+            let other = entry.with_extension("other");
+            fs::rename(entry, &other).unwrap();
+            symlink(&other, entry).unwrap();
+        });
+        refused("fifo", |entry| {
+            fs::remove_file(entry).unwrap();
+            rustix::fs::mkfifoat(rustix::fs::CWD, entry, 0o600.into()).unwrap();
+        });
+    }
+
+    #[test]
+    fn what_others_may_write_to_is_no_entry() {
+        let allow = |path: &Path, mode| fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+        refused("group-writable", |entry| allow(entry, 0o620));
+        refused("world-writable", |entry| allow(entry, 0o602));
+        let (Temporary(cache), key, entry) = &Temporary::with_entry("open-folders");
+        for folder in [entry.parent().unwrap(), &cache.folder] {
+            allow(folder, 0o770);
+            assert_eq!(cache.load(key), None);
+            allow(folder, 0o750);
+            assert!(cache.load(key).is_some());
+        }
+    }
+
+    #[test]
+    fn a_folder_within_may_not_be_a_link_but_the_way_to_all_may() {
+        let (temporary, key, entry) = Temporary::with_entry("folder-link");
+        let folder = entry.parent().unwrap();
+        let way = temporary.0.folder.join("way");
+        symlink(&temporary.0.folder, &way).unwrap();
+        assert!(Cache { folder: way, limit: DEFAULT_LIMIT }.load(&key).is_some());
+        let other = folder.with_extension("other");
+        fs::rename(folder, &other).unwrap();
+        symlink(&other, folder).unwrap();
+        assert_eq!(temporary.0.load(&key), None);
+    }
+
+    /// Only root can give files away; everybody else finds root's own.
+    #[test]
+    fn what_belongs_to_another_user_is_not_used() {
+        let untrusted = |opened: Result<Folder, Refusal>| matches!(opened, Err(Refusal::Untrusted(_)));
+        if !rustix::process::geteuid().is_root() {
+            assert!(untrusted(Folder::open(Path::new("/usr"))));
+            return;
+        }
+        let give = |path: &Path, user| std::os::unix::fs::chown(path, Some(user), None).unwrap();
+        refused("foreign", |entry| give(entry, 1));
+        let (Temporary(cache), key, entry) = &Temporary::with_entry("foreign-folder");
+        for folder in [entry.parent().unwrap(), &cache.folder] {
+            give(folder, 1);
+            assert_eq!(cache.load(key), None);
+            assert!(!cache.knows(b"a"));
+            give(folder, 0);
+            assert!(cache.load(key).is_some());
+        }
+        give(&cache.folder, 1);
+        cache.store(&cache.key(&request("b"), "").unwrap(), &result(100, &[]));
+        assert_eq!(fs::read_dir(&cache.folder).unwrap().count(), 1, "nothing is written there");
     }
 
     #[test]
@@ -355,9 +476,10 @@ mod tests {
         let keys: Vec<_> = (0..20).map(|i| cache.key(&request(&i.to_string()), "").unwrap()).collect();
         for (age, key) in keys.iter().enumerate() {
             let bytes =
-                encode(&Entry { log: String::new(), files: Vec::new(), binary: vec![0; 1000] }).unwrap();
+                encode(&key.name, &Entry { log: String::new(), files: Vec::new(), binary: vec![0; 1000] })
+                    .unwrap();
             cache.write(key, &bytes).unwrap();
-            let time = SystemTime::now() - Duration::from_secs(1000 * (age as u64 + 1));
+            let time = SystemTime::now() - std::time::Duration::from_secs(1000 * (age as u64 + 1));
             File::open(cache.path(key)).unwrap().set_modified(time).unwrap();
         }
         cache.evict();

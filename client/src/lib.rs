@@ -7,6 +7,7 @@
 
 mod builds;
 mod cache;
+mod folder;
 mod host;
 mod locate;
 mod server;
@@ -16,6 +17,7 @@ pub use builds::{build, expect_build, expect_builds};
 pub use locate::set_library_path;
 pub use translations::Translations;
 
+use gencl_program::environment;
 use server::{Failure, Purpose, Server};
 
 /// No compiler can be started; the text says why.
@@ -34,6 +36,6 @@ pub fn check_available() -> Result<(), Unavailable> {
 fn start(purpose: Purpose) -> Result<Server, Failure> {
     let path = locate::compiler().map_err(Unavailable)?;
     // What GENCL_DEBUG asks for is printed on the error output.
-    let verbose = std::env::var_os("GENCL_DEBUG").is_some_and(|value| !value.is_empty());
+    let verbose = environment::trusted_value("GENCL_DEBUG").is_some();
     Server::start(&path, purpose, verbose)
 }

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use gencl_program::environment;
+
 static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
 
 /// Tells where the driver's library is, beside which the compiler is looked for. The first call counts.
@@ -13,8 +15,8 @@ pub fn set_library_path(path: &Path) {
 
 /// The compiler's path: what `GENCL_COMPILER` says, else the first that exists. The error lists where it was looked for.
 pub(super) fn compiler() -> Result<PathBuf, String> {
-    let wish = std::env::var_os("GENCL_COMPILER").filter(|wish| !wish.is_empty());
-    let search = std::env::var_os("PATH");
+    let wish = environment::trusted_value("GENCL_COMPILER");
+    let search = environment::trusted_value("PATH");
     let places = places(wish.map(PathBuf::from), LIBRARY.get().map(PathBuf::as_path), search.as_deref());
     match places.iter().find(|place| place.is_file()) {
         Some(place) => Ok(place.clone()),
@@ -48,7 +50,9 @@ fn places(wish: Option<PathBuf>, library: Option<&Path>, search: Option<&std::ff
             places.push(prefix.join("bin/genclc"));
         }
     }
-    places.extend(search.into_iter().flat_map(std::env::split_paths).map(|folder| folder.join("genclc")));
+    // An empty or relative part of PATH means another folder wherever the application goes.
+    let folders = search.into_iter().flat_map(std::env::split_paths).filter(|folder| folder.is_absolute());
+    places.extend(folders.map(|folder| folder.join("genclc")));
     places
 }
 
@@ -66,7 +70,7 @@ mod tests {
             "/opt/x/bin/genclc",
             "/bin/genclc",
         ];
-        assert_eq!(places(None, Some(library), Some("/bin".as_ref())), expected.map(PathBuf::from));
+        assert_eq!(places(None, Some(library), Some(":./x:/bin:".as_ref())), expected.map(PathBuf::from));
         assert_eq!(places(Some("/a".into()), Some(library), None), [PathBuf::from("/a")]);
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
+use std::net::Shutdown;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt;
@@ -11,15 +12,21 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use gencl_program::protocol::{BuildResult, FromServer, ToServer, VERSION, read_message, write_message};
+use gencl_program::{environment, report};
 use gencl_sync::{Condvar, Mutex};
+use rustix::io::Errno;
+use rustix::net::RecvFlags;
 
 use crate::Unavailable;
 
 /// How long a new server may take until it greets.
 const GREETING_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How long a server that says no more may take to end.
+/// How long the process that was started may take to end.
 const LEAVING_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// MiB of memory that a server may take when `GENCL_BUILD_MEMORY` does not say otherwise.
+const DEFAULT_MEMORY: u64 = 4096;
 
 /// How long a server's last words may take to arrive after its end.
 const LAST_WORDS_TIMEOUT: Duration = Duration::from_secs(2);
@@ -137,9 +144,18 @@ impl Purpose {
     }
 }
 
+/// Why a new server has not greeted.
+enum Greeting {
+    /// It is no server for this driver, and why.
+    Refused(String),
+    /// It has ended.
+    Ended(ExitStatus),
+    /// It has hung up without a word.
+    None,
+}
+
 /// A running server.
 pub(super) struct Server {
-    child: Arc<Mutex<Child>>,
     stream: UnixStream,
     complaint: Arc<Complaint>,
     /// The process that started it: after a `fork` the server is the parent's.
@@ -154,28 +170,58 @@ impl Server {
     /// # Errors
     /// It cannot be started, or ends before it greets: of itself, or by a signal, which is [`Failure::Died`].
     pub(super) fn start(path: &Path, purpose: Purpose, verbose: bool) -> Result<Self, Failure> {
-        let unavailable = |reason: String| Unavailable(format!("{}: {reason}", path.display()));
-        let mut server =
+        let unavailable =
+            |reason: String| Failure::Unavailable(Unavailable(format!("{}: {reason}", path.display())));
+        let (mut server, mut child) =
             Self::spawn(path, purpose, verbose).map_err(|error| unavailable(error.to_string()))?;
-        server.greet(unavailable)?;
-        Ok(server)
+        let greeted = server.greet();
+        if greeted.is_err() {
+            server.hang_up();
+        }
+        let status = wait_for(&mut child);
+        match greeted {
+            Ok(()) => Ok(server),
+            Err(Greeting::Refused(reason)) => Err(unavailable(reason)),
+            Err(Greeting::Ended(status)) if status.signal().is_none() => {
+                Err(unavailable(format!("it {} before it greeted{}", describe(status), server.last_words())))
+            }
+            Err(Greeting::Ended(status)) => Err(server.died(describe(status))),
+            // It has not come so far that there is somebody to say what became of it.
+            Err(Greeting::None) => {
+                match status.filter(|status| status.code().is_some_and(|code| code != 0)) {
+                    Some(status) => Err(unavailable(format!(
+                        "it {} before it greeted{}",
+                        describe(status),
+                        server.last_words()
+                    ))),
+                    None => Err(server.died("vanished".into())),
+                }
+            }
+        }
     }
 
-    fn spawn(path: &Path, purpose: Purpose, verbose: bool) -> io::Result<Self> {
+    /// Starts a server. The process that is started ends as soon as there is one.
+    fn spawn(path: &Path, purpose: Purpose, verbose: bool) -> io::Result<(Self, Child)> {
         let (stream, theirs) = UnixStream::pair()?;
         let theirs = OwnedFd::from(theirs);
-        let mut child = Command::new(path)
+        let mut command = Command::new(path);
+        if environment::has_raised_privileges() {
+            command.env_clear();
+        }
+        let mut child = command
             .arg("--serve")
             .args(purpose.argument())
+            .arg(format!("--memory={}", memory()))
             // What watches or changes this process is not for the compiler.
             .env_remove("LD_PRELOAD")
             .stdin(Stdio::from(theirs.try_clone()?))
             .stdout(Stdio::from(theirs))
             .stderr(if verbose { Stdio::inherit() } else { Stdio::piped() })
             .spawn()?;
+        // It has the server's end of the stream, too.
+        drop(command);
         let errors = child.stderr.take();
         let server = Self {
-            child: Arc::new(Mutex::new(child)),
             stream,
             complaint: Arc::default(),
             owner: std::process::id(),
@@ -183,46 +229,39 @@ impl Server {
         };
         match errors {
             Some(errors) => {
-                let (child, complaint) = (server.child.clone(), server.complaint.clone());
-                std::thread::Builder::new()
-                    .name("gencl-compiler".into())
-                    .spawn(move || listen(errors, &complaint, &child))?;
+                let complaint = server.complaint.clone();
+                let thread = std::thread::Builder::new().name("gencl-compiler".into());
+                thread.spawn(move || listen(errors, &complaint))?;
             }
             None => server.complaint.said.lock().complete = true,
         }
-        Ok(server)
+        Ok((server, child))
     }
 
-    fn greet(&mut self, unavailable: impl Fn(String) -> Unavailable) -> Result<(), Failure> {
+    fn greet(&mut self) -> Result<(), Greeting> {
         // A write that fails shows a server that has ended; reading tells.
         let _ = self.send(&ToServer::Hello { version: VERSION });
-        let read = self
-            .stream
-            .set_read_timeout(Some(GREETING_TIMEOUT))
-            .and_then(|()| read_message(&mut self.stream));
-        let reason = match read {
+        let set = self.stream.set_read_timeout(Some(GREETING_TIMEOUT));
+        match set.and_then(|()| read_message(&mut self.stream)) {
             Ok(Some(FromServer::Hello { version: VERSION, compiler })) => {
                 tracing::debug!("compile server {compiler} is ready");
-                return Ok(());
+                Ok(())
             }
-            Ok(Some(FromServer::Hello { version, .. })) => {
-                format!("it speaks version {version} of the protocol, the driver version {VERSION}")
-            }
-            Ok(Some(other)) => format!("it greets with {other:?}"),
+            Ok(Some(FromServer::Hello { version, .. })) => Err(Greeting::Refused(format!(
+                "it speaks version {version} of the protocol, the driver version {VERSION}"
+            ))),
+            Ok(Some(FromServer::Ended(status))) => Err(Greeting::Ended(ExitStatus::from_raw(status))),
+            Ok(Some(other)) => Err(Greeting::Refused(format!("it greets with {other:?}"))),
             Err(error) if is_timeout(&error) || error.kind() == io::ErrorKind::InvalidData => {
-                format!("no greeting: {error}{}", self.last_words())
+                Err(Greeting::Refused(format!("no greeting: {error}{}", self.last_words())))
             }
-            Ok(None) | Err(_) => {
-                let status = self.ended();
-                let killed = status.as_ref().is_ok_and(|status| status.signal().is_some());
-                let (ended, complaint) = (described(status), self.last_words());
-                if killed {
-                    return Err(Failure::Died { ended, place: Place::default(), complaint });
-                }
-                format!("it {ended} before it greeted{complaint}")
-            }
-        };
-        Err(unavailable(reason).into())
+            Ok(None) | Err(_) => Err(Greeting::None),
+        }
+    }
+
+    /// The failure of a server that has ended, and of nothing that it was asked for.
+    fn died(&self, ended: String) -> Failure {
+        Failure::Died { ended, place: Place::default(), complaint: self.last_words() }
     }
 
     /// Can this process use it for the next build?
@@ -232,7 +271,10 @@ impl Server {
 
     /// Is it there, and this process's own?
     pub(super) fn alive(&mut self) -> bool {
-        self.owner == std::process::id() && matches!(self.child.lock().try_wait(), Ok(None))
+        // It says nothing unasked but that it has ended.
+        let peek = RecvFlags::PEEK | RecvFlags::DONTWAIT;
+        let silent = || rustix::net::recv(&self.stream, &mut [0; 1], peek) == Err(Errno::AGAIN);
+        self.owner == std::process::id() && silent()
     }
 
     /// Has it build a program. After a failure the server is of no more use.
@@ -264,25 +306,27 @@ impl Server {
             match read {
                 Ok(Some(FromServer::Progress { kernel, pass })) => place = Place { kernel, pass },
                 Ok(Some(end @ (FromServer::Result(_) | FromServer::Translated(_)))) => return Ok(end),
+                Ok(Some(FromServer::Ended(status))) => {
+                    let status = ExitStatus::from_raw(status);
+                    if !heard && status.success() {
+                        return Err(Failure::Gone);
+                    }
+                    let ended = describe(status);
+                    return Err(Failure::Died { ended, place, complaint: self.last_words() });
+                }
                 Ok(Some(other)) => return Err(no_answer(&other)),
                 Err(error) if is_timeout(&error) => {
-                    self.kill();
+                    self.hang_up();
                     return Err(Failure::TimedOut { after: timeout, place });
                 }
                 Err(error) if error.kind() == io::ErrorKind::InvalidData => {
                     return Err(Failure::Protocol(error.to_string()));
                 }
+                Ok(None) | Err(_) if !heard && sent.is_err() => return Err(Failure::Gone),
                 Ok(None) | Err(_) => {
-                    let status = self.ended();
-                    let left = status.as_ref().is_ok_and(ExitStatus::success);
-                    if !heard && (left || sent.is_err()) {
-                        return Err(Failure::Gone);
-                    }
-                    return Err(Failure::Died {
-                        ended: described(status),
-                        place,
-                        complaint: self.last_words(),
-                    });
+                    self.hang_up();
+                    let ended = "vanished".into();
+                    return Err(Failure::Died { ended, place, complaint: self.last_words() });
                 }
             }
             heard = true;
@@ -293,24 +337,10 @@ impl Server {
         write_message(&mut NoSignal(&self.stream), message)
     }
 
-    /// How the process ended that has closed its side of the conversation; it is made to end if it does not.
-    fn ended(&mut self) -> io::Result<ExitStatus> {
-        let deadline = Instant::now() + LEAVING_TIMEOUT;
-        while Instant::now() < deadline {
-            if let Some(status) = self.child.lock().try_wait()? {
-                return Ok(status);
-            }
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        self.kill();
-        self.child.lock().wait()
-    }
-
-    fn kill(&mut self) {
-        let mut child = self.child.lock();
-        // It may have ended by itself meanwhile.
-        let _ = child.kill();
-        let _ = child.wait();
+    /// Ends the conversation, also for a forked process that has the stream, too. The server's processes see that and end, whatever they do.
+    fn hang_up(&self) {
+        // It has ended when the server's side is closed.
+        let _ = self.stream.shutdown(Shutdown::Both);
     }
 
     /// What it said on its error output, as further lines of a log.
@@ -330,14 +360,31 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         if self.owner == std::process::id() {
-            self.kill();
+            self.hang_up();
         }
     }
 }
 
-/// Keeps the end of what the server writes to its error output; at its end takes note of the process's end, so
-/// that it does not stay in the process table.
-fn listen(mut errors: impl Read, complaint: &Complaint, child: &Mutex<Child>) {
+fn memory() -> u64 {
+    let positive = |value: &str| value.parse().ok().filter(|&mebibytes| mebibytes > 0);
+    report::setting("GENCL_BUILD_MEMORY", "a number of MiB, 1 or more", positive, DEFAULT_MEMORY)
+}
+
+/// Waits for the process that was started, which ends when there is the server, its grandchild: the application's own `wait` shall meet neither. One
+/// that stays is no server of ours.
+fn wait_for(child: &mut Child) -> Option<ExitStatus> {
+    let deadline = Instant::now() + LEAVING_TIMEOUT;
+    loop {
+        match child.try_wait() {
+            Ok(None) if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(1)),
+            // There is an error when the application has waited for it.
+            status => return status.ok().flatten(),
+        }
+    }
+}
+
+/// Keeps the end of what the server writes to its error output.
+fn listen(mut errors: impl Read, complaint: &Complaint) {
     let mut buffer = [0; 1024];
     while let Ok(count @ 1..) = errors.read(&mut buffer) {
         let kept = &mut complaint.said.lock().bytes;
@@ -347,22 +394,17 @@ fn listen(mut errors: impl Read, complaint: &Complaint, child: &Mutex<Child>) {
     }
     complaint.said.lock().complete = true;
     complaint.complete.notify_all();
-    // It has closed its error output and so is about to end. The lock is not held meanwhile: it may not.
-    while matches!(child.lock().try_wait(), Ok(None)) {
-        std::thread::sleep(Duration::from_millis(100));
-    }
 }
 
 fn no_answer(said: &FromServer) -> Failure {
     Failure::Protocol(format!("{said:?} is no answer"))
 }
 
-fn described(status: io::Result<ExitStatus>) -> String {
-    match status.map(|status| (status.signal(), status.code())) {
-        Ok((Some(signal), _)) => format!("crashed (signal {signal})"),
-        Ok((None, Some(code))) => format!("ended with status {code}"),
-        Ok((None, None)) => "ended".into(),
-        Err(_) => "vanished".into(),
+fn describe(status: ExitStatus) -> String {
+    match (status.signal(), status.code()) {
+        (Some(signal), _) => format!("crashed (signal {signal})"),
+        (None, Some(code)) => format!("ended with status {code}"),
+        (None, None) => "ended".into(),
     }
 }
 
@@ -411,11 +453,27 @@ pub(super) mod tests {
             let mut bytes = Vec::new();
             write_message(&mut bytes, &progress).unwrap();
             std::fs::write(folder.join("progress"), bytes).unwrap();
-            let script = folder.join("server");
-            let text = format!("#!/bin/sh\ncd {}\n{body}\n", folder.display());
-            std::fs::write(&script, text).unwrap();
-            std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
+            for (name, status) in [("left", 0), ("crashed", 11)] {
+                let mut bytes = Vec::new();
+                write_message(&mut bytes, &FromServer::Ended(status)).unwrap();
+                std::fs::write(folder.join(name), bytes).unwrap();
+            }
+            let executable = |name: &str, text: &str| {
+                let path = folder.join(name);
+                std::fs::write(&path, format!("#!/bin/sh\ncd {}\n{text}\n", folder.display())).unwrap();
+                std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+            };
+            executable("body", body);
+            // A command in the background would get another input.
+            executable("server", "exec 3<&0\n./body <&3 3<&- &");
             Self(folder)
+        }
+
+        /// No server at all.
+        fn failing(name: &str) -> Self {
+            let script = Self::new(name, "");
+            std::fs::write(script.0.join("server"), "#!/bin/sh\necho no compiler >&2\nexit 1\n").unwrap();
+            script
         }
 
         /// A file for the script.
@@ -440,7 +498,7 @@ pub(super) mod tests {
     fn a_crash_names_kernel_and_pass() {
         let script = Script::new(
             "crash",
-            "cat greeting; head -c 8 >/dev/null; cat progress; echo broken >&2; kill -SEGV $$",
+            "cat greeting; head -c 8 >/dev/null; cat progress; echo broken >&2; cat crashed",
         );
         let failure = script.start().unwrap().build(&nothing(), SOON).unwrap_err();
         assert_eq!(failure.to_string(), "the compiler crashed (signal 11) in pass p of kernel k:\nbroken");
@@ -448,7 +506,7 @@ pub(super) mod tests {
 
     #[test]
     fn an_endless_build_is_stopped() {
-        let script = Script::new("endless", "cat greeting; cat progress; exec sleep 1000");
+        let script = Script::new("endless", "cat greeting; cat progress; cat >/dev/null");
         let limit = Duration::from_secs(1);
         let mut server = script.start().unwrap();
         let failure = server.build(&nothing(), limit).unwrap_err();
@@ -458,7 +516,7 @@ pub(super) mod tests {
 
     #[test]
     fn a_server_that_does_not_listen_is_stopped() {
-        let script = Script::new("deaf", "cat greeting; exec sleep 1000");
+        let script = Script::new("deaf", "cat greeting; exec sleep 3");
         // More than a socket holds.
         let request = CompileRequest { source: vec![b' '; 16 << 20], ..CompileRequest::default() };
         let request = ToServer::Compile(request);
@@ -467,16 +525,18 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_server_that_hangs_up_and_stays_is_ended() {
-        let script =
-            Script::new("silent", "cat greeting; cat progress; exec sleep 1000 <&- >/dev/null 2>/dev/null");
+    fn a_server_that_hangs_up_without_a_word_has_died() {
+        let script = Script::new(
+            "silent",
+            "cat greeting; head -c 8 >/dev/null; cat progress; exec sleep 3 <&- >/dev/null 2>/dev/null",
+        );
         let failure = script.start().unwrap().build(&nothing(), SOON).unwrap_err();
         assert!(matches!(failure, Failure::Died { .. }), "{failure}");
     }
 
     #[test]
     fn a_server_that_left_is_no_failure_of_the_build() {
-        let script = Script::new("left", "cat greeting; exit 0");
+        let script = Script::new("left", "cat greeting; cat left");
         let mut server = script.start().unwrap();
         let failure = server.build(&nothing(), SOON).unwrap_err();
         assert!(matches!(failure, Failure::Gone), "{failure}");
@@ -485,11 +545,10 @@ pub(super) mod tests {
     #[test]
     fn nonsense_is_refused() {
         let script =
-            Script::new("nonsense", "cat greeting; head -c 100 /dev/zero | tr '\\0' '\\377'; sleep 1000");
+            Script::new("nonsense", "cat greeting; head -c 100 /dev/zero | tr '\\0' '\\377'; cat >/dev/null");
         let failure = script.start().unwrap().build(&nothing(), SOON).unwrap_err();
         assert!(matches!(failure, Failure::Protocol(_)), "{failure}");
-        let script = Script::new("mute", "echo no compiler >&2; exit 1");
-        let failure = script.start().err().unwrap();
+        let failure = Script::failing("mute").start().err().unwrap();
         assert!(matches!(failure, Failure::Unavailable(_)), "{failure}");
         assert!(
             failure.to_string().contains("ended with status 1 before it greeted:\nno compiler"),
@@ -508,14 +567,13 @@ pub(super) mod tests {
     #[test]
     fn a_request_that_is_lost_is_tried_once_more() {
         let new = |name: &str, body: &str| Script::new(&format!("lost-{name}"), body);
-        let [died, killed] =
-            ["cat greeting; head -c 8 >/dev/null; cat progress; kill -KILL $$", "kill -KILL $$"];
+        let [died, killed] = ["cat greeting; head -c 8 >/dev/null; cat progress; cat crashed", "cat crashed"];
         let (log, binary, files) = (String::new(), Vec::new(), Vec::new());
         let result = BuildResult { status: Status::Success, log, binary, files };
         let mut answer = Vec::new();
         write_message(&mut answer, &FromServer::Result(result)).unwrap();
         let good = |name: &str| {
-            let script = new(name, "cat greeting; cat answer; exec sleep 1000");
+            let script = new(name, "cat greeting; cat answer; cat >/dev/null");
             script.write("answer", &answer);
             script
         };
@@ -526,9 +584,9 @@ pub(super) mod tests {
             let (result, started) = ask_scripts(&scripts);
             let failure = result.unwrap_err();
             assert!(matches!(failure, Failure::Died { .. }) && started == 2, "{failure}, {started} servers");
-            assert!(failure.to_string().contains("crashed (signal 9)"), "{failure}");
+            assert!(failure.to_string().contains("crashed (signal 11)"), "{failure}");
         }
-        let (result, started) = ask_scripts(&[new("none", "exit 1")]);
+        let (result, started) = ask_scripts(&[Script::failing("lost-none")]);
         assert!(matches!(result, Err(Failure::Unavailable(_))) && started == 1);
     }
 }

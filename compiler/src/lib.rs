@@ -21,6 +21,8 @@ pub mod options;
 pub mod server;
 pub mod statistics;
 #[cfg(feature = "llvm")]
+pub mod supervisor;
+#[cfg(feature = "llvm")]
 pub mod translate;
 #[cfg(feature = "llvm")]
 pub mod translation;

@@ -5,6 +5,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::environment;
+
 /// One debug option.
 #[derive(Clone, Copy, Debug)]
 pub struct DebugOption {
@@ -60,10 +62,10 @@ pub struct Debug {
 }
 
 impl Debug {
-    /// Reads the variable `GENCL_DEBUG`. What it holds that is no option is returned as messages for the user.
+    /// Reads the variable `GENCL_DEBUG`, which may name files. What it holds that is no option is returned as messages for the user.
     #[must_use]
     pub fn from_environment() -> (Self, Vec<String>) {
-        Self::parse(&std::env::var("GENCL_DEBUG").unwrap_or_default())
+        Self::parse(&environment::trusted_value("GENCL_DEBUG").unwrap_or_default().to_string_lossy())
     }
 
     /// Reads options separated by commas; the second result are messages about what was not understood.

@@ -8,6 +8,7 @@ mod check;
 mod data;
 pub mod debug;
 pub mod elf;
+pub mod environment;
 mod extensions;
 mod kernel;
 pub mod options;

@@ -13,7 +13,7 @@ use std::io::{self, Read, Write};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 /// The version of the protocol that this crate speaks.
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 6;
 
 /// The longest frame that is accepted, in bytes: far above any program, far below what a garbled length says.
 pub const MAX_FRAME: u32 = 256 << 20;
@@ -102,6 +102,9 @@ pub enum FromServer {
     Result(BuildResult),
     /// The end of a translation (`gencl_simulator::translated::abi::Answer`, in `postcard` encoding).
     Translated(Vec<u8>),
+    /// The last message: the server's process has ended with this status (as `waitpid` gives it). The process that was started has ended long before,
+    /// so that no application's `wait` meets a server.
+    Ended(i32),
 }
 
 /// How a request ended.

@@ -7,6 +7,7 @@ use std::io::Write;
 use std::sync::{Mutex, PoisonError};
 
 use crate::debug::{self, Debug};
+use crate::environment;
 
 /// Prints the first line of a text, once in this process for each subject.
 pub fn once(subject: &str, text: &str) {
@@ -24,9 +25,8 @@ pub fn once(subject: &str, text: &str) {
 /// What an environment variable says, as `meaning` reads it. When that is nothing, the user is told what the variable `takes`, and `otherwise` holds, as when it is not
 /// set or empty.
 pub fn setting<T>(variable: &str, takes: &str, meaning: impl Fn(&str) -> Option<T>, otherwise: T) -> T {
-    let Some(value) = std::env::var_os(variable).filter(|value| !value.is_empty()) else { return otherwise };
-    value.to_str().and_then(meaning).unwrap_or_else(|| {
-        let value = value.to_string_lossy();
+    let Some(value) = environment::value(variable) else { return otherwise };
+    meaning(&value).unwrap_or_else(|| {
         once(variable, &format!("{variable}={value} is ignored: it takes {takes}"));
         otherwise
     })

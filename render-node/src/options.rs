@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use gencl_program::report;
+use gencl_program::{environment, report};
 use gencl_simulator::translated::source::{self, EngineChoice, Source};
 use gencl_simulator::{Settings, statistics};
 
@@ -60,25 +60,27 @@ pub fn get() -> &'static Options {
 
 fn read() -> Options {
     // The translator is looked for beside this library.
-    if let Some(library) = std::env::var("LD_PRELOAD").ok().as_deref().and_then(own_path) {
+    if let Some(library) = environment::value("LD_PRELOAD").as_deref().and_then(own_path) {
         gencl_client::set_library_path(library);
     }
     Options {
-        root: std::env::var_os(ROOT).map(PathBuf::from),
-        device: std::env::var(DEVICE).unwrap_or_else(|_| "skl".into()),
-        strict: std::env::var_os(STRICT).is_some(),
-        trace: std::env::var_os(TRACE).is_some(),
+        root: environment::trusted_value(ROOT).map(PathBuf::from),
+        device: environment::value(DEVICE).unwrap_or_else(|| "skl".into()),
+        strict: environment::value(STRICT).is_some(),
+        trace: environment::value(TRACE).is_some(),
         hang_limit: report::setting(
             HANG_LIMIT,
             "a number of seconds",
             |value| seconds(value).map(Some),
             None,
         ),
-        statistics: std::env::var_os(STATISTICS).map(PathBuf::from),
-        engine: EngineChoice::from_environment().unwrap_or_else(|reason| {
-            report::once(source::ENGINE, &reason);
-            EngineChoice::default()
-        }),
+        statistics: environment::trusted_value(STATISTICS).map(PathBuf::from),
+        engine: EngineChoice::named(&environment::value(source::ENGINE).unwrap_or_default()).unwrap_or_else(
+            |reason| {
+                report::once(source::ENGINE, &reason);
+                EngineChoice::default()
+            },
+        ),
     }
 }
 

@@ -7,10 +7,10 @@ use std::process::ExitCode;
 use clap::Parser;
 use gencl_compiler::driver::{Build, Driver, Listener};
 use gencl_compiler::server::{self, Service};
-use gencl_compiler::{statistics, translation};
+use gencl_compiler::{statistics, supervisor, translation};
 use gencl_program::debug::{self, Debug};
-use gencl_program::elf;
 use gencl_program::protocol::Status;
+use gencl_program::{elf, environment};
 
 /// Compiles OpenCL C for Intel Gen graphics.
 ///
@@ -39,6 +39,9 @@ struct Arguments {
     /// With --serve: expect requests to translate machine code, no builds.
     #[arg(long, requires = "serve")]
     translations: bool,
+    /// With --serve on a socket: how many MiB of memory a build may take.
+    #[arg(long, requires = "serve", default_value_t = u64::MAX)]
+    memory: u64,
 }
 
 /// Options of this program that take their value in the next word.
@@ -53,6 +56,12 @@ fn main() -> ExitCode {
             Ok(arguments) => arguments,
             Err(error) => error.exit(),
         };
+    if arguments.serve
+        && let Err(error) = supervisor::step_aside(arguments.memory)
+    {
+        eprintln!("genclc: {error}");
+        return ExitCode::FAILURE;
+    }
     keep_memory();
     // Deeply nested sources need more stack than the main thread has.
     let thread = std::thread::Builder::new().stack_size(256 << 20);
@@ -107,24 +116,6 @@ fn quote(word: &str) -> String {
     word.chars().flat_map(|c| special(c).then_some('\\').into_iter().chain([c])).collect()
 }
 
-/// What the client says.
-struct Client {
-    input: io::Stdin,
-    /// Nobody else wants what is being made: when the client goes, so does the process, whatever it is doing.
-    is_all: bool,
-}
-
-impl io::Read for Client {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let count = self.input.read(buffer)?;
-        if count == 0 && !buffer.is_empty() && self.is_all {
-            // SAFETY: ends the process. Nothing is to be cleaned up, and LLVM's destructors would meet its passes.
-            unsafe { libc::_exit(0) };
-        }
-        Ok(count)
-    }
-}
-
 fn serve(builds: bool) -> ExitCode {
     // What has no meaning in it, the driver has told the user.
     let (debug, _) = Debug::from_environment();
@@ -136,8 +127,7 @@ fn serve(builds: bool) -> ExitCode {
     }
     let translate = translation::answer;
     let service = Service { debug: &debug, idle_timeout: server::IDLE_TIMEOUT, builds, translate };
-    let input = Client { input: io::stdin(), is_all: !builds };
-    match server::serve(input, &mut io::stdout(), service) {
+    match server::serve(io::stdin(), &mut io::stdout(), service) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("genclc: {error}");
@@ -190,8 +180,8 @@ fn sources(named: &[PathBuf]) -> Result<Vec<PathBuf>, String> {
 
 /// Compiles a file; false when the source has errors, which were printed.
 fn build(arguments: &Arguments, options: &str, path: &Path) -> Result<bool, String> {
-    let environment = std::env::var("GENCL_DEBUG").unwrap_or_default();
-    let (debug, complaints) = Debug::parse(&format!("{environment},{}", arguments.dump));
+    let environment = environment::trusted_value("GENCL_DEBUG").unwrap_or_default();
+    let (debug, complaints) = Debug::parse(&format!("{},{}", environment.to_string_lossy(), arguments.dump));
     if let Some(complaint) = complaints.first() {
         return Err(complaint.clone());
     }

@@ -182,6 +182,7 @@ pub(super) fn destination(c: &mut Cursor<'_>, context: Context) -> Result<Destin
     };
     let writemask = match context.mode {
         AccessMode::Align1 => 0xf,
+        AccessMode::Align16 if hstride != 1 => return Err("an align16 destination has a stride of 1"),
         AccessMode::Align16 => writemask(c)?,
     };
     let ty = register_type(c, context)?;

@@ -8,8 +8,8 @@ use gencl_i915::RenderNode;
 use gencl_i915::kernel::{self, KernelNode};
 use gencl_i915::uapi::param;
 use gencl_program::debug::{self, Debug};
-use gencl_program::report;
-use gencl_simulator::translated::source::{EngineChoice, Source};
+use gencl_program::{environment, report};
+use gencl_simulator::translated::source::{self, EngineChoice, Source};
 use gencl_simulator::{Settings, Simulator, statistics};
 
 use super::Device;
@@ -25,8 +25,9 @@ const DEFAULT_TARGET: &str = "skl";
 /// nodes, else the simulator. `GENCL_DEVICE_TYPE` (`cpu`, `gpu`) changes what they say they are. A device that cannot be used does not hide the others. The error
 /// tells why there is none.
 pub(crate) fn discover() -> Result<Vec<Device>, String> {
-    let wishes = std::env::var("GENCL_DEVICE").unwrap_or_default();
-    let kind = match std::env::var("GENCL_DEVICE_TYPE").unwrap_or_default().as_str() {
+    let wishes = environment::trusted_value("GENCL_DEVICE").unwrap_or_default();
+    let wishes = wishes.to_string_lossy();
+    let kind = match environment::value("GENCL_DEVICE_TYPE").unwrap_or_default().as_str() {
         "" => None,
         "cpu" => Some(DeviceKind::Cpu),
         "gpu" => Some(DeviceKind::Gpu),
@@ -117,11 +118,11 @@ fn simulated_kind() -> DeviceKind {
 /// The simulator; a batch without progress is stopped after `GENCL_HANG_LIMIT` seconds, `GENCL_ENGINE` says how kernels are executed.
 fn simulated(target: &str, kind: Option<DeviceKind>) -> Result<Device, String> {
     let mut settings = Settings { shared: false, ..Settings::default() };
-    if let Ok(limit) = std::env::var("GENCL_HANG_LIMIT") {
+    if let Some(limit) = environment::value("GENCL_HANG_LIMIT") {
         let seconds = limit.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
         settings.hang_limit = seconds.ok_or_else(|| format!("GENCL_HANG_LIMIT={limit}: it takes seconds"))?;
     }
-    settings.engine = EngineChoice::from_environment()?;
+    settings.engine = EngineChoice::named(&environment::value(source::ENGINE).unwrap_or_default())?;
     settings.translations = Some(Source(Arc::new(gencl_client::Translations)));
     let (debug, _) = Debug::from_environment();
     settings.statistics =

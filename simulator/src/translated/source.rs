@@ -39,15 +39,11 @@ pub enum EngineChoice {
 pub const ENGINE: &str = "GENCL_ENGINE";
 
 impl EngineChoice {
-    /// What [`ENGINE`] says; `auto` when it says nothing.
+    /// What a value of [`ENGINE`] says; `auto` when it says nothing.
     ///
     /// # Errors
     /// A text for the user.
-    pub fn from_environment() -> Result<EngineChoice, String> {
-        EngineChoice::named(&std::env::var(ENGINE).unwrap_or_default())
-    }
-
-    fn named(name: &str) -> Result<EngineChoice, String> {
+    pub fn named(name: &str) -> Result<EngineChoice, String> {
         match name {
             "" | "auto" => Ok(EngineChoice::Auto),
             "translate" => Ok(EngineChoice::Translate),

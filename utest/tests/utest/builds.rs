@@ -4,9 +4,9 @@
 use std::ffi::CStr;
 use std::path::{Path, PathBuf};
 use std::process::Output;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use gencl_utest::{Case, Gpu, Launch, Outcome};
+use gencl_utest::{Arg, Case, Gpu, Launch, Outcome};
 use opencl3::error_codes::{CL_INVALID_BUILD_OPTIONS, CL_INVALID_OPERATION};
 use opencl3::program::{Program, build_program, create_program_with_il};
 use opencl3::types::cl_int;
@@ -23,10 +23,15 @@ pub fn cases() -> Vec<Case> {
         own("build_crash", crash),
         own("build_timeout", timeout),
         own("build_include_bomb", include_bomb),
+        own("build_macro_bomb", macro_bomb),
+        own("build_deep_expression", deep_expression),
+        own("build_long_expression", long_expression),
         own("build_large_source", large_source),
         own("build_invalid_utf8", invalid_utf8),
         own("build_intermediate_language", intermediate_language),
         own("build_cache", cache),
+        own("build_small_files", small_files),
+        own("build_wait", wait),
     ]
 }
 
@@ -45,7 +50,7 @@ fn child(name: &str, act: &str, variables: &[(&str, &str)]) -> Result<Output, St
 
 const GOOD: &str = "kernel void good(global int *p) { p[get_global_id(0)] = 42; }";
 
-fn run_good() -> Outcome {
+pub fn run_good() -> Outcome {
     let gpu = Gpu::get()?;
     let out = gpu.buffer(&[0i32; 16])?;
     gpu.build_source(GOOD, "")?.run("good", &[out.arg()], &Launch::linear(16, 16))?;
@@ -99,6 +104,38 @@ fn include_bomb() -> Outcome {
     folder.write("12.h", b"\n")?;
     let options = format!("-I {}", folder.path()?);
     child("build_include_bomb", "include", &[("GENCL_BUILD_TIMEOUT", "2"), (OPTIONS, &options)]).map(drop)
+}
+
+/// Macros that would become 10^12 terms.
+fn macro_bomb() -> Outcome {
+    if act().is_none() {
+        return child("build_macro_bomb", "expand", &[("GENCL_BUILD_MEMORY", "300")]).map(drop);
+    }
+    let mut source = "#define M0 1+1+1+1+1+1+1+1+1+1\n".to_owned();
+    for level in 1..12 {
+        let terms = vec![format!("M{}", level - 1); 10].join("+");
+        source += &format!("#define M{level} {terms}\n");
+    }
+    source += "kernel void bomb(global int *p) { p[0] = M11; }";
+    fails(&source, "", &["pass clang", "more than 300 MiB", "GENCL_BUILD_MEMORY"])
+}
+
+/// More operators around each other than the compiler's stack has room for.
+fn deep_expression() -> Outcome {
+    let source = format!("kernel void deep(global int *p) {{ p[0] = {}p[1]; }}", "-~".repeat(100_000));
+    fails(&source, "", &["crashed", "pass clang", "overflowed its stack"])
+}
+
+/// A sum of 200,000 terms, which is none of these faults.
+fn long_expression() -> Outcome {
+    const TERMS: usize = 200_000;
+    let sum = vec!["a"; TERMS].join("+");
+    let source = format!("kernel void long_sum(global int *p, int a) {{ p[0] = {sum}; }}");
+    let gpu = Gpu::get()?;
+    let out = gpu.buffer(&[0i32; 1])?;
+    let arguments = [out.arg(), Arg::Bytes(&3i32.to_ne_bytes())];
+    gpu.build_source(&source, "")?.run("long_sum", &arguments, &Launch::linear(1, 1))?;
+    same(&out.read()?, &[3 * TERMS as i32])
 }
 
 /// Ten megabytes that clang does not understand, that nest too deeply, and that are right.
@@ -183,27 +220,62 @@ fn run_cached() -> Outcome {
     let begin = Instant::now();
     Gpu::get()?.build_source(GOOD, "")?;
     println!("from the cache: {:?}", begin.elapsed());
-    let tasks = std::fs::read_dir("/proc/self/task").map_err(|e| e.to_string())?;
-    for task in tasks.flatten() {
-        let children = std::fs::read_to_string(task.path().join("children")).unwrap_or_default();
-        if !children.is_empty() {
-            return Err(format!("processes {children} were started"));
-        }
+    // A compile server is spoken to by a socket.
+    let descriptors = std::fs::read_dir("/proc/self/fd").map_err(|e| e.to_string())?;
+    let own =
+        descriptors.flatten().filter(|entry| !["0", "1", "2"].iter().any(|name| entry.file_name() == *name));
+    let targets: Vec<_> = own.filter_map(|entry| entry.path().read_link().ok()).collect();
+    match targets.iter().any(|target| target.to_string_lossy().starts_with("socket:")) {
+        true => Err(format!("a compiler was started: {targets:?}")),
+        false => Ok(()),
     }
-    Ok(())
+}
+
+/// Where files may not become large, nothing is stored, and no signal comes.
+fn small_files() -> Outcome {
+    let Some(act) = act() else {
+        let folder = Folder::new("small-files")?;
+        return child("build_small_files", folder.path()?, &[("GENCL_CACHE", folder.path()?)]).map(drop);
+    };
+    // What was built to learn of the device is there.
+    let folder = Path::new(&act);
+    let before = files(folder)?;
+    let limit = libc::rlimit { rlim_cur: 512, rlim_max: 512 };
+    // SAFETY: the pointer is to a limit.
+    if unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &raw const limit) } != 0 {
+        return Err(std::io::Error::last_os_error().to_string());
+    }
+    run_good()?;
+    let after = files(folder)?;
+    if after == before { Ok(()) } else { Err(format!("{after:?} were written, {before:?} before")) }
+}
+
+/// An application that waits for all its children waits for none of ours, and can build again.
+fn wait() -> Outcome {
+    if act().is_none() {
+        return child("build_wait", "wait", &[]).map(drop);
+    }
+    run_good()?;
+    let begin = Instant::now();
+    // SAFETY: nobody wants the status.
+    while unsafe { libc::waitpid(-1, std::ptr::null_mut(), 0) } > 0 {}
+    if begin.elapsed() > Duration::from_secs(10) {
+        return Err(format!("it has waited for {:?}", begin.elapsed()));
+    }
+    Gpu::get()?.build_source(BAD, "").map(drop)
 }
 
 /// A folder that goes when it is dropped.
-struct Folder(PathBuf);
+pub struct Folder(PathBuf);
 
 impl Folder {
-    fn new(name: &str) -> Result<Self, String> {
+    pub fn new(name: &str) -> Result<Self, String> {
         let path = std::env::temp_dir().join(format!("gencl-utest-{name}-{}", std::process::id()));
         std::fs::create_dir_all(&path).map_err(|e| format!("{}: {e}", path.display()))?;
         Ok(Self(path))
     }
 
-    fn path(&self) -> Result<&str, String> {
+    pub fn path(&self) -> Result<&str, String> {
         self.0.to_str().ok_or_else(|| "a folder that is no text".into())
     }
 
@@ -219,7 +291,7 @@ impl Drop for Folder {
 }
 
 /// All files below a folder.
-fn files(folder: &Path) -> Result<Vec<PathBuf>, String> {
+pub fn files(folder: &Path) -> Result<Vec<PathBuf>, String> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(|e| format!("{}: {e}", folder.display()))?.flatten() {
         let path = entry.path();

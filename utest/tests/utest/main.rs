@@ -25,6 +25,7 @@ mod numbers;
 mod objects;
 mod out_of_order;
 mod printf;
+mod privileges;
 mod programs;
 mod read_past_end;
 mod several_devices;
@@ -60,6 +61,7 @@ fn cases() -> Vec<Case> {
         engine::cases(),
         several_devices::cases(),
         printf::cases(),
+        privileges::cases(),
         programs::cases(),
         api::cases(),
         information::cases(),
