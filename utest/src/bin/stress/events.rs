@@ -53,7 +53,8 @@ pub fn work(task: &Task) -> Result<Tally, String> {
         }
         let took = begin.elapsed().as_secs_f64();
         let grown = status(std::process::id(), "VmHWM:").saturating_sub(memory);
-        let what = format!("{} of {length} in {took:.1} s and {} MiB", task.role, grown >> 10);
+        let figure = format!("of {length} in {took:.1} s and {} MiB", grown >> 10);
+        let what = format!("{} {figure}", task.role);
         if grown > REST + EACH * length as u64 {
             return Err(format!("too much memory: {what}"));
         }
@@ -62,6 +63,7 @@ pub fn work(task: &Task) -> Result<Tally, String> {
         }
         before = took;
         tally.add("events", length as u64);
+        tally.figure(&task.role, figure);
     }
     Ok(tally)
 }

@@ -19,6 +19,7 @@ const SOURCE: &str = "
         if (get_global_id(0) == 40) while (p[0] != 12345) p[1]++;
         p[2] = 1;
     }
+    kernel void meets(global volatile int *p) { while (p[0] != 12345) barrier(CLK_GLOBAL_MEM_FENCE); }
     kernel void turns(global volatile int *p) { while (atomic_add(&p[0], 0) >= 0) atomic_and(&p[0], 0xff); }
     kernel void partly(global int *p) {
         if (get_local_id(0) < 32) barrier(CLK_GLOBAL_MEM_FENCE);
@@ -48,7 +49,7 @@ pub fn work(_: &Task) -> Result<Tally, String> {
     let mut tally = Tally::default();
     let session = Session::new(0)?;
     let program = session.build(SOURCE, "")?;
-    for name in ["endless", "alone", "turns", "partly"] {
+    for name in ["endless", "alone", "meets", "turns", "partly"] {
         hang(&session, &program, name, &mut tally)?;
     }
     let program = session.build(NOTIFICATION, "")?;

@@ -38,7 +38,7 @@ pub fn work(task: &Task) -> Result<Tally, String> {
         _ => libc::RLIMIT_NPROC,
     };
     if resource == libc::RLIMIT_NPROC && !is_limited(task)? {
-        tally.figure("threads of root have no limit".into());
+        tally.figure("threads", "of root have no limit".into());
         return Ok(tally);
     }
     // Half of the processes have the limit from the beginning.

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::child::{Stage, Task};
-use crate::process::holdings;
+use crate::process::{Holdings, holdings};
 use crate::tally::Tally;
 use crate::work::round;
 
@@ -38,7 +38,7 @@ pub fn work(task: &Task) -> Result<Tally, String> {
     let first = holdings();
     some(WARM, task.left)?;
     let (mut last, since) = (holdings(), Instant::now());
-    let grows = |last: crate::process::Holdings| {
+    let grows = |last: Holdings| {
         last.memory > first.memory + GROWTH
             || last.descriptors > first.descriptors
             || last.threads > first.threads
@@ -47,20 +47,13 @@ pub fn work(task: &Task) -> Result<Tally, String> {
         std::thread::sleep(PATIENCE / 20);
         last = holdings();
     }
-    let figures = format!(
-        "resident {} -> {} MiB, descriptors {} -> {}, threads {} -> {}",
-        first.memory >> 10,
-        last.memory >> 10,
-        first.descriptors,
-        last.descriptors,
-        first.threads,
-        last.threads
-    );
-    if grows(last) {
-        return Err(format!("after {rounds} rounds: {figures}"));
-    }
     let mut tally = Tally::default();
     tally.add("right", rounds);
-    tally.figure(figures);
+    tally.figure("MiB", format!("{} -> {}", first.memory >> 10, last.memory >> 10));
+    tally.figure("descriptors", format!("{} -> {}", first.descriptors, last.descriptors));
+    tally.figure("threads", format!("{} -> {}", first.threads, last.threads));
+    if grows(last) {
+        return Err(format!("it grows: {tally}"));
+    }
     Ok(tally)
 }

@@ -8,8 +8,8 @@ use std::ops::AddAssign;
 #[derive(Default)]
 pub struct Tally {
     counts: BTreeMap<String, u64>,
-    /// Those of the last repetition.
-    figures: Vec<String>,
+    /// By their names; those of the last repetition.
+    figures: BTreeMap<String, String>,
 }
 
 impl Tally {
@@ -21,23 +21,24 @@ impl Tally {
         *self.counts.entry(what.to_owned()).or_default() += number;
     }
 
-    pub fn figure(&mut self, text: String) {
-        self.figures.push(text);
+    pub fn figure(&mut self, what: &str, text: String) {
+        self.figures.insert(what.to_owned(), text);
     }
 
     /// Lines for [`Tally::parse`].
     pub fn lines(&self) -> String {
         let counts = self.counts.iter().map(|(what, number)| format!("{number}\t{what}\n"));
-        counts.chain(self.figures.iter().map(|text| format!("\t{text}\n"))).collect()
+        counts.chain(self.figures.iter().map(|(what, text)| format!("\t{what}\t{text}\n"))).collect()
     }
 
     /// What a process has written.
     pub fn parse(lines: &str) -> Self {
         let mut tally = Self::default();
-        for (number, what) in lines.lines().filter_map(|line| line.split_once('\t')) {
-            match number.parse() {
-                Ok(number) => tally.add(what, number),
-                Err(_) => tally.figure(what.to_owned()),
+        for line in lines.lines() {
+            match line.split('\t').collect::<Vec<_>>()[..] {
+                ["", what, text] => tally.figure(what, text.to_owned()),
+                [number, what] => tally.add(what, number.parse().unwrap_or(0)),
+                _ => {}
             }
         }
         tally
@@ -49,15 +50,20 @@ impl AddAssign for Tally {
         for (what, number) in other.counts {
             self.add(&what, number);
         }
-        if !other.figures.is_empty() {
-            self.figures = other.figures;
-        }
+        self.figures.extend(other.figures);
     }
 }
 
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let counts = self.counts.iter().map(|(what, number)| format!("{number} {what}"));
-        write!(f, "{}", counts.chain(self.figures.iter().cloned()).collect::<Vec<_>>().join(", "))
+        write!(
+            f,
+            "{}",
+            counts
+                .chain(self.figures.iter().map(|(what, text)| format!("{what} {text}")))
+                .collect::<Vec<_>>()
+                .join(", ")
+        )
     }
 }
