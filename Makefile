@@ -10,6 +10,7 @@
 # make fuzz-ioctl MINUTES=30   random requests to the simulated render node; SEED=N to see a fault again
 # make fuzz-kernels COUNT=1000   random kernels, compared with pocl; SEED=N for the first
 # make fuzz-api MINUTES=30   random calls of the API from several threads; SEED=N to see a fault again
+# make stress   MINUTES=10: load and attack: leaks, many at once, killed servers, limits, damaged caches and binaries; SEED=N to see a fault again
 # make sanitize S=thread   the test-suite and fuzz-api under AddressSanitizer (S=address) or ThreadSanitizer; MINUTES=30 for the fuzzer
 # make install  PREFIX=/usr/local DESTDIR=
 
@@ -25,7 +26,7 @@ SEED ?=
 S ?= address
 DEVICE ?= skl
 
-.PHONY: all demo check test test-all lint bench compare compare-code fuzz fuzz-api fuzz-ioctl fuzz-kernels sanitize install clean dependencies test-dependencies build
+.PHONY: all demo check test test-all lint bench compare compare-code fuzz fuzz-api fuzz-ioctl fuzz-kernels stress sanitize install clean dependencies test-dependencies build
 
 all: build
 
@@ -88,6 +89,10 @@ fuzz-kernels: build
 fuzz-api: build
 	$(CARGO) build --release -p gencl-utest
 	$(DRIVER) $(RELEASE)/gencl-fuzz-api --seconds $$(($(MINUTES) * 60)) $(if $(SEED),--seed $(SEED))
+
+stress: build
+	$(CARGO) build --release -p gencl-utest
+	$(DRIVER) $(RELEASE)/gencl-stress --seconds $$(($(MINUTES) * 60)) --section '$(T)' --folder $(RELEASE)/../stress $(if $(SEED),--seed $(SEED))
 
 sanitize: build
 	CARGO='$(CARGO)' RELEASE='$(RELEASE)' MINUTES='$(MINUTES)' scripts/sanitize '$(S)' '$(T)'

@@ -66,7 +66,7 @@ pub fn serve(
     if builds {
         warm_up();
     }
-    let requests = read_in_background(input);
+    let requests = read_in_background(input)?;
     loop {
         match requests.recv_timeout(idle_timeout) {
             Ok(Ok(ToServer::Hello { version: VERSION })) => {}
@@ -110,17 +110,22 @@ pub fn serve(
 }
 
 /// Reads messages in a thread of its own, so that waiting for them can end. The channel closes when the input ends.
-fn read_in_background(mut input: impl Read + Send + 'static) -> mpsc::Receiver<io::Result<ToServer>> {
+///
+/// # Errors
+/// The system gives no thread.
+fn read_in_background(
+    mut input: impl Read + Send + 'static,
+) -> io::Result<mpsc::Receiver<io::Result<ToServer>>> {
     let (sender, receiver) = mpsc::channel();
-    std::thread::spawn(move || {
+    std::thread::Builder::new().name("requests".into()).spawn(move || {
         while let Some(message) = read_message(&mut input).transpose() {
             let last = message.is_err();
             if sender.send(message).is_err() || last {
                 return;
             }
         }
-    });
-    receiver
+    })?;
+    Ok(receiver)
 }
 
 /// Builds a kernel for nothing: what LLVM and clang set up on first use is then there.

@@ -194,6 +194,12 @@ pub(super) fn run_group_from<P: Probe>(
                 continue;
             }
             progress = true;
+            // Its turns may all be too short for it to look itself: it waits again and again.
+            if cancel.is_set() {
+                let mut fault = Fault::new(Reason::Cancelled);
+                fault.group = Some(group);
+                return Err(at(kernel, fault, thread.number, thread.ip));
+            }
             run_thread(kernel, &mut context, thread, group, probe)?;
             worker.spun |= second_turn && interrupted && thread.status != Status::Ready;
             if thread.status == Status::Ended {

@@ -29,9 +29,6 @@ impl Program {
         if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
             return Err(format!("two kernels are named {}", pair[0]));
         }
-        if let Some(name) = names.iter().find(|name| name.contains('\0')) {
-            return Err(format!("kernel name {name:?}"));
-        }
         if !self.data.is_sound() {
             return Err("a relocation outside its section".into());
         }

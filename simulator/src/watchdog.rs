@@ -3,6 +3,7 @@
 //! A thread looks at all running batches a few times in each hang limit. It sleeps while there are none, so that
 //! an idle simulator takes no time, and short batches need not wake it each.
 
+use std::io;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -14,7 +15,6 @@ use crate::running::Running;
 /// The watchdog of one simulator.
 pub struct Watchdog {
     shared: Arc<Shared>,
-    thread: Option<JoinHandle<()>>,
 }
 
 struct Shared {
@@ -26,6 +26,8 @@ struct Shared {
 #[derive(Default)]
 struct State {
     watched: Vec<Watched>,
+    /// There is one from the first batch on.
+    thread: Option<JoinHandle<()>>,
     /// The thread waits for a batch to come.
     asleep: bool,
     closed: bool,
@@ -39,28 +41,29 @@ struct Watched {
 }
 
 impl Watchdog {
-    /// Starts watching. Without a thread (the host has no more of them) batches are not stopped.
+    /// A watchdog that stops batches without progress for so long.
     pub fn new(limit: Duration) -> Watchdog {
         let state = Mutex::new(State::default());
-        let shared = Arc::new(Shared { limit, state, wake: Condvar::new() });
-        let for_thread = Arc::clone(&shared);
-        let thread =
-            std::thread::Builder::new().name("gencl-watchdog".into()).spawn(move || for_thread.watch());
-        if let Err(error) = &thread {
-            tracing::warn!("no watchdog for hung batches: {error}");
-        }
-        Watchdog { shared, thread: thread.ok() }
+        Watchdog { shared: Arc::new(Shared { limit, state, wake: Condvar::new() }) }
     }
 
     /// Watches a batch until the result is dropped.
-    pub fn watch(&self, running: &Arc<Running>) -> Watch<'_> {
+    ///
+    /// # Errors
+    /// The host has no thread that could stop it.
+    pub fn watch(&self, running: &Arc<Running>) -> io::Result<Watch<'_>> {
         let mut state = self.shared.state.lock();
+        if state.thread.is_none() {
+            let for_thread = Arc::clone(&self.shared);
+            let builder = std::thread::Builder::new().name("gencl-watchdog".into());
+            state.thread = Some(builder.spawn(move || for_thread.watch())?);
+        }
         let (running, progress, since) = (Arc::clone(running), running.progress(), Instant::now());
         state.watched.push(Watched { running: Arc::clone(&running), progress, since });
         if state.asleep {
             self.shared.wake.notify_one();
         }
-        Watch { watchdog: self, running }
+        Ok(Watch { watchdog: self, running })
     }
 
     /// Stops all batches that run now.
@@ -73,9 +76,12 @@ impl Watchdog {
 
 impl Drop for Watchdog {
     fn drop(&mut self) {
-        self.shared.state.lock().closed = true;
+        let mut state = self.shared.state.lock();
+        state.closed = true;
         self.shared.wake.notify_one();
-        if let Some(thread) = self.thread.take() {
+        let thread = state.thread.take();
+        drop(state);
+        if let Some(thread) = thread {
             // It does not panic; if it did, there is nothing left to do about it.
             let _ = thread.join();
         }
@@ -142,7 +148,7 @@ mod tests {
     fn a_batch_without_progress_is_cancelled() {
         let watchdog = Watchdog::new(Duration::from_millis(40));
         let running = Arc::new(Running::default());
-        let _watch = watchdog.watch(&running);
+        let _watch = watchdog.watch(&running).unwrap();
         assert!(until(Duration::from_secs(10), || running.cancel.is_set()));
     }
 
@@ -150,7 +156,7 @@ mod tests {
     fn a_limit_beyond_the_clocks_end_is_none() {
         let watchdog = Watchdog::new(Duration::MAX);
         let running = Arc::new(Running::default());
-        let watch = watchdog.watch(&running);
+        let watch = watchdog.watch(&running).unwrap();
         std::thread::sleep(Duration::from_millis(20));
         assert!(!running.cancel.is_set());
         drop(watch);
@@ -160,7 +166,7 @@ mod tests {
     fn progress_keeps_a_batch_alive() {
         let watchdog = Watchdog::new(Duration::from_millis(400));
         let running = Arc::new(Running::default());
-        let _watch = watchdog.watch(&running);
+        let _watch = watchdog.watch(&running).unwrap();
         let end = Instant::now() + Duration::from_millis(1000);
         while Instant::now() < end {
             running.advance();
@@ -173,7 +179,7 @@ mod tests {
     fn a_finished_batch_is_forgotten() {
         let watchdog = Watchdog::new(Duration::from_millis(20));
         let running = Arc::new(Running::default());
-        drop(watchdog.watch(&running));
+        drop(watchdog.watch(&running).unwrap());
         std::thread::sleep(Duration::from_millis(100));
         assert!(!running.cancel.is_set());
     }

@@ -35,6 +35,11 @@ impl Random {
         (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 32) as u32
     }
 
+    /// A number below `limit`, which is not 0.
+    pub fn below(&mut self, limit: usize) -> usize {
+        self.next_u32() as usize % limit
+    }
+
     /// A float in `low..high`.
     pub fn float(&mut self, low: f32, high: f32) -> f32 {
         low + (high - low) * (self.next_u32() >> 8) as f32 / (1 << 24) as f32

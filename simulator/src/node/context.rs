@@ -333,7 +333,8 @@ impl Context {
     /// Executes one batch. A panic in the simulator is a fault of the batch.
     fn execute(&self, core: &Core, state: &mut ContextState, job: &Job) -> std::result::Result<(), Fault> {
         let running = Arc::new(Running::default());
-        let _watch = core.watchdog.watch(&running);
+        let unwatched = |error| Fault::unsupported(format!("batches that nobody can stop: {error}"));
+        let _watch = core.watchdog.watch(&running).map_err(unwatched)?;
         *self.running.lock() = Some(Arc::clone(&running));
         if !self.is_wanted(core) {
             // It came too late for `Watchdog::cancel_all` or `Context::destroy`.

@@ -203,6 +203,9 @@ impl Runner {
             if left == 0 {
                 return Ok(());
             }
+            if self.is_cancelled() {
+                return Err(self.failed(group));
+            }
             opens = self.owner.frame.arrived == count;
             if opens {
                 self.owner.frame.arrived = 0;
@@ -212,12 +215,16 @@ impl Runner {
         }
     }
 
+    /// Is the launch to end?
+    fn is_cancelled(&self) -> bool {
+        self.owner.task.as_ref().is_some_and(|task| task.work.running.cancel.is_set())
+    }
+
     /// Why the code has returned [`FAULT`].
     #[cold]
     fn failed(&mut self, group: [u32; 3]) -> Fault {
-        let Owner { task, fault, .. } = &mut *self.owner;
-        let cancelled = task.as_ref().is_some_and(|task| task.work.running.cancel.is_set());
-        let mut fault = fault.take().unwrap_or_else(|| {
+        let cancelled = self.is_cancelled();
+        let mut fault = self.owner.fault.take().unwrap_or_else(|| {
             if cancelled {
                 Fault::new(Reason::Cancelled)
             } else {

@@ -118,6 +118,7 @@ fn faults() -> Outcome {
     let names = [
         "fault_wild_pointer",
         "fault_endless_loop",
+        "fault_endless_barriers",
         "fault_wild_gather",
         "fault_endless_gather",
         "after_fault_in_order",

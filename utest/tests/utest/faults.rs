@@ -29,6 +29,7 @@ pub fn cases() -> Vec<Case> {
         Case::of_gencl("the context is told why", "fault_wild_pointer", wild_pointer),
         Case::of_gencl("others lose the queue", "fault_among_equal_launches", among_equal_launches),
         Case::of_gencl("the context is told why", "fault_endless_loop", endless_loop),
+        Case::of_gencl("the context is told why", "fault_endless_barriers", endless_barriers),
         Case::of_gencl("the context is told why", "fault_wild_gather", wild_gather),
         Case::of_gencl("the context is told why", "fault_endless_gather", endless_gather),
     ]
@@ -268,6 +269,14 @@ fn endless_loop() -> Outcome {
     hangs(
         "fault_endless_loop",
         "kernel void bad(global volatile int *p) { while (p[get_global_id(0)] != 12345) p[512] = 0; }",
+    )
+}
+
+/// Threads that wait for each other again and again: none has a long turn.
+fn endless_barriers() -> Outcome {
+    hangs(
+        "fault_endless_barriers",
+        "kernel void bad(global volatile int *p) { while (p[0] != 12345) barrier(CLK_GLOBAL_MEM_FENCE); }",
     )
 }
 
