@@ -22,6 +22,9 @@ pub fn step_aside(memory: u64) -> io::Result<()> {
     if !is_socket(libc::STDIN_FILENO) {
         return Ok(());
     }
+    // An application that ignores its children's ends hands that down, and then nobody is told of them.
+    // SAFETY: the default action is no function.
+    unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
     if fork()? != 0 {
         exit();
     }
@@ -53,7 +56,9 @@ fn supervise(server: libc::pid_t, ended: &PipeReader, memory: u64) -> ! {
     }
     let mut status = 0;
     // SAFETY: there is room for the status.
-    while unsafe { libc::waitpid(server, &raw mut status, 0) } < 0 {}
+    while unsafe { libc::waitpid(server, &raw mut status, 0) } < 0
+        && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted
+    {}
     // The client may be gone.
     let _ = write_message(&mut io::stdout(), &FromServer::Ended(status));
     exit()
