@@ -7,14 +7,16 @@ fn main() -> io::Result<()> {
     println!("cargo:rerun-if-changed=build.rs");
     for argument in [
         "-soname,libgencl.so",
-        // Calls and the dispatch table stay within the library, although libOpenCL.so has functions of the same names.
+        // Calls and the dispatch table stay within the library, although libOpenCL.so has functions of the
+        // same names.
         "-Bsymbolic",
         // The runtime's threads may still run when the application closes the library.
         "-z,nodelete",
     ] {
         println!("cargo:rustc-cdylib-link-arg=-Wl,{argument}");
     }
-    // A folder of its own: Debian's ICD loader takes a file in OCL_ICD_VENDORS as well, Khronos' only folders.
+    // A folder of its own: Debian's ICD loader takes a file in OCL_ICD_VENDORS as well, Khronos' only
+    // folders.
     let directory = target_directory();
     let vendors = directory.join("vendors");
     fs::create_dir_all(&vendors)?;

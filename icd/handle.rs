@@ -1,13 +1,13 @@
 //! Handles: what a `cl_mem` or `cl_kernel` points to, and which of them are alive.
 //!
-//! A handle points to a [`Header`], whose first word is the ICD loader's dispatch table. Headers are never freed,
-//! only used again after some time, so the loader finds the table even through a handle that was released. The
-//! object itself is found in a registry; a null, wrong or released handle is not in there, or is
-//! there with another type, and becomes the error code of the kind of object that was asked for.
+//! A handle points to a [`Header`], whose first word is the ICD loader's dispatch table. Headers are never
+//! freed, only used again after some time, so the loader finds the table even through a handle that was
+//! released. The object itself is found in a registry; a null, wrong or released handle is not in there, or
+//! is there with another type, and becomes the error code of the kind of object that was asked for.
 //!
-//! An object lives while the application holds references (`clRetain…`, `clRelease…`) or while other objects need it.
-//! Queries such as `CL_QUEUE_CONTEXT` return handles of objects that the application may have released; these
-//! stay valid, and may be retained again, until nobody needs the object.
+//! An object lives while the application holds references (`clRetain…`, `clRelease…`) or while other objects
+//! need it. Queries such as `CL_QUEUE_CONTEXT` return handles of objects that the application may have
+//! released; these stay valid, and may be retained again, until nobody needs the object.
 
 use std::any::Any;
 use std::collections::VecDeque;

@@ -83,7 +83,8 @@ impl InfoWriter {
         Ok(Written(()))
     }
 
-    /// Answers by filling memory that the value points to, for `CL_PROGRAM_BINARIES`. `size` is the size of the value itself; `fill` runs unless only the size is asked for.
+    /// Answers by filling memory that the value points to, for `CL_PROGRAM_BINARIES`. `size` is the size of
+    /// the value itself; `fill` runs unless only the size is asked for.
     pub fn filled(self, size: usize, fill: impl FnOnce()) -> CLResult<Written> {
         if !self.value.is_null() {
             if self.room < size {

@@ -23,8 +23,8 @@ fn refuse_if(condition: bool, code: gencl_runtime::Code, reason: &'static str) -
     if condition { Err(gencl_runtime::Error::new(code, reason)) } else { Ok(()) }
 }
 
-/// What has to happen once per process, before anything else: called by the first function that applications and the
-/// ICD loader can call.
+/// What has to happen once per process, before anything else: called by the first function that applications
+/// and the ICD loader can call.
 fn start() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {

@@ -13,7 +13,8 @@ pub fn path() -> Option<PathBuf> {
     if unsafe { libc::dladdr(here, found.as_mut_ptr()) } == 0 {
         return None;
     }
-    // SAFETY: dladdr has succeeded, and `dli_fname` then is a string that lives as long as the library is loaded.
+    // SAFETY: dladdr has succeeded, and `dli_fname` then is a string that lives as long as the library is
+    // loaded.
     let name = unsafe { CStr::from_ptr(found.assume_init().dli_fname) };
     PathBuf::from(OsStr::from_bytes(name.to_bytes())).canonicalize().ok()
 }

@@ -10,18 +10,18 @@ use crate::cache::Cache;
 use crate::server::{Failure, Purpose, Server};
 use crate::{Unavailable, locate, server, start};
 
-/// How long a build may take when `GENCL_BUILD_TIMEOUT` (seconds) does not say otherwise.
+/// Time limit of a build unless `GENCL_BUILD_TIMEOUT` (seconds) sets one.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(300);
 
-/// The longest that may be asked for: a day.
+/// Upper bound of that variable: a day.
 const LONGEST_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Servers that no build uses.
+/// Idle servers.
 struct Pool {
-    /// Those that wait for work, the one used last at the end.
+    /// Most recently used last.
     idle: Vec<Server>,
-    /// The process, as its number, that starts one in advance. After a `fork` that is the parent, and no thread of ours
-    /// does it.
+    /// Id of the process in which a thread is starting a server in advance. After a `fork` it is the
+    /// parent's: the child has no such thread.
     starting: Option<u32>,
 }
 
@@ -33,28 +33,29 @@ impl Pool {
 
 static POOL: Mutex<Pool> = Mutex::new(Pool { idle: Vec::new(), starting: None });
 
-/// Notified when a server that was started in advance is ready, or did not get so far.
+/// Notified when the start of a server in advance has succeeded or failed.
 static STARTED: Condvar = Condvar::new();
 
-/// Idle servers that are kept; each has the compiler's libraries in memory.
+/// Maximum number of idle servers; each keeps the compiler's libraries in memory.
 const MAX_IDLE: usize = 4;
 
-/// Called when an application begins to use a device: starts a server in the background, if the first build will need one, because
-/// the kernel cache holds nothing.
+/// Starts a server in the background if the kernel cache is empty, so that the first build will need one.
+/// Called when an application creates a context.
 pub fn expect_builds() {
     if Cache::from_environment().is_none_or(|cache| cache.is_empty()) {
         warm_up();
     }
 }
 
-/// Called when a source comes: starts a server in the background, if the source was never built before.
+/// Starts a server in the background if the kernel cache has no build of a source. Called when an application
+/// creates a program.
 pub fn expect_build(source: &[u8]) {
     if Cache::from_environment().is_none_or(|cache| !cache.knows(source)) {
         warm_up();
     }
 }
 
-/// Starts a server in the background unless one waits, so that the first build finds it ready.
+/// Starts a server in the background unless one is idle or being started.
 fn warm_up() {
     let mut pool = POOL.lock();
     if pool.starting() || !pool.idle.is_empty() {
@@ -68,7 +69,7 @@ fn warm_up() {
         pool.idle.extend(server);
         STARTED.notify_all();
     };
-    // Where it does not work now, the build says why.
+    // Errors are reported by the build that needs a server.
     let thread = std::thread::Builder::new()
         .name("gencl-warm-up".into())
         .spawn(move || ready(start(Purpose::Builds).ok()));
@@ -77,8 +78,8 @@ fn warm_up() {
     }
 }
 
-/// Has a program compiled or linked, unless the kernel cache holds what came of that before. A compiler that crashes or takes too long
-/// is a failed build, whose log says so.
+/// Compiles or links a program, or takes the result from the kernel cache. A compiler that crashes or exceeds
+/// a limit is a failed build with the reason in its log.
 ///
 /// # Errors
 /// No compiler can be started.
@@ -114,7 +115,7 @@ fn run_by_server(request: &ToServer) -> Result<BuildResult, Unavailable> {
     }
 }
 
-/// An idle server that can be used by this process as it is now; waits for one that is being started.
+/// Takes an idle server that this process can use; waits for one that is being started.
 fn take() -> Option<Server> {
     let mut pool = POOL.lock();
     loop {
@@ -141,7 +142,7 @@ pub(super) fn timeout() -> Duration {
     report::setting("GENCL_BUILD_TIMEOUT", "a number of seconds, 1 or more", limit, DEFAULT_TIMEOUT)
 }
 
-/// The limit that the variable's value sets, if it is a number of seconds.
+/// Parses the variable's value, a number of seconds.
 fn limit(value: &str) -> Option<Duration> {
     let seconds = value.parse().ok().filter(|&seconds| seconds > 0)?;
     Some(Duration::from_secs(seconds).min(LONGEST_TIMEOUT))

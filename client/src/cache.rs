@@ -1,11 +1,11 @@
 //! The kernel cache: what the compiler has made, on disk.
 //!
-//! An entry is found by the hash of everything that decides about its contents: the request (source, headers, options, device) and
-//! the compiler. Each entry is a file, `<source>/<request>` below the cache's folder, both names being hashes; the first tells, before
-//! there is a request, whether a source was ever built, and so whether a compile server will be needed. Translations of kernels
-//! are entries too, in a folder for all of them. Entries are
-//! written beside their place and renamed into it. What cannot be read, is not what was written, or could be another user's, is no entry, and is
-//! built and written anew.
+//! An entry is found by the hash of everything that decides about its contents: the request (source, headers,
+//! options, device) and the compiler. Each entry is a file, `<source>/<request>` below the cache's folder,
+//! both names being hashes; the first tells, before there is a request, whether a source was ever built, and
+//! so whether a compile server will be needed. Translations of kernels are entries too, in a folder for all
+//! of them. Entries are written beside their place and renamed into it. What cannot be read, is not what was
+//! written, or could be another user's, is no entry, and is built and written anew.
 
 use std::fs;
 use std::io::Read;
@@ -27,8 +27,8 @@ const MAGIC: &[u8; 8] = b"gencl 2\n";
 /// Bytes that entries may take when `GENCL_CACHE_SIZE` (MiB) does not say otherwise.
 const DEFAULT_LIMIT: u64 = 256 << 20;
 
-/// One in so many entries, by chance, is followed by a look how large the cache is. Most processes write few, and the look
-/// takes longer than a small build when there are thousands.
+/// One in so many entries, by chance, is followed by a look how large the cache is. Most processes write few,
+/// and the look takes longer than a small build when there are thousands.
 const WRITES_BETWEEN_LOOKS: u32 = 16;
 
 /// A file that was not renamed for so many seconds belongs to a process that died.
@@ -71,8 +71,9 @@ struct Entry {
 
 impl Cache {
     /// The cache that the environment asks for, if it asks for one: `GENCL_CACHE` is its folder, or `off`;
-    /// `GENCL_CACHE_SIZE` its limit in MiB. Without it, the folder is `gencl` in the user's cache folder (XDG base
-    /// directory specification). Debug options that change the compiler turn it off, and raised privileges do.
+    /// `GENCL_CACHE_SIZE` its limit in MiB. Without it, the folder is `gencl` in the user's cache folder (XDG
+    /// base directory specification). Debug options that change the compiler turn it off, and raised
+    /// privileges do.
     pub(super) fn from_environment() -> Option<Self> {
         let (debug, _) = Debug::from_environment();
         if debug.is_any_set_but(HARMLESS) {
@@ -121,7 +122,8 @@ impl Cache {
         opened.ok()
     }
 
-    /// Where what comes of a request belongs; `compiler` names the compiler. `None` when that may be something else each time.
+    /// Where what comes of a request belongs; `compiler` names the compiler. `None` when that may be
+    /// something else each time.
     pub(super) fn key(&self, request: &ToServer, compiler: &str) -> Option<Key> {
         let source = match request {
             ToServer::Compile(request) => {
@@ -146,7 +148,8 @@ impl Cache {
         Some(Key { folder: hex(Sha256::digest(source).as_slice()), name: hex(hash.finalize().as_slice()) })
     }
 
-    /// Where the answer to a request for a translation belongs; `host` says for which processor, and `compiler` by whom.
+    /// Where the answer to a request for a translation belongs; `host` says for which processor, and
+    /// `compiler` by whom.
     pub(super) fn translation_key(request: &[u8], compiler: &str, host: &str) -> Key {
         let mut hash = Sha256::new();
         for part in [compiler.as_bytes(), host.as_bytes()] {
@@ -203,7 +206,8 @@ impl Cache {
         folder.write(&key.name, &beside, bytes)
     }
 
-    /// Removes entries, those not used for longest first, until the rest takes three quarters of the limit, if it is exceeded.
+    /// Removes entries, those not used for longest first, until the rest takes three quarters of the limit,
+    /// if it is exceeded.
     fn evict(&self) {
         let Some(root) = self.open() else { return };
         let mut entries = Vec::new();

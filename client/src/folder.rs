@@ -1,8 +1,8 @@
 //! Folders and files that are the user's alone: nobody else could have written what is in them.
 //!
-//! Whoever may write to what is opened here decides what code runs. So a folder or a file counts only when it belongs to the user and
-//! nobody else may write to it, which is asked of the open descriptor, as a name may mean something else a moment later. Opening never waits, as it would
-//! for a FIFO's other end.
+//! Whoever may write to what is opened here decides what code runs. So a folder or a file counts only when it
+//! belongs to the user and nobody else may write to it, which is asked of the open descriptor, as a name may
+//! mean something else a moment later. Opening never waits, as it would for a FIFO's other end.
 
 use std::ffi::CString;
 use std::fs::{DirBuilder, File};
@@ -48,7 +48,8 @@ const FILE_MODE: u32 = 0o600;
 pub(super) struct Folder(OwnedFd);
 
 impl Folder {
-    /// Opens a folder. The way there may lead over links: they are the user's choice, and the folder at their end is looked at.
+    /// Opens a folder. The way there may lead over links: they are the user's choice, and the folder at their
+    /// end is looked at.
     pub(super) fn open(path: &Path) -> Result<Self, Refusal> {
         let folder = rustix::fs::openat(CWD, path, OPEN | OFlags::DIRECTORY, Mode::empty())?;
         check(folder, FileType::Directory).map(Self)
@@ -81,7 +82,8 @@ impl Folder {
         check(file, FileType::RegularFile).map(File::from)
     }
 
-    /// Makes a file, or replaces one, as a whole: it is written as `beside` and renamed. Nothing of it stays when that fails.
+    /// Makes a file, or replaces one, as a whole: it is written as `beside` and renamed. Nothing of it stays
+    /// when that fails.
     pub(super) fn write(&self, name: &str, beside: &str, bytes: &[u8]) -> Result<(), Refusal> {
         // Writing more would be a signal, which ends applications.
         if getrlimit(Resource::Fsize).current.is_some_and(|most| most < bytes.len() as u64) {

@@ -4,13 +4,14 @@ use std::fs::File;
 use std::io::Read;
 use std::sync::OnceLock;
 
-/// What decides about the instructions that it has.
+/// The properties that determine its instruction set.
 const FIELDS: [&str; 5] = ["vendor_id", "cpu family", "model", "stepping", "flags"];
 
-/// Bytes in which the first processor is described. The kernel takes its time to describe all of a large machine.
+/// Bytes in which the first processor is described. The kernel takes its time to describe all of a large
+/// machine.
 const BEGINNING: u64 = 8 << 10;
 
-/// Names the processor, so that what was translated for another is not used. Empty where the system does not tell.
+/// Identifies the processor, for cache keys of translations. Empty where the system does not describe it.
 pub(super) fn processor() -> &'static str {
     static PROCESSOR: OnceLock<String> = OnceLock::new();
     PROCESSOR.get_or_init(|| {

@@ -1,8 +1,9 @@
 //! The client of the compile server.
 //!
-//! `genclc --serve` is started before the first build needs it, answers requests over a socket that is its standard input and
-//! output, and goes by itself when it has nothing to do. Whatever happens to it is a failed build here, never more. A second one
-//! translates kernels for the simulator, so that no build waits for that.
+//! `genclc --serve` is started before the first build needs it, answers requests over a socket that is its
+//! standard input and output, and exits when it has been idle for a while. Whatever happens to it is a failed
+//! build for the application, nothing worse. A second server translates kernels for the simulator, so that
+//! builds do not wait for that.
 #![forbid(unsafe_code)]
 
 mod builds;
@@ -35,7 +36,7 @@ pub fn check_available() -> Result<(), Unavailable> {
 
 fn start(purpose: Purpose) -> Result<Server, Failure> {
     let path = locate::compiler().map_err(Unavailable)?;
-    // What GENCL_DEBUG asks for is printed on the error output.
+    // The output of GENCL_DEBUG goes to standard error.
     let verbose = environment::trusted_value("GENCL_DEBUG").is_some();
     Server::start(&path, purpose, verbose)
 }

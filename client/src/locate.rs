@@ -7,13 +7,14 @@ use gencl_program::environment;
 
 static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
 
-/// Tells where the driver's library is, beside which the compiler is looked for. The first call counts.
+/// Sets the path of the driver's library, beside which the compiler is searched. Later calls have no effect.
 pub fn set_library_path(path: &Path) {
-    // A second call has nothing new to say.
+    // The path does not change while the library is loaded.
     let _ = LIBRARY.set(path.to_owned());
 }
 
-/// The compiler's path: what `GENCL_COMPILER` says, else the first that exists. The error lists where it was looked for.
+/// The compiler's path: what `GENCL_COMPILER` says, else the first that exists. The error lists where it was
+/// looked for.
 pub(super) fn compiler() -> Result<PathBuf, String> {
     let wish = environment::trusted_value("GENCL_COMPILER");
     let search = environment::trusted_value("PATH");
@@ -27,14 +28,14 @@ pub(super) fn compiler() -> Result<PathBuf, String> {
     }
 }
 
-/// Names the compiler at a path: its size and time stand for everything that is in it.
+/// Identifies the compiler at a path by version, size and modification time, for cache keys.
 pub(super) fn identity(path: &Path) -> Option<String> {
     use std::os::unix::fs::MetadataExt;
     let about = std::fs::metadata(path).ok()?;
     Some(format!("{} {} {}.{}", env!("CARGO_PKG_VERSION"), about.size(), about.mtime(), about.mtime_nsec()))
 }
 
-/// Where the compiler may be, best first. A wish is the only place.
+/// Candidate paths of the compiler, in order of preference. A `wish` is the only candidate.
 fn places(wish: Option<PathBuf>, library: Option<&Path>, search: Option<&std::ffi::OsStr>) -> Vec<PathBuf> {
     if let Some(wish) = wish {
         return vec![wish];
@@ -42,7 +43,8 @@ fn places(wish: Option<PathBuf>, library: Option<&Path>, search: Option<&std::ff
     let mut places = Vec::new();
     let folders = library.into_iter().filter_map(|library| library.parent());
     for folder in folders {
-        // Beside a build's library, below the library folder (gencl/ is for what is not called by people), in a prefix.
+        // Beside a build's library, below the library folder (gencl/ is for what is not called by people), in
+        // a prefix.
         places.push(folder.join("genclc"));
         places.push(folder.join("gencl/genclc"));
         if let Some(prefix) = folder.parent() {

@@ -1,4 +1,4 @@
-//! One compile server: a process and the conversation with it.
+//! A compile server: its process and the protocol with it.
 
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
@@ -19,63 +19,64 @@ use rustix::net::RecvFlags;
 
 use crate::Unavailable;
 
-/// How long a new server may take until it greets.
+/// Time limit for the greeting of a new server.
 const GREETING_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How long the process that was started may take to end.
+/// Time limit for the exit of the spawned process.
 const LEAVING_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// MiB of memory that a server may take when `GENCL_BUILD_MEMORY` does not say otherwise.
+/// Memory limit of a server in MiB unless `GENCL_BUILD_MEMORY` sets one.
 const DEFAULT_MEMORY: u64 = 4096;
 
-/// How long a server's last words may take to arrive after its end.
+/// Time limit for reading the rest of a server's error output after its exit.
 const LAST_WORDS_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Bytes of the server's error output that are kept for the log.
 const MAX_COMPLAINT: usize = 4096;
 
-/// Why a request has no result.
+/// The reason why a request has no result.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Failure {
     /// No server can be started.
     #[error(transparent)]
     Unavailable(#[from] Unavailable),
-    /// The server had left before the request: not the request's fault.
+    /// The server had exited before it read the request.
     #[error("the compile server has ended")]
     Gone,
-    /// It died of the request.
+    /// The server crashed or was killed during the request.
     #[error("the compiler {ended} in {place}{complaint}")]
     Died {
-        /// How, as a verb: `crashed (signal 11)`.
+        /// Exit status as a verb phrase: `crashed (signal 11)`.
         ended: String,
-        /// Kernel and pass.
+        /// The kernel and the pass it was working on.
         place: Place,
-        /// Its last words, on lines of their own.
+        /// The end of its error output, on further lines.
         complaint: String,
     },
-    /// It did not answer in time and was ended.
+    /// The server did not answer within the time limit and was killed.
     #[error("the compiler was stopped after {} s in {place}; GENCL_BUILD_TIMEOUT sets the limit", .after.as_secs())]
     TimedOut {
         /// The limit.
         after: Duration,
-        /// Kernel and pass.
+        /// The kernel and the pass it was working on.
         place: Place,
     },
-    /// What it says makes no sense.
+    /// The server sent an invalid message.
     #[error("the compile server does not keep to the protocol: {0}")]
     Protocol(String),
 }
 
 impl Failure {
-    /// May the same request succeed in another server? What ended this one may have come from outside.
+    /// May a retry in another server succeed? This one may have been killed from outside.
     fn may_pass(&self) -> bool {
         matches!(self, Failure::Gone | Failure::Died { .. } | Failure::Protocol(_))
     }
 }
 
-/// Has a server answer a request: one that waits for work, or a new one. A request that is lost with its server is tried once more, in a new one.
+/// Sends a request to an idle server or a new one. When the server dies, the request is retried once, in a
+/// new server.
 ///
-/// Gives the server, too, which may be asked again.
+/// Returns the answer and the server, which can be reused.
 pub(super) fn ask<T>(
     mut waiting: Option<Server>,
     start: impl Fn() -> Result<Server, Failure>,
@@ -86,7 +87,7 @@ pub(super) fn ask<T>(
         let was_waiting = waiting.is_some();
         let server = waiting.take().map_or_else(&start, Ok);
         match server.and_then(|mut server| Ok((request(&mut server)?, server))) {
-            // It has left before it was asked.
+            // It exited while it was idle.
             Err(Failure::Gone) if was_waiting => {}
             Err(failure) if failure.may_pass() && !again => {
                 tracing::warn!("{failure}; once more");
@@ -97,7 +98,7 @@ pub(super) fn ask<T>(
     }
 }
 
-/// What the server was last heard to work on.
+/// The last progress report of a server.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Place {
     kernel: String,
@@ -114,7 +115,7 @@ impl std::fmt::Display for Place {
     }
 }
 
-/// The end of a server's error output.
+/// The tail of a server's error output.
 #[derive(Default)]
 struct Complaint {
     said: Mutex<Said>,
@@ -125,16 +126,16 @@ struct Complaint {
 #[derive(Default)]
 struct Said {
     bytes: VecDeque<u8>,
-    /// Nothing more will come.
+    /// End of file was reached.
     complete: bool,
 }
 
-/// What a server is started for.
+/// The kind of requests that a server answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
     /// Builds of programs.
     Builds,
-    /// Translations of kernels; it need not get the compiler ready.
+    /// Translations of kernels: it does not initialise the front end.
     Translations,
 }
 
@@ -144,13 +145,13 @@ impl Purpose {
     }
 }
 
-/// Why a new server has not greeted.
+/// The reason why a new server has not greeted.
 enum Greeting {
-    /// It is no server for this driver, and why.
+    /// It is not a server for this driver; the text says why.
     Refused(String),
-    /// It has ended.
+    /// It has exited.
     Ended(ExitStatus),
-    /// It has hung up without a word.
+    /// It has closed the socket without a message.
     None,
 }
 
@@ -158,17 +159,19 @@ enum Greeting {
 pub(super) struct Server {
     stream: UnixStream,
     complaint: Arc<Complaint>,
-    /// The process that started it: after a `fork` the server is the parent's.
+    /// Id of the process that started it. After a `fork`, the server belongs to the parent.
     owner: u32,
-    /// Its working directory, which relative include paths refer to.
+    /// Its working directory, to which relative include paths refer.
     folder: Option<PathBuf>,
 }
 
 impl Server {
-    /// Starts a server and waits for its greeting. Its error output is ours when `verbose` is set, else kept for the log.
+    /// Starts a server and waits for its greeting. `verbose`: it inherits this process's error output, which
+    /// is captured for build logs otherwise.
     ///
     /// # Errors
-    /// It cannot be started, or ends before it greets: of itself, or by a signal, which is [`Failure::Died`].
+    /// [`Failure::Unavailable`] when it cannot be started or exits before the greeting, [`Failure::Died`]
+    /// when a signal ends it before that.
     pub(super) fn start(path: &Path, purpose: Purpose, verbose: bool) -> Result<Self, Failure> {
         let unavailable =
             |reason: String| Failure::Unavailable(Unavailable(format!("{}: {reason}", path.display())));
@@ -186,7 +189,7 @@ impl Server {
                 Err(unavailable(format!("it {} before it greeted{}", describe(status), server.last_words())))
             }
             Err(Greeting::Ended(status)) => Err(server.died(describe(status))),
-            // It has not come so far that there is somebody to say what became of it.
+            // There was no supervisor yet to report the exit status.
             Err(Greeting::None) => {
                 match status.filter(|status| status.code().is_some_and(|code| code != 0)) {
                     Some(status) => Err(unavailable(format!(
@@ -200,7 +203,7 @@ impl Server {
         }
     }
 
-    /// Starts a server. The process that is started ends as soon as there is one.
+    /// Spawns a server. The spawned process exits as soon as the server, its grandchild, runs.
     fn spawn(path: &Path, purpose: Purpose, verbose: bool) -> io::Result<(Self, Child)> {
         let (stream, theirs) = UnixStream::pair()?;
         let theirs = OwnedFd::from(theirs);
@@ -212,13 +215,13 @@ impl Server {
             .arg("--serve")
             .args(purpose.argument())
             .arg(format!("--memory={}", memory()))
-            // What watches or changes this process is not for the compiler.
+            // Tools that are preloaded into this process are not meant for the compiler.
             .env_remove("LD_PRELOAD")
             .stdin(Stdio::from(theirs.try_clone()?))
             .stdout(Stdio::from(theirs))
             .stderr(if verbose { Stdio::inherit() } else { Stdio::piped() })
             .spawn()?;
-        // It has the server's end of the stream, too.
+        // It holds a duplicate of the server's end of the socket.
         drop(command);
         let errors = child.stderr.take();
         let server = Self {
@@ -239,7 +242,7 @@ impl Server {
     }
 
     fn greet(&mut self) -> Result<(), Greeting> {
-        // A write that fails shows a server that has ended; reading tells.
+        // A failed write means that the server has exited; the read below finds the reason.
         let _ = self.send(&ToServer::Hello { version: VERSION });
         let set = self.stream.set_read_timeout(Some(GREETING_TIMEOUT));
         match set.and_then(|()| read_message(&mut self.stream)) {
@@ -259,25 +262,25 @@ impl Server {
         }
     }
 
-    /// The failure of a server that has ended, and of nothing that it was asked for.
+    /// The failure of a server that has died outside of a request.
     fn died(&self, ended: String) -> Failure {
         Failure::Died { ended, place: Place::default(), complaint: self.last_words() }
     }
 
-    /// Can this process use it for the next build?
+    /// Can this process use it for a build: is it alive, and in the same working directory?
     pub(super) fn usable(&mut self) -> bool {
         self.folder == std::env::current_dir().ok() && self.alive()
     }
 
-    /// Is it there, and this process's own?
+    /// Is it running, and owned by this process?
     pub(super) fn alive(&mut self) -> bool {
-        // It says nothing unasked but that it has ended.
+        // The only unsolicited message is the exit status.
         let peek = RecvFlags::PEEK | RecvFlags::DONTWAIT;
         let silent = || rustix::net::recv(&self.stream, &mut [0; 1], peek) == Err(Errno::AGAIN);
         self.owner == std::process::id() && silent()
     }
 
-    /// Has it build a program. After a failure the server is of no more use.
+    /// Builds a program. After a failure the server must be dropped.
     pub(super) fn build(&mut self, request: &ToServer, timeout: Duration) -> Result<BuildResult, Failure> {
         match self.run(request, timeout)? {
             FromServer::Result(result) => Ok(result),
@@ -285,7 +288,7 @@ impl Server {
         }
     }
 
-    /// Has it translate a kernel. After a failure the server is of no more use.
+    /// Translates a kernel. After a failure the server must be dropped.
     pub(super) fn translate(&mut self, request: Vec<u8>, timeout: Duration) -> Result<Vec<u8>, Failure> {
         match self.run(&ToServer::Translate(request), timeout)? {
             FromServer::Translated(answer) => Ok(answer),
@@ -293,10 +296,10 @@ impl Server {
         }
     }
 
-    /// Says something and waits for what ends it.
+    /// Sends a request and waits for its final message.
     fn run(&mut self, request: &ToServer, timeout: Duration) -> Result<FromServer, Failure> {
         let deadline = Instant::now() + timeout;
-        // A write that fails shows a server that is gone; what it was is told by reading.
+        // A failed write means that the server has exited; the read below finds the reason.
         let sent = self.stream.set_write_timeout(Some(timeout)).and_then(|()| self.send(request));
         let mut place = Place::default();
         let mut heard = false;
@@ -337,13 +340,14 @@ impl Server {
         write_message(&mut NoSignal(&self.stream), message)
     }
 
-    /// Ends the conversation, also for a forked process that has the stream, too. The server's processes see that and end, whatever they do.
+    /// Shuts the socket down, also for forked processes that share it. The server's processes notice and
+    /// exit.
     fn hang_up(&self) {
-        // It has ended when the server's side is closed.
+        // It fails when the server has closed its end already.
         let _ = self.stream.shutdown(Shutdown::Both);
     }
 
-    /// What it said on its error output, as further lines of a log.
+    /// The tail of its error output, as further lines of a log.
     fn last_words(&self) -> String {
         let mut said = self.complaint.said.lock();
         if !said.complete {
@@ -370,20 +374,20 @@ fn memory() -> u64 {
     report::setting("GENCL_BUILD_MEMORY", "a number of MiB, 1 or more", positive, DEFAULT_MEMORY)
 }
 
-/// Waits for the process that was started, which ends when there is the server, its grandchild: the application's own `wait` shall meet neither. One
-/// that stays is no server of ours.
+/// Reaps the spawned process, which exits once the server runs, so that the application's own `wait` finds
+/// neither. A process that stays is not a server.
 fn wait_for(child: &mut Child) -> Option<ExitStatus> {
     let deadline = Instant::now() + LEAVING_TIMEOUT;
     loop {
         match child.try_wait() {
             Ok(None) if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(1)),
-            // There is an error when the application has waited for it.
+            // An error: the application has reaped it.
             status => return status.ok().flatten(),
         }
     }
 }
 
-/// Keeps the end of what the server writes to its error output.
+/// Keeps the tail of the server's error output.
 fn listen(mut errors: impl Read, complaint: &Complaint) {
     let mut buffer = [0; 1024];
     while let Ok(count @ 1..) = errors.read(&mut buffer) {
@@ -412,7 +416,7 @@ fn is_timeout(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
 }
 
-/// Writes without the signal SIGPIPE, which would end an application that does not expect it.
+/// Writes without SIGPIPE, which would kill an application that does not handle it.
 struct NoSignal<'a>(&'a UnixStream);
 
 impl Write for NoSignal<'_> {

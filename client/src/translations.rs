@@ -1,7 +1,7 @@
 //! Translations of kernels, for the simulator.
 //!
-//! Threads of their own answer requests in their order: from the cache, or by a server that only translates. They start when there are
-//! requests, and each has its server.
+//! Worker threads answer requests in order: from the cache, or by a server that only translates. They are
+//! started on demand, each with a server of its own.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -14,23 +14,23 @@ use crate::cache::Cache;
 use crate::server::{Failure, Purpose, Server};
 use crate::{builds, host, locate, server, start};
 
-/// The translator of this process.
+/// The translation service of this process.
 pub struct Translations;
 
-/// Most threads, and so servers: the program that waits for translations needs the processors too.
+/// Maximum number of worker threads, and so of servers: the application needs processors as well.
 const MAX_THREADS: usize = 2;
 
-/// A translation that takes longer is given up, and the kernel stays interpreted: the largest known take seconds, and LLVM has been seen
-/// to rewrite a pair of instructions for ever.
+/// Time limit of a translation, after which the kernel stays interpreted: large ones take seconds, and LLVM
+/// has been seen to rewrite a pair of instructions for ever.
 const LONGEST: Duration = Duration::from_secs(60);
 
-/// What has been asked for and not begun, and who answers.
+/// Requests that have not begun, and the worker threads.
 struct Queue {
     waiting: VecDeque<(Request, Done)>,
     threads: usize,
-    /// Threads that have nothing to do.
+    /// Number of idle threads.
     idle: usize,
-    /// The process that all this is of. After a `fork`, the parent's threads are not there.
+    /// Id of the process that owns the queue. After a `fork`, the parent's threads do not exist.
     process: u32,
 }
 
@@ -53,7 +53,7 @@ impl TranslationSource for Translations {
         let thread = std::thread::Builder::new().name("gencl-translate".into()).spawn(work);
         queue.threads += usize::from(thread.is_ok());
         if queue.threads == 0 {
-            // Nobody will answer, which `done` tells when it is dropped.
+            // There is no thread to answer: dropping `done` reports that.
             let unanswered = std::mem::take(&mut queue.waiting);
             drop(queue);
             drop(unanswered);
@@ -61,7 +61,7 @@ impl TranslationSource for Translations {
     }
 }
 
-/// A thread's life.
+/// The main loop of a worker thread.
 fn work() {
     let mut translator = Translator::new(|| start(Purpose::Translations));
     loop {
@@ -81,7 +81,7 @@ fn work() {
     }
 }
 
-/// What a thread keeps.
+/// The state of a worker thread.
 struct Translator<S> {
     start: S,
     server: Option<Server>,
@@ -110,7 +110,7 @@ impl<S: Fn() -> Result<Server, Failure>> Translator<S> {
         decoded
     }
 
-    /// Has a server answer: the one of last time, or a new one.
+    /// Sends a request to the server of the last one, or to a new server.
     fn ask(&mut self, request: &[u8]) -> Result<Vec<u8>, String> {
         let timeout = builds::timeout().min(LONGEST);
         let waiting = self.server.take_if(Server::alive);

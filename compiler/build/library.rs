@@ -1,7 +1,8 @@
 //! The built-in library: libclc with our own functions over it.
 //!
-//! libclc comes compiled for NVIDIA's targets of 64 and 32 bits, which have nothing of NVIDIA in them but data layout, triple and the
-//! number of the constant address space. These are rewritten in the text form, in mangled names too.
+//! libclc comes compiled for NVIDIA's targets of 64 and 32 bits, which have nothing of NVIDIA in them but
+//! data layout, triple and the number of the constant address space. These are rewritten in the text form, in
+//! mangled names too.
 
 use std::path::{Path, PathBuf};
 
@@ -58,9 +59,9 @@ pub fn build(llvm: &Llvm) {
 }
 
 fn build_for(llvm: &Llvm, machine: &Machine, own: &[PathBuf]) {
-    // The linker that puts the two together would drop functions with the linkage `linkonce`, all of which nobody
-    // calls here; so they are `weak` for that while.
-    // Conversions need no functions (`src/conversion.rs`).
+    // The linker that puts the two together would drop functions with the linkage `linkonce`, all of which
+    // nobody calls here; so they are `weak` for that while. Conversions need no functions
+    // (`src/conversion.rs`).
     let base = place(machine, "libclc.ll");
     llvm.run("llvm-extract", |command| {
         command
@@ -113,7 +114,8 @@ fn compile(llvm: &Llvm, machine: &Machine, source: &Path) -> PathBuf {
     text
 }
 
-/// Functions of libclc that ours call (`library/edge_cases.cl`, `library/gamma.cl`): by their mangled names, and by what comes after `__gencl_libclc_`.
+/// Functions of libclc that ours call (`library/edge_cases.cl`, `library/gamma.cl`): by their mangled names,
+/// and by what comes after `__gencl_libclc_`.
 const CALLED: &[(&str, &str)] = &[
     ("_Z3sind", "sin"),
     ("_Z3tand", "tan"),

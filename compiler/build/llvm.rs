@@ -12,7 +12,8 @@ pub struct Llvm {
 }
 
 impl Llvm {
-    /// Asks `llvm-config` of LLVM 19: from `LLVM_SYS_191_PREFIX` when it is set, as llvm-sys does, else from the path.
+    /// Asks `llvm-config` of LLVM 19: from `LLVM_SYS_191_PREFIX` when it is set, as llvm-sys does, else from
+    /// the path.
     pub fn find() -> Self {
         println!("cargo::rerun-if-env-changed=LLVM_SYS_191_PREFIX");
         let candidates = match std::env::var_os("LLVM_SYS_191_PREFIX") {
@@ -42,8 +43,8 @@ impl Llvm {
         println!("cargo::rustc-link-lib=dylib=LLVM-19");
     }
 
-    /// Compiles one file to a static library, unless that has been done: clang's headers take minutes, and most often it is the built-in
-    /// library that has changed.
+    /// Compiles one file to a static library, unless that has been done: clang's headers take minutes, and
+    /// most often it is the built-in library that has changed.
     fn build_bridge(&self, name: &str, source: &str, headers: &[&str]) {
         println!("cargo::rustc-link-lib=static={name}");
         let mut text = String::new();
@@ -62,11 +63,13 @@ impl Llvm {
             .std("c++17")
             .file(source)
             .include(&self.include)
-            // LLVM is built without run-time type information; a class derived from its classes has to be, too.
+            // LLVM is built without run-time type information; a class derived from its classes has to be,
+            // too.
             .flag("-fno-rtti")
             .flag("-fno-exceptions")
             .warnings(false)
-            // These call what the libraries have compiled; their own speed does not count, that of this build does.
+            // These call what the libraries have compiled; their own speed does not count, that of this build
+            // does.
             .opt_level(1)
             .debug(false)
             .cargo_metadata(false)
@@ -74,8 +77,8 @@ impl Llvm {
         std::fs::write(stamp, inputs).expect("OUT_DIR can be written");
     }
 
-    /// Copies clang's `opencl-c-base.h` without what it declares for SPIR on the assumption that every feature
-    /// is there, and with our own features before it and our own declarations behind it.
+    /// Copies clang's `opencl-c-base.h` without what it declares for SPIR on the assumption that every
+    /// feature is there, and with our own features before it and our own declarations behind it.
     pub fn prepare_base_header(&self) {
         let source = self.libraries.join("clang/19/include/opencl-c-base.h");
         println!("cargo::rerun-if-changed={}", source.display());

@@ -1,8 +1,8 @@
 //! Cuts the library into shards.
 //!
-//! Reading the table of contents of the whole library takes some 20 ms, reading that of a shard of a hundred functions
-//! takes none worth mentioning. Functions of one name, for all their types, stand in one shard; an index says
-//! which function is in which shard. What a shard needs from another it only declares.
+//! Reading the table of contents of the whole library takes some 20 ms, reading that of a shard of a hundred
+//! functions takes none worth mentioning. Functions of one name, for all their types, stand in one shard; an
+//! index says which function is in which shard. What a shard needs from another it only declares.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;

@@ -1,4 +1,5 @@
-//! `convert_*` functions of OpenCL C (1.2, 6.2.3) by their mangled names, so that no library is needed for them.
+//! `convert_*` functions of OpenCL C (1.2, 6.2.3) by their mangled names, so that no library is needed for
+//! them.
 
 use crate::ir::{Rounding, Type};
 

@@ -1,6 +1,7 @@
 //! From source to program: all passes in order.
 //!
-//! [`Driver::run`] is the only way a pass is run: it says which one comes, takes the time, and prints what was asked for.
+//! [`Driver::run`] is the only way a pass is run: it says which one comes, takes the time, and prints what
+//! was asked for.
 
 use std::time::{Duration, Instant};
 
@@ -247,7 +248,8 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Source to Gen IR and bitcode. The outer error is about the source, the inner one about what the device cannot do.
+    /// Source to Gen IR and bitcode. The outer error is about the source, the inner one about what the device
+    /// cannot do.
     fn front_end(
         &mut self,
         build: &Build,
@@ -428,8 +430,8 @@ impl<'a> Driver<'a> {
         Ok(())
     }
 
-    /// Says where in the source an error of the translation is. Without `-g` the module does not know; it is made once more
-    /// with line tables, which would cost every good build something.
+    /// Says where in the source an error of the translation is. Without `-g` the module does not know; it is
+    /// made once more with line tables, which would cost every good build something.
     fn locate(
         &mut self,
         build: &Build,
@@ -448,8 +450,8 @@ impl<'a> Driver<'a> {
         Stop::failure(format!("{}{separator}{best}", build.name))
     }
 
-    /// Gen IR to machine code, of a number of lanes if one is given; what is known of the program already comes with it. `name` stands for the
-    /// source in the log.
+    /// Gen IR to machine code, of a number of lanes if one is given; what is known of the program already
+    /// comes with it. `name` stands for the source in the log.
     fn back_end(
         &mut self,
         name: &str,

@@ -1,6 +1,7 @@
 //! The compiler: OpenCL C to Gen machine code.
 //!
-//! - [`clang`] makes LLVM IR, [`llvm`] inlines and optimises it, [`translate`] makes Gen IR of it (feature `llvm`);
+//! - [`clang`] makes LLVM IR, [`llvm`] inlines and optimises it, [`translate`] makes Gen IR of it (feature
+//!   `llvm`);
 //! - [`ir`]: Gen IR, its text form, validator, analyses and passes;
 //! - [`codegen`]: selection, register allocation, encoding.
 

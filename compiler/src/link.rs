@@ -1,7 +1,7 @@
 //! Compiled objects: sources stopped before linking, put together later (OpenCL 3.0, 5.8.3 and 5.8.6).
 //!
-//! An object holds the LLVM IR that clang made, as bitcode; linking is LLVM's, and everything else comes after it. An executable has it, too: larger
-//! work-groups than its threads have lanes for are made from it.
+//! An object holds the LLVM IR that clang made, as bitcode; linking is LLVM's, and everything else comes
+//! after it. An executable has it, too: larger work-groups than its threads have lanes for are made from it.
 
 use gencl_program::{Program, ProgramKind, elf};
 use inkwell::context::Context;
@@ -53,7 +53,8 @@ pub fn parse<'ctx>(context: &'ctx Context, bitcode: &[u8]) -> Result<Module<'ctx
 /// One module of all inputs, and whether all of them allow uneven work-groups.
 ///
 /// # Errors
-/// An input that is no object or library for the target; what LLVM's linker says, such as which name is defined twice.
+/// An input that is no object or library for the target; what LLVM's linker says, such as which name is
+/// defined twice.
 pub fn merge<'ctx>(context: &'ctx Context, link: &Link<'_>) -> Result<(Module<'ctx>, bool), String> {
     let whole = context.create_module("linked");
     let mut uneven_groups = true;

@@ -1,8 +1,8 @@
 //! The compile server: `genclc --serve`.
 //!
-//! Reads requests from standard input and answers on standard output ([`gencl_program::protocol`]). It ends when its
-//! input ends, and when it has had nothing to do for a while. A crash needs no handling here: the client sees the
-//! end of the pipe and knows from the last [`FromServer::Progress`] where it happened.
+//! Reads requests from standard input and answers on standard output ([`gencl_program::protocol`]). It ends
+//! when its input ends, and when it has had nothing to do for a while. A crash needs no handling here: the
+//! client sees the end of the pipe and knows from the last [`FromServer::Progress`] where it happened.
 
 use std::io::{self, Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -109,7 +109,8 @@ pub fn serve(
     }
 }
 
-/// Reads messages in a thread of its own, so that waiting for them can end. The channel closes when the input ends.
+/// Reads messages in a thread of its own, so that waiting for them can end. The channel closes when the input
+/// ends.
 ///
 /// # Errors
 /// The system gives no thread.

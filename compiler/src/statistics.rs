@@ -10,9 +10,9 @@ use gencl_program::Kernel;
 pub const HEADER: &str =
     "simd  instr   per-lane  sends spills  fills   regs  scratch    bytes  kernel                file\n";
 
-/// The line of one kernel. `instr` are instructions, `per-lane` these by the number of lanes; `spills` and `fills` are
-/// instructions that store to and load from scratch memory what had no register; `regs` the most registers in use at
-/// once; `scratch` bytes of scratch memory for a thread; `bytes` those of the code.
+/// The line of one kernel. `instr` are instructions, `per-lane` these by the number of lanes; `spills` and
+/// `fills` are instructions that store to and load from scratch memory what had no register; `regs` the most
+/// registers in use at once; `scratch` bytes of scratch memory for a thread; `bytes` those of the code.
 #[must_use]
 pub fn line(kernel: &Kernel, file: &str) -> String {
     let s = &kernel.statistics;

@@ -1,9 +1,10 @@
 //! The compile server's place among processes.
 //!
-//! A server that is the application's child is waited for by the application's own `wait`, which then waits for long. So
-//! the process that the driver has started ends at once, and what serves is the child of a second one, the supervisor. That
-//! tells the client how the server has ended, which only a parent is told, and ends the server when the client has hung up
-//! or the server takes too much memory. It needs none itself: it is a fork from before there was anything.
+//! A server that is the application's child is waited for by the application's own `wait`, which then waits
+//! for long. So the process that the driver has started ends at once, and what serves is the child of a
+//! second one, the supervisor. That tells the client how the server has ended, which only a parent is told,
+//! and ends the server when the client has hung up or the server takes too much memory. It needs none itself:
+//! it is a fork from before there was anything.
 
 use std::io::{self, PipeReader};
 use std::os::fd::AsRawFd;
@@ -13,8 +14,8 @@ use gencl_program::protocol::{FromServer, write_message};
 /// How often the supervisor looks how much memory the server has, in milliseconds.
 const LOOK: libc::c_int = 100;
 
-/// Returns in the process that is to serve: this one, unless standard input is a socket, by which drivers speak. `memory` is how
-/// many MiB the server may take then. To be called before there are threads.
+/// Returns in the process that is to serve: this one, unless standard input is a socket, by which drivers
+/// speak. `memory` is how many MiB the server may take then. To be called before there are threads.
 ///
 /// # Errors
 /// No process can be made.
@@ -83,7 +84,8 @@ fn is_socket(descriptor: i32) -> bool {
 }
 
 fn fork() -> io::Result<libc::pid_t> {
-    // SAFETY: there is one thread, says the contract of `step_aside`: nothing is locked or half done in the new process.
+    // SAFETY: there is one thread, says the contract of `step_aside`: nothing is locked or half done in the
+    // new process.
     match unsafe { libc::fork() } {
         -1 => Err(io::Error::last_os_error()),
         process => Ok(process),

@@ -1,7 +1,7 @@
 //! File tests of Gen IR: `tests/ir/*.ir`.
 //!
-//! Comments at the head of a file say what to do with it; see [`Test`]. What comes of it stands behind the IR, after
-//! `; expect`. With `BLESS=1` in the environment the tests write it there instead of comparing.
+//! Comments at the head of a file say what to do with it; see [`Test`]. What comes of it stands behind the
+//! IR, after `; expect`. With `BLESS=1` in the environment the tests write it there instead of comparing.
 
 use gencl_compiler::ir::interpret::{Launch, Memory, Value, run};
 use gencl_compiler::ir::passes::{ControlFlow, Unobserved, find_pass, run_pass, standard};
@@ -16,7 +16,8 @@ use std::path::Path;
 /// - `; passes NAME...`, `; passes standard` or `; passes STRATEGY`, one for control flow: run these and expect the result
 ///   as text;
 /// - `; faults`: expect what the validator says;
-/// - `; run GLOBAL LOCAL WIDTH...`: run as it is, lowered by each strategy at each of the widths, expect all buffers, the same each time;
+/// - `; run GLOBAL LOCAL WIDTH...`: run as it is, lowered by each strategy at each of the widths, expect all
+///   buffers, the same each time;
 /// - `; buffer NAME...` an argument of the run: a buffer of u32, each a number, `iota N` or `fill VALUE N`;
 /// - `; value NUMBER` an argument of the run: a u32;
 /// - `; local BYTES` an argument of the run.

@@ -1,7 +1,8 @@
 //! File tests of the front end: `tests/source/*.cl`.
 //!
-//! Comments at the head of a file say what to do with it; see [`Test`]. What comes of it stands at the end of the file,
-//! behind `// expect`. With `BLESS=1` in the environment the tests write it there instead of comparing.
+//! Comments at the head of a file say what to do with it; see [`Test`]. What comes of it stands at the end of
+//! the file, behind `// expect`. With `BLESS=1` in the environment the tests write it there instead of
+//! comparing.
 #![cfg(feature = "llvm")]
 
 use std::fmt::Write;
@@ -22,8 +23,10 @@ const EXPECT: &str = "\n// expect\n";
 /// - `// ir`: expect Gen IR as translated, without what describes the arguments;
 /// - `// fails`: expect the build log of an error;
 /// - `// log`: expect the build log of a good build;
-/// - `// run GLOBAL LOCAL`: run the first kernel, as translated and lowered at 8, 16 and 32 lanes, expect all buffers;
-/// - `// buffer TYPE NUMBER...` an argument: numbers of type `int`, `uint`, `ulong` or `float`, or `iota N` or `zero N`;
+/// - `// run GLOBAL LOCAL`: run the first kernel, as translated and lowered at 8, 16 and 32 lanes, expect all
+///   buffers;
+/// - `// buffer TYPE NUMBER...` an argument: numbers of type `int`, `uint`, `ulong` or `float`, or `iota N`
+///   or `zero N`;
 /// - `// value TYPE NUMBER...` an argument of the run, by value;
 /// - `// local BYTES` an argument of the run.
 #[derive(Default)]

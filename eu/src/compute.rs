@@ -137,8 +137,8 @@ pub fn compute(op: &Op, inputs: &Inputs<'_>) -> Output {
     }
 }
 
-/// `sel`: by predicate, or the smaller or larger of two with a conditional modifier, where a number wins over NaN
-/// (Volume 7, "sel", "IEEE min/max").
+/// `sel`: by predicate, or the smaller or larger of two with a conditional modifier, where a number wins over
+/// NaN (Volume 7, "sel", "IEEE min/max").
 fn selection(op: &Op, inputs: &Inputs<'_>) -> Value {
     let [a, b, _] = inputs.sources;
     let first = match op.condition {
@@ -170,7 +170,8 @@ fn logic(op: &Op, value: i128) -> Output {
     Value::from_bits(bits, op.dst.ty, FloatMode::default()).into()
 }
 
-/// Are six bits of a shift's count used, not five? "QWord mode" of Volume 2a, "shl": the type of the count does not matter.
+/// Are six bits of a shift's count used, not five? "QWord mode" of Volume 2a, "shl": the type of the count
+/// does not matter.
 pub fn shifts_qwords(op: &Op) -> bool {
     op.src[0].ty.size() == 8 || op.dst.ty.size() == 8
 }
@@ -196,8 +197,8 @@ fn arithmetic(op: &Op, inputs: &Inputs<'_>) -> Output {
     }
     let b = if op.low_multiplier { Value::Integer(b.integer() & 0xffff) } else { b };
     integer(match op.opcode {
-        // The adder has one bit more than a dword, so that the sign of its results is that of the exact sum; not one more
-        // than a qword: IGC's saturating addition asks for the sign of what is left of the sum.
+        // The adder has one bit more than a dword, so that the sign of its results is that of the exact sum;
+        // not one more than a qword: IGC's saturating addition asks for the sign of what is left of the sum.
         Opcode::Add if op.execution_type == Type::Q => i128::from((a.integer() + b.integer()) as i64),
         Opcode::Add => a.integer() + b.integer(),
         Opcode::Mad => a.integer() + b.integer() * c.integer(),
@@ -230,8 +231,8 @@ fn float_arithmetic(op: &Op, inputs: &Inputs<'_>) -> f64 {
     }
 }
 
-/// `mach`: the high word of source 1 times source 0, shifted by 16 and added to the accumulator, of which the high dword is the
-/// result. `mul` with the low word comes before it.
+/// `mach`: the high word of source 1 times source 0, shifted by 16 and added to the accumulator, of which the
+/// high dword is the result. `mul` with the low word comes before it.
 fn high_multiply(op: &Op, inputs: &Inputs<'_>) -> Output {
     let [a, b, _] = inputs.sources.map(Value::integer);
     let wide = inputs.accumulator.integer() as i64;
@@ -263,8 +264,8 @@ fn bit_count(op: &Op, a: Value) -> Output {
     })
 }
 
-/// `bfe`: width, offset, data. `bfi1`: width, offset. `bfi2`: mask, data, background; the data is shifted to the mask's lowest bit
-/// (Mesa emits it for NIR's `bfi`, IGC for the second half of vISA's BFI).
+/// `bfe`: width, offset, data. `bfi1`: width, offset. `bfi2`: mask, data, background; the data is shifted to
+/// the mask's lowest bit (Mesa emits it for NIR's `bfi`, IGC for the second half of vISA's BFI).
 fn bit_field(op: &Op, a: i128, b: i128, c: i128) -> Output {
     let (width, offset) = (a as u32 & 31, b as u32 & 31);
     let signed = op.src[2].ty.is_signed();

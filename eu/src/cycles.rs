@@ -1,10 +1,12 @@
 //! The cycle model's tables: how long instructions occupy a pipe, and after how long their results are there.
 //!
-//! All figures are EU clocks. Each row has a column for each generation, in the order of [`Generation::ALL`]: Gen7, Gen7.5,
-//! Gen8, Gen9. `docs/statistics.md` explains the model; sources:
-//! - \[Mesa\]: `brw_ir_performance.cpp` (`instruction_desc`), measured on hardware where it does not say otherwise;
+//! All figures are EU clocks. Each row has a column for each generation, in the order of [`Generation::ALL`]:
+//! Gen7, Gen7.5, Gen8, Gen9. `docs/statistics.md` explains the model; sources:
+//! - \[Mesa\]: `brw_ir_performance.cpp` (`instruction_desc`), measured on hardware where it does not say
+//!   otherwise;
 //! - \[IGC\]: `visa/LocalScheduler/LatencyTable.cpp` and `.h`;
-//! - \[Gen9\]: Intel, "The Compute Architecture of Intel Processor Graphics Gen9", "EU Architecture"; \[Gen8\] likewise.
+//! - \[Gen9\]: Intel, "The Compute Architecture of Intel Processor Graphics Gen9", "EU Architecture";
+//!   \[Gen8\] likewise.
 
 use gencl_isa::{Generation, MathFunction, Opcode, Type};
 
@@ -66,8 +68,8 @@ const INTEGER_PIPES: Row = [1, 1, 2, 2];
 
 /// Clocks in which a thread gives a message away. [Mesa].
 pub const SEND: u32 = 2;
-/// Clocks after that in which the payload's first register is read; each further one takes one more. Until then nothing may
-/// write them. [Mesa] (`ls`); [IGC] `getSendSrcReadLatency` has 8 on later generations.
+/// Clocks after that in which the payload's first register is read; each further one takes one more. Until
+/// then nothing may write them. [Mesa] (`ls`); [IGC] `getSendSrcReadLatency` has 8 on later generations.
 pub const PAYLOAD_READ: u32 = 10;
 /// `nop`, `wait`.
 const IDLE: u32 = 1;
@@ -123,7 +125,8 @@ impl Class {
     /// Clocks from a message's service to its response when it misses no cache.
     pub const fn latency(self) -> u32 {
         match self {
-            // [Mesa]: messages of the data cache. Until Gen10 shared local memory is a part of the L3 cache [Gen9].
+            // [Mesa]: messages of the data cache. Until Gen10 shared local memory is a part of the L3 cache
+            // [Gen9].
             Class::Slm | Class::SlmAtomic | Class::Fence => 100,
             // [IGC] `DP_L3`, of the next generation with the same data port.
             Class::Memory | Class::Atomic => 146,
@@ -172,7 +175,8 @@ impl Cost {
     }
 }
 
-/// The cost of an instruction, of which only the action may be missing. A message costs what its thread notices.
+/// The cost of an instruction, of which only the action may be missing. A message costs what its thread
+/// notices.
 pub fn cost(generation: Generation, op: &Op) -> Cost {
     let column = Generation::ALL.iter().position(|g| *g == generation).unwrap_or(0);
     if is_branch(op.opcode) {

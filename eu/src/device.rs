@@ -37,9 +37,9 @@ pub struct Device {
     pub llc: bool,
     /// What the kernel's driver can do with it.
     pub driver: &'static Driver,
-    /// Numbers that each subslice has for its hardware threads (FFTID), by which scratch memory is divided among them, with three
-    /// bits for the thread of an EU: there are more numbers than threads. 0 where they are consecutive. Mesa,
-    /// `init_max_scratch_ids` (WaCSScratchSize:hsw).
+    /// Numbers that each subslice has for its hardware threads (FFTID), by which scratch memory is divided
+    /// among them, with three bits for the thread of an EU: there are more numbers than threads. 0 where they
+    /// are consecutive. Mesa, `init_max_scratch_ids` (WaCSScratchSize:hsw).
     pub scratch_ids: u32,
     /// The kernel tells what slices, subslices and EUs there are.
     pub topology: bool,
@@ -53,13 +53,14 @@ pub struct Device {
 /// What i915 of Linux 6.1 can do depends on how it gives work to the device.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Driver {
-    /// Contexts have address spaces of their own ("full PPGTT"). Otherwise all share one that mirrors the global GTT
-    /// ("aliasing PPGTT"), and nobody can make others.
+    /// Contexts have address spaces of their own ("full PPGTT"). Otherwise all share one that mirrors the
+    /// global GTT ("aliasing PPGTT"), and nobody can make others.
     pub full_ppgtt: bool,
-    /// `I915_PARAM_HAS_SCHEDULER`: without preemption and semaphores. 0: batches run in the order in which they come, priorities
-    /// cannot be set.
+    /// `I915_PARAM_HAS_SCHEDULER`: without preemption and semaphores. 0: batches run in the order in which
+    /// they come, priorities cannot be set.
     pub scheduler: i32,
-    /// Engines by their classes whose contexts know nothing of each other, as bits (`I915_PARAM_HAS_CONTEXT_ISOLATION`).
+    /// Engines by their classes whose contexts know nothing of each other, as bits
+    /// (`I915_PARAM_HAS_CONTEXT_ISOLATION`).
     pub isolated_engines: i32,
     /// `I915_EXEC_GEN7_SOL_RESET` means something.
     pub stream_output_reset: bool,
@@ -129,8 +130,9 @@ const GEN9_ATOM: Device =
     Device { eus: 6, threads: 6, timestamp_frequency: 19_200_000, llc: false, eu_pool: 9, atom: true, ..GT2 };
 
 /// All devices. Figures: Mesa's `intel_device_info.c`, i915's `i915_pci.c` (bits of the PPGTT, LLC) and
-/// `intel_sseu.c` (pools, what is told), `intel_ring_submission.c` and `i915_gem_gtt.h`, Intel's "The Compute Architecture of Intel Processor Graphics" of each generation; the clock is
-/// the boost clock of a product with the id, the revision that of its `lspci`.
+/// `intel_sseu.c` (pools, what is told), `intel_ring_submission.c` and `i915_gem_gtt.h`, Intel's "The Compute
+/// Architecture of Intel Processor Graphics" of each generation; the clock is the boost clock of a product
+/// with the id, the revision that of its `lspci`.
 #[rustfmt::skip]
 static DEVICES: &[Device] = &[
     // HD Graphics 4000, Core i7-3520M

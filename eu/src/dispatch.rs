@@ -80,8 +80,8 @@ pub struct Launch {
     pub per_thread: Vec<u8>,
     /// Bytes of them for one thread, a multiple of 32.
     pub per_thread_size: usize,
-    /// The constants are the walker's indirect data, not the CURBE: in the registers, those of the thread come
-    /// first, then the cross-thread ones. In memory the order is always the other.
+    /// The constants are the walker's indirect data, not the CURBE: in the registers, those of the thread
+    /// come first, then the cross-thread ones. In memory the order is always the other.
     pub indirect_data: bool,
     /// Shared local memory in bytes, 0 for none.
     pub slm_size: u32,
@@ -114,8 +114,8 @@ impl Launch {
         std::array::from_fn(|i| u64::from(self.end_group[i].saturating_sub(self.first_group[i])))
     }
 
-    /// The dispatch mask of a thread: the lanes that run. The right mask applies to the last column, the bottom
-    /// mask to the last row, both to the thread that is in both (Volume 2a, GPGPU_WALKER).
+    /// The dispatch mask of a thread: the lanes that run. The right mask applies to the last column, the
+    /// bottom mask to the last row, both to the thread that is in both (Volume 2a, GPGPU_WALKER).
     pub fn dispatch_mask(&self, thread: u32) -> u32 {
         let [columns, rows, _] = self.threads;
         let mut mask = u32::MAX >> (32 - self.simd_width);
@@ -147,8 +147,8 @@ impl Launch {
 
     /// The header of a thread's payload, `g0`.
     ///
-    /// `number` is that of the hardware thread that it runs on ([`HardwareThread::number`]), distinct from those of all
-    /// threads that run at the same time; it selects the thread's scratch memory.
+    /// `number` is that of the hardware thread that it runs on ([`HardwareThread::number`]), distinct from
+    /// those of all threads that run at the same time; it selects the thread's scratch memory.
     ///
     /// Its layout: Skylake manual, Volume 7 "3D-Media-GPGPU", "GPGPU Thread Payload", confirmed
     /// by what Mesa (`brw_fs_visitor.cpp` for the barrier id, `brw_eu_emit.c` for the scratch pointer) and
@@ -183,11 +183,11 @@ impl Launch {
     /// `number` is that of the hardware thread, see [`Launch::header`].
     /// Panics when `registers` is too short or `thread` is not below [`Launch::threads_per_group`].
     ///
-    /// Cross-thread constants stand before per-thread ones,
-    /// in memory and in registers: Mesa's `iris_state.c` (`iris_fill_cs_push_const_buffer`) writes them so, and
-    /// the interface descriptor's "Cross-Thread Constant Data Read Length" counts from the beginning. Indirect data
-    /// reaches the registers in the other order: Intel's compute driver gives it so and the kernels of its
-    /// compiler have local ids from `g1` on and their arguments after them (`docs/witness.md`).
+    /// Cross-thread constants stand before per-thread ones, in memory and in registers: Mesa's `iris_state.c`
+    /// (`iris_fill_cs_push_const_buffer`) writes them so, and the interface descriptor's "Cross-Thread
+    /// Constant Data Read Length" counts from the beginning. Indirect data reaches the registers in the other
+    /// order: Intel's compute driver gives it so and the kernels of its compiler have local ids from `g1` on
+    /// and their arguments after them (`docs/witness.md`).
     pub fn write_payload(&self, group: [u32; 3], thread: u32, number: u32, registers: &mut [u8]) {
         let (head, rest) = registers.split_at_mut(GRF_SIZE);
         for (bytes, dword) in head.chunks_exact_mut(4).zip(self.header(group, number)) {

@@ -1,8 +1,10 @@
 //! Doubles of Ivy Bridge, which are two channels each.
 //!
-//! "Each DF operand uses a pair of channels": execution size, width and strides count floats (manual, Volume 4 Part 3, "EU Changes by Processor Generation" and
-//! "Special Requirements for Handling Double Precision Data Types"). Masks and flags have one bit for each double, as Mesa's nibbles say (`brw_fs_generator.cpp`). What is converted
-//! to doubles is taken from every other channel; what doubles are converted to lies in every other channel, with elements of no use between, which are not written here.
+//! "Each DF operand uses a pair of channels": execution size, width and strides count floats (manual, Volume
+//! 4 Part 3, "EU Changes by Processor Generation" and "Special Requirements for Handling Double Precision
+//! Data Types"). Masks and flags have one bit for each double, as Mesa's nibbles say
+//! (`brw_fs_generator.cpp`). What is converted to doubles is taken from every other channel; what doubles are
+//! converted to lies in every other channel, with elements of no use between, which are not written here.
 
 use gencl_isa::{AccessMode, Format, Instruction, Operand, Region, Source, Type};
 

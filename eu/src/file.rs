@@ -94,8 +94,8 @@ pub fn set_dword(file: &mut File, offset: usize, value: u32) {
     file[offset..offset + 4].copy_from_slice(&value.to_le_bytes());
 }
 
-/// The element that 1, 2, 4 or 8 bytes are. Each length by itself: copies of lengths that vary are calls, and read what has just been written
-/// in other pieces.
+/// The element that 1, 2, 4 or 8 bytes are. Each length by itself: copies of lengths that vary are calls, and
+/// read what has just been written in other pieces.
 #[inline]
 pub fn element(bytes: &[u8]) -> u64 {
     use bytemuck::pod_read_unaligned as value;

@@ -7,8 +7,8 @@
 
 use crate::dispatch::Rounding;
 
-/// A sum with the sign that `rounding` gives to zeros: that of two zeros, or of what cancels, is negative when rounding down, unless
-/// both have the other sign (IEEE 754, 6.3).
+/// A sum with the sign that `rounding` gives to zeros: that of two zeros, or of what cancels, is negative
+/// when rounding down, unless both have the other sign (IEEE 754, 6.3).
 fn signed_sum(sum: f64, a: f64, b: f64, rounding: Rounding) -> f64 {
     let down = rounding == Rounding::Down && sum == 0.0;
     if down && (a.is_sign_negative() || b.is_sign_negative()) { -0.0 } else { sum }

@@ -1,14 +1,15 @@
 //! The functions of the `math` instruction on `F`, each as one sequence of IEEE operations.
 //!
-//! They are written once, over the traits below. The interpreter runs them on host numbers; the translator's numbers write code as they
-//! compute, so that both engines give the same bits. For that, nothing here may have more than one right result: no function of
-//! the C library, no fused multiplication and addition (which the interpreter's host need not have), and constants of operations
-//! in a fixed place.
+//! They are written once, over the traits below. The interpreter runs them on host numbers; the translator's
+//! numbers write code as they compute, so that both engines give the same bits. For that, nothing here may
+//! have more than one right result: no function of the C library, no fused multiplication and addition (which
+//! the interpreter's host need not have), and constants of operations in a fixed place.
 //!
 //! All but `rsq` is in doubles, of which the result is rounded once to the destination. How far results
 //! are from the exact ones is in `docs/eu.md`; `tests` measures it.
 //!
-//! Polynomials are minimax for the relative error of the function, found with Remez' algorithm in 50 digits and then rounded to doubles.
+//! Polynomials are minimax for the relative error of the function, found with Remez' algorithm in 50 digits
+//! and then rounded to doubles.
 
 use std::ops::{Add, Mul, Sub};
 
@@ -118,7 +119,8 @@ impl<S: Single> Unrounded<S> {
     }
 }
 
-/// A function of the unit, which has to be one of those that [`is_defined`] names; `b` is used by `pow` alone.
+/// A function of the unit, which has to be one of those that [`is_defined`] names; `b` is used by `pow`
+/// alone.
 #[inline(always)]
 pub fn evaluate<S: Single>(function: MathFunction, a: S, b: S) -> Unrounded<S> {
     match function {
@@ -137,10 +139,12 @@ pub fn is_defined(function: MathFunction) -> bool {
     matches!(function, M::Rsq | M::Log | M::Exp | M::Sin | M::Cos | M::Pow)
 }
 
-/// The root of the reciprocal, whose error the root halves: 0.85 units of the last place at most. (The reciprocal of the root has 1.49.)
+/// The root of the reciprocal, whose error the root halves: 0.85 units of the last place at most. (The
+/// reciprocal of the root has 1.49.)
 #[inline(always)]
 fn inverse_root<S: Single>(x: S) -> Unrounded<S> {
-    // So that neither is the reciprocal of a denormal number infinite, nor that of a large one denormal: by 2^64 or 2^-64.
+    // So that neither is the reciprocal of a denormal number infinite, nor that of a large one denormal: by
+    // 2^64 or 2^-64.
     let small = x.less(1.0);
     let scaled = S::select(small, x * TWO_64, x * (1.0 / TWO_64));
     let y = scaled.reciprocal().root();
@@ -233,7 +237,8 @@ fn clamped<N: Number>(x: N, [low, high]: [N::Constant; 2]) -> N {
     N::select(x.greater(high), x.like(high), x)
 }
 
-/// 2^x for x in [`EXP_LIMITS`], or NaN: the fraction's power by a polynomial, the whole number added to its exponent.
+/// 2^x for x in [`EXP_LIMITS`], or NaN: the fraction's power by a polynomial, the whole number added to its
+/// exponent.
 #[inline(always)]
 fn exponential<D: Double>(x: D) -> D {
     let rounder = x + ROUNDER;
@@ -243,7 +248,8 @@ fn exponential<D: Double>(x: D) -> D {
     D::from_bits(power.plus(rounder.bits().left(52)))
 }
 
-/// 2^(b * log2(|a|)), without rounding between. As IEEE's `pow`, it is 1 when b is 0 or |a| is 1, whatever the other is.
+/// 2^(b * log2(|a|)), without rounding between. As IEEE's `pow`, it is 1 when b is 0 or |a| is 1, whatever
+/// the other is.
 #[inline(always)]
 fn power<S: Single>(a: S, b: S) -> S::Wide {
     let magnitude = S::from_bits(a.bits().keep(0x7fff_ffff));
@@ -258,7 +264,8 @@ fn power<S: Single>(a: S, b: S) -> S::Wide {
 const HALF_PI: [f64; 3] = [1.570796251296997, 7.549789415861596e-08, 5.390302858158119e-15];
 /// 2/pi
 const QUADRANTS: f64 = std::f64::consts::FRAC_2_PI;
-/// Angles from here on, where neighbouring numbers are many turns apart, count as 0. From 2^30 to here the error grows to 2^-13.
+/// Angles from here on, where neighbouring numbers are many turns apart, count as 0. From 2^30 to here the
+/// error grows to 2^-13.
 const LARGEST_ANGLE: f32 = 1099511627776.0;
 
 /// sin(r) / r as a polynomial of r^2, |r| <= pi/4: relative error 2^-47.5.
@@ -301,8 +308,8 @@ fn circular<S: Single>(x: S, quarters: u64) -> S::Wide {
     S::Wide::from_bits(value.bits().flip(number.keep(2).left(62)))
 }
 
-/// A polynomial, coefficients from the constant's on, by Estrin's scheme: pairs, then pairs of those with the square, and so on, which
-/// waits for fewer results than one term after the other.
+/// A polynomial, coefficients from the constant's on, by Estrin's scheme: pairs, then pairs of those with the
+/// square, and so on, which waits for fewer results than one term after the other.
 #[inline(always)]
 fn polynomial<D: Double>(x: D, coefficients: &[f64]) -> D {
     let mut power = x;

@@ -228,10 +228,10 @@ fn scatter(
     Ok(())
 }
 
-/// Byte offset of a channel's element in the accumulators that an instruction uses implicitly ("Accumulator Registers").
-/// Floats of the second eight (`HF`: sixteen) channels of the thread are in `acc1`. Integers have no `acc1`:
-/// whatever the instruction's first channel, its elements begin in `acc0` (Mesa, `lower_mulh_inst`; IGC multiplies the upper
-/// channels so).
+/// Byte offset of a channel's element in the accumulators that an instruction uses implicitly ("Accumulator
+/// Registers"). Floats of the second eight (`HF`: sixteen) channels of the thread are in `acc1`. Integers
+/// have no `acc1`: whatever the instruction's first channel, its elements begin in `acc0` (Mesa,
+/// `lower_mulh_inst`; IGC multiplies the upper channels so).
 fn implicit_accumulator(op: &Op, lane: usize) -> usize {
     let size = op.execution_type.size().clamp(2, 8) as usize;
     let first = if op.execution_type.is_float() { usize::from(op.channel) } else { 0 };
@@ -257,8 +257,8 @@ fn set_accumulator(thread: &mut Thread, op: &Op, lane: usize, wide: i64, bits: u
     thread.wide_accumulator[(at - ACCUMULATOR) / 2] = wide;
 }
 
-/// `math` with quotient and remainder: the quotient goes to the destination, the remainder to the register after
-/// those of the quotient.
+/// `math` with quotient and remainder: the quotient goes to the destination, the remainder to the register
+/// after those of the quotient.
 fn divide(thread: &mut Thread, op: &Op, mask: u32, raw: &[Bits; 3]) -> Result<(), Trap> {
     let Target::Direct { offset, stride } = op.dst.target else {
         return Err(Box::new(Fault::illegal("the integer division needs a direct destination")));

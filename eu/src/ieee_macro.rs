@@ -1,12 +1,15 @@
-//! The instructions of the macros for division and square roots by IEEE 754: `math invm`, `math rsqrtm` and `madm`.
+//! The instructions of the macros for division and square roots by IEEE 754: `math invm`, `math rsqrtm` and
+//! `madm`.
 //!
-//! Their numbers have two more bits of exponent than their type. These are in one of eight registers (`acc2` to `acc9`,
-//! "mme0" to "mme7") that each operand names, or none, in the place of align16's write mask and swizzle (Volume 7,
-//! "Math", "madm"; IGA, `MathMacroExt`). How the hardware divides a number between both registers is not documented. Here
-//! the general register holds the number where its type can, else its mantissa, and the other the exponent that is missing.
+//! Their numbers have two more bits of exponent than their type. These are in one of eight registers (`acc2`
+//! to `acc9`, "mme0" to "mme7") that each operand names, or none, in the place of align16's write mask and
+//! swizzle (Volume 7, "Math", "madm"; IGA, `MathMacroExt`). How the hardware divides a number between both
+//! registers is not documented. Here the general register holds the number where its type can, else its
+//! mantissa, and the other the exponent that is missing.
 //!
-//! `invm` and `rsqrtm` give an approximation to start from, as exact as `F`, and clear the flag. Where no iteration would help
-//! (zeros, infinities, NaN) they give the macro's result and set it: IGC jumps over the rest then.
+//! `invm` and `rsqrtm` give an approximation to start from, as exact as `F`, and clear the flag. Where no
+//! iteration would help (zeros, infinities, NaN) they give the macro's result and set it: IGC jumps over the
+//! rest then.
 
 use gencl_isa::{Instruction, MathFunction, Opcode, Operand, Region, Type};
 
@@ -145,8 +148,8 @@ pub fn execute(thread: &mut Thread, op: &Op, mask: u32) -> Result<(), Trap> {
     Ok(())
 }
 
-/// What goes to the general register, and the exponent that is missing there. Without a register for exponents the number is
-/// rounded to its type.
+/// What goes to the general register, and the exponent that is missing there. Without a register for
+/// exponents the number is rounded to its type.
 fn divided(number: Number, op: &Op, rounding: Rounding) -> (f64, i32) {
     let format = Format::of(op.dst.ty);
     let wide = match number {

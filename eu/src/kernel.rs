@@ -36,11 +36,12 @@ const MAX_INSTRUCTIONS: usize = 1 << 20;
 pub type Found = Result<(u8, Instruction), String>;
 
 impl Kernel {
-    /// Decodes the kernel that begins at byte `start` of `code`: all instructions that can be reached from there.
+    /// Decodes the kernel that begins at byte `start` of `code`: all instructions that can be reached from
+    /// there.
     ///
     /// # Errors
-    /// A start outside of the code; in strict mode, an instruction that the hardware does not define. What cannot
-    /// be executed otherwise is a fault when it is reached.
+    /// A start outside of the code; in strict mode, an instruction that the hardware does not define. What
+    /// cannot be executed otherwise is a fault when it is reached.
     pub fn decode(device: &Device, code: &[u8], start: usize, strict: bool) -> Result<Kernel, Fault> {
         if start >= code.len() {
             return Err(Fault::illegal(format!("the kernel's start {start:#x} is outside of the code")));

@@ -1,7 +1,7 @@
 //! The execution units: decoding kernels and executing work-groups.
 //!
-//! Written from the Skylake manual, Volume 7 "3D-Media-GPGPU" ("EU Overview", "Instruction Set Reference", "Shared
-//! Functions"). `docs/eu.md` tells how it works and what it does not do.
+//! Written from the Skylake manual, Volume 7 "3D-Media-GPGPU" ("EU Overview", "Instruction Set Reference",
+//! "Shared Functions"). `docs/eu.md` tells how it works and what it does not do.
 
 pub mod abi;
 pub mod compute;

@@ -19,12 +19,15 @@ use crate::fault::Fault;
 /// Bits of `f0` and `f1`.
 const FLAG_BITS: usize = 64;
 
-/// Does strict mode accept that a rule is broken, because compilers that are used on hardware do so without harm?
+/// Does strict mode accept that a rule is broken, because compilers that are used on hardware do so without
+/// harm?
 fn is_tolerated(rule: &str, instruction: &Instruction) -> bool {
     match rule {
-        // Mesa leaves `<8,8,1>` in payload operands, and no shared function looks at those extended descriptor bits.
+        // Mesa leaves `<8,8,1>` in payload operands, and no shared function looks at those extended
+        // descriptor bits.
         "send.region" => true,
-        // IGC spaces narrow results wider than the execution type; only closer ones would overlap in the data path.
+        // IGC spaces narrow results wider than the execution type; only closer ones would overlap in the data
+        // path.
         "region.ratio" => {
             let sizes = instruction.sources.iter().filter_map(Operand::ty).map(Type::size);
             let destination = &instruction.destination;
@@ -247,8 +250,8 @@ impl Lowering<'_> {
         }))
     }
 
-    /// Where the channels that leave a loop go on. `UIP` may be the instruction behind the `while` or the `while` itself,
-    /// which those that have left do not take (Mesa sets the one, IGC the other).
+    /// Where the channels that leave a loop go on. `UIP` may be the instruction behind the `while` or the
+    /// `while` itself, which those that have left do not take (Mesa sets the one, IGC the other).
     fn break_target(&self, uip: u32, offset: u32) -> u32 {
         let loops_around = |at: u32| match self.found.get(&at) {
             Some(Ok((size, i))) if i.opcode == Opcode::While => {
@@ -303,8 +306,9 @@ impl Lowering<'_> {
         };
         if message.kind.is_some() {
             message.check(shape)?;
-            // A message for one to four channels takes as many elements of each operand. Only the first registers are certain to
-            // hold some; compilers leave the others unwritten (uniform loads at 64-bit addresses; IGC has four at once).
+            // A message for one to four channels takes as many elements of each operand. Only the first
+            // registers are certain to hold some; compilers leave the others unwritten (uniform loads at
+            // 64-bit addresses; IGC has four at once).
             let read = if instruction.exec_size <= 4 {
                 Shape { length: shape.length.min(1), second_length: shape.second_length.min(1), ..shape }
             } else {
@@ -360,15 +364,15 @@ fn is_logic(opcode: Opcode) -> bool {
     matches!(opcode, Opcode::Not | Opcode::And | Opcode::Or | Opcode::Xor)
 }
 
-/// Does an instruction compare integers with themselves? The result is the same for all values, and IGC finds out which
-/// channels are enabled so, with a register that it never writes.
+/// Does an instruction compare integers with themselves? The result is the same for all values, and IGC finds
+/// out which channels are enabled so, with a register that it never writes.
 fn is_tautology(instruction: &Instruction) -> bool {
     let [a, b, _] = instruction.sources;
     instruction.opcode == Opcode::Cmp && a == b && a.ty().is_some_and(|ty| !ty.is_float())
 }
 
-/// Of a `mov` that copies packed elements from the beginning of a general register to that of another: how many registers further.
-/// IGC copies so what is undefined on the way that was taken (an operand of a phi).
+/// Of a `mov` that copies packed elements from the beginning of a general register to that of another: how
+/// many registers further. IGC copies so what is undefined on the way that was taken (an operand of a phi).
 fn copies_by(instruction: &Instruction) -> Option<i32> {
     let Operand::Register(source) = &instruction.sources[0] else { return None };
     let destination = &instruction.destination;
@@ -386,13 +390,15 @@ fn copies_by(instruction: &Instruction) -> Option<i32> {
     (plain && packed).then(|| i32::from(to) - i32::from(from))
 }
 
-/// `smov` as a `mov` and the channels for which it is executed: those whose bit is set in source 1, an immediate (IGC
-/// makes one of a flag register that is loaded with the number and a predicated `mov`, `Optimizer::createSmov`).
+/// `smov` as a `mov` and the channels for which it is executed: those whose bit is set in source 1, an
+/// immediate (IGC makes one of a flag register that is loaded with the number and a predicated `mov`,
+/// `Optimizer::createSmov`).
 fn scattered_move(instruction: &Instruction) -> Result<(Instruction, u32), Fault> {
     let [source, Operand::Immediate { bits, .. }, _] = instruction.sources else {
         return Err(Fault::illegal("smov needs an immediate as source 1"));
     };
-    // Whether bits count from the instruction's first channel or the thread's is not known: IGC has no such smov.
+    // Whether bits count from the instruction's first channel or the thread's is not known: IGC has no such
+    // smov.
     if instruction.channel_offset != 0 || instruction.exec_size > 16 {
         return Err(Fault::unsupported("smov for other than the first 16 channels"));
     }
@@ -413,8 +419,8 @@ fn write_lanes(instruction: &Instruction) -> u32 {
     components * 0x1111_1111
 }
 
-/// The type in which an instruction computes ("Execution Data Type"): the widest float, else the widest integer, signed if
-/// one source is; bytes compute as words.
+/// The type in which an instruction computes ("Execution Data Type"): the widest float, else the widest
+/// integer, signed if one source is; bytes compute as words.
 fn execution_type(op: &Op) -> Type {
     let types = || op.src.iter().filter(|s| s.is_some()).map(|s| s.ty);
     for float in [Type::DF, Type::F, Type::HF] {

@@ -1,8 +1,9 @@
 //! The functions of the `math` instruction.
 //!
-//! Volume 7, "math - Extended Math Function", gives the hardware's error bounds: 1 ulp for `inv` and `rsq`,
-//! 4 ulp for `fdiv` and `exp`, absolute bounds for `log`, `sin`, `cos`. Here `inv`, `sqrt` and `fdiv` are rounded correctly, the others
-//! nearly so ([`functions`]), and results do not depend on the implementation of a particular stepping.
+//! Volume 7, "math - Extended Math Function", gives the hardware's error bounds: 1 ulp for `inv` and `rsq`, 4
+//! ulp for `fdiv` and `exp`, absolute bounds for `log`, `sin`, `cos`. Here `inv`, `sqrt` and `fdiv` are
+//! rounded correctly, the others nearly so ([`functions`]), and results do not depend on the implementation
+//! of a particular stepping.
 
 use gencl_isa::MathFunction;
 
@@ -21,9 +22,9 @@ pub fn float(function: MathFunction, a: f64, b: f64) -> Option<f64> {
     })
 }
 
-/// Integer quotient and remainder, rounded to zero. A division by zero gives all ones for the quotient and the
-/// remainder of unsigned numbers; of signed numbers the quotient is the largest number of the dividend's sign
-/// and the remainder the dividend (Volume 7, "math", "INT DIV" table).
+/// Integer quotient and remainder, rounded to zero. A division by zero gives all ones for the quotient and
+/// the remainder of unsigned numbers; of signed numbers the quotient is the largest number of the dividend's
+/// sign and the remainder the dividend (Volume 7, "math", "INT DIV" table).
 pub fn divide(a: i128, b: i128, signed: bool) -> (i128, i128) {
     if b == 0 {
         let quotient = match (signed, a < 0) {

@@ -23,8 +23,8 @@ pub struct Pred {
     pub inverse: bool,
 }
 
-/// Where a branch goes; the targets are indices of instructions. `jip` is where the thread goes when no channel is left at the next
-/// instruction, `uip` where channels go that take the branch.
+/// Where a branch goes; the targets are indices of instructions. `jip` is where the thread goes when no
+/// channel is left at the next instruction, `uip` where channels go that take the branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the targets are explained above")]
 pub enum Branch {
@@ -42,9 +42,11 @@ pub enum Branch {
     While { jip: usize },
     /// `break`, `cont`, `halt` and `brc`: channels go to `uip`; the thread to `jip` when none is left.
     Leave { jip: usize, uip: usize },
-    /// `goto` without `BranchCtrl`: as [`Branch::Leave`], but the channels go for which the predicate is false.
+    /// `goto` without `BranchCtrl`: as [`Branch::Leave`], but the channels go for which the predicate is
+    /// false.
     GotoForward { jip: usize, uip: usize },
-    /// `goto` with `BranchCtrl`: channels that do not take it wait at `jip`, the thread goes to `uip` if one does.
+    /// `goto` with `BranchCtrl`: channels that do not take it wait at `jip`, the thread goes to `uip` if one
+    /// does.
     GotoBackward { jip: usize, uip: usize },
     /// `brd`
     Diverge { jip: usize },
@@ -86,11 +88,13 @@ pub struct Op {
     pub channel: u8,
     /// `WE_all`
     pub no_mask: bool,
-    /// The predicate selects between sources (`sel`) or is the branch's condition instead of disabling channels.
+    /// The predicate selects between sources (`sel`) or is the branch's condition instead of disabling
+    /// channels.
     pub predicate_is_operand: bool,
     /// Is it a place where disabled channels wait to be enabled again?
     pub is_target: bool,
-    /// Does it read or write an architecture register that is computed when it is read, or has effects when written?
+    /// Does it read or write an architecture register that is computed when it is read, or has effects when
+    /// written?
     pub special: bool,
     /// A source is register-indirect.
     pub indirect_source: bool,

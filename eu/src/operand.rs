@@ -105,8 +105,8 @@ impl Src {
         }
     }
 
-    /// Spreads a vector immediate for a destination whose elements are `step` bytes apart: its elements lie side by side in 16
-    /// bytes, and a channel takes the one at its byte of the destination.
+    /// Spreads a vector immediate for a destination whose elements are `step` bytes apart: its elements lie
+    /// side by side in 16 bytes, and a channel takes the one at its byte of the destination.
     pub fn spread(&mut self, step: usize) {
         if let Place::Constants(elements) = &mut self.place {
             let apart = (step / self.ty.size() as usize).max(1);
@@ -276,8 +276,8 @@ fn packed_signed(bits: u64, n: usize) -> u64 {
     ((nibble << 60 >> 60) & 0xffff) as u64
 }
 
-/// Element `n` of a `VF` immediate as the bits of an `F`: sign, three bits of exponent with bias 3, four bits of
-/// mantissa; 0 and 0x80 are the zeros (Volume 7, "Packed Restricted Float Vector").
+/// Element `n` of a `VF` immediate as the bits of an `F`: sign, three bits of exponent with bias 3, four bits
+/// of mantissa; 0 and 0x80 are the zeros (Volume 7, "Packed Restricted Float Vector").
 fn packed_float(bits: u64, n: usize) -> u64 {
     let byte = bits >> (n % 4 * 8) & 0xff;
     let sign = byte >> 7 << 31;

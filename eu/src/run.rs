@@ -16,9 +16,9 @@ use crate::memory::{AddressSpace, Cursor};
 /// After how many instructions of a thread the cancel flag is looked at.
 const CANCEL_INTERVAL: u64 = 4096;
 
-/// How many instructions a thread of a group runs before the others get their turn: one may wait in a loop for what another does
-/// (independent forward progress of sub-groups), which is rare enough that few groups ever come to this.
-/// Once a thread has run for as long, all get short turns: it does wait.
+/// How many instructions a thread of a group runs before the others get their turn: one may wait in a loop
+/// for what another does (independent forward progress of sub-groups), which is rare enough that few groups
+/// ever come to this. Once a thread has run for as long, all get short turns: it does wait.
 const SLICE: u64 = 1 << 20;
 
 /// What a host thread keeps from group to group: registers and shared local memory.
@@ -34,15 +34,16 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// A worker whose threads run in the hardware thread slots from `first_slot` on. A thread that begins takes the first one behind those
-    /// that wait or are interrupted, so that a group uses one slot, or up to as many as it has threads.
+    /// A worker whose threads run in the hardware thread slots from `first_slot` on. A thread that begins
+    /// takes the first one behind those that wait or are interrupted, so that a group uses one slot, or up to
+    /// as many as it has threads.
     pub fn new(device: &'static Device, first_slot: u32) -> Worker {
         let (threads, local, cursors) = (Vec::new(), Vec::new(), Vec::new());
         Worker { device, first_slot, threads, local, cursors, spun: false }
     }
 
-    /// Has a thread of the last group waited in a loop for what another did, as it seems? It ran in vain for all of its first turn, and was
-    /// through at once when the others had had theirs.
+    /// Has a thread of the last group waited in a loop for what another did, as it seems? It ran in vain for
+    /// all of its first turn, and was through at once when the others had had theirs.
     pub fn spun(&self) -> bool {
         self.spun
     }
@@ -341,7 +342,8 @@ fn execute<P: Probe>(
     Ok(())
 }
 
-/// May threads of the group be under way at the same time? Then each is in a slot of its own, which needs scratch memory if the launch has some.
+/// May threads of the group be under way at the same time? Then each is in a slot of its own, which needs
+/// scratch memory if the launch has some.
 fn takes_turns(launch: &Launch) -> bool {
     let threads = launch.threads_per_group();
     threads > 1 && launch.scratch.is_none_or(|scratch| threads <= scratch.slots)
@@ -399,9 +401,10 @@ fn step(
     }
 }
 
-/// Strict mode: all registers that an instruction reads have been written. A write for which no channel was enabled
-/// counts: a wider instruction that reads the result reads what belongs to channels that do not run either. A plain copy of what has not been written is
-/// no use of it; the result are the registers that it leaves as if they were not written either.
+/// Strict mode: all registers that an instruction reads have been written. A write for which no channel was
+/// enabled counts: a wider instruction that reads the result reads what belongs to channels that do not run
+/// either. A plain copy of what has not been written is no use of it; the result are the registers that it
+/// leaves as if they were not written either.
 #[inline(always)]
 fn check_written(context: &Context<'_>, thread: &Thread, op: &Op, mask: u32) -> Result<u128, Trap> {
     if context.strict {

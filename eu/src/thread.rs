@@ -70,8 +70,8 @@ pub enum Status {
     Ended,
 }
 
-/// Integer accumulators have more bits than their registers show: for each word of the registers, the whole value of the
-/// element that begins there.
+/// Integer accumulators have more bits than their registers show: for each word of the registers, the whole
+/// value of the element that begins there.
 pub type WideAccumulator = [i64; file::ACCUMULATORS * 16];
 
 /// One EU thread.

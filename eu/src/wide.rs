@@ -1,5 +1,5 @@
-//! Floating-point numbers whose exponent has no bounds, with an exact multiply-add: what the macros for IEEE division and
-//! square roots compute with.
+//! Floating-point numbers whose exponent has no bounds, with an exact multiply-add: what the macros for IEEE
+//! division and square roots compute with.
 
 use gencl_isa::Type;
 
@@ -72,8 +72,8 @@ impl Wide {
         }
     }
 
-    /// `a + b * c`, of which the last bit stands for all that are lost: rounding it once more to a format is right. The
-    /// rounding is for the sign of a zero.
+    /// `a + b * c`, of which the last bit stands for all that are lost: rounding it once more to a format is
+    /// right. The rounding is for the sign of a zero.
     pub fn multiply_add(a: Wide, b: Wide, c: Wide, rounding: Rounding) -> Wide {
         a.exact().plus(b.times(c), rounding).to_odd()
     }
@@ -87,8 +87,8 @@ impl Wide {
         Exact { negative: self.negative, mantissa: u128::from(self.mantissa), exponent: self.exponent }
     }
 
-    /// The nearest number of a format as `f64`, which holds all of them: denormals have fewer bits, what is too large
-    /// becomes infinity or the largest number.
+    /// The nearest number of a format as `f64`, which holds all of them: denormals have fewer bits, what is
+    /// too large becomes infinity or the largest number.
     pub fn to_format(self, format: Format, rounding: Rounding) -> f64 {
         let sign = if self.negative { -1.0 } else { 1.0 };
         // Whatever its exponent is.

@@ -1,5 +1,5 @@
-//! Machine code of Intel's own compiler is accepted in strict mode, and nothing of it is missing. Needs `ocloc` (Debian
-//! package `intel-opencl-icd`).
+//! Machine code of Intel's own compiler is accepted in strict mode, and nothing of it is missing. Needs
+//! `ocloc` (Debian package `intel-opencl-icd`).
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

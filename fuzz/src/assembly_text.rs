@@ -2,7 +2,8 @@
 
 use gencl_isa::{decode, encode, parse_program, print_program};
 
-/// Assembly of the generation that the first byte says. What is parsed prints and parses to itself; what has an encoding decodes to itself.
+/// Assembly of the generation that the first byte says. What is parsed prints and parses to itself; what has
+/// an encoding decodes to itself.
 pub fn assembly_text(data: &[u8]) {
     let Some((generation, text)) = crate::generation(data) else { return };
     let Ok(text) = std::str::from_utf8(text) else { return };

@@ -34,15 +34,16 @@ impl Session {
     }
 }
 
-/// Devices that differ in how kernels reach memory. One for all programs: making one takes longer than most programs.
+/// Devices that differ in how kernels reach memory. One for all programs: making one takes longer than most
+/// programs.
 static SESSIONS: LazyLock<Vec<Session>> =
     LazyLock::new(|| ["skl", "hsw"].map(|target| Session::new(target).expect("there is memory")).into());
 
 /// Largest argument that is given, in bytes.
 const LARGEST_ARGUMENT: u32 = 4096;
 
-/// A program in parts. Its binary is loaded and built, and each of its kernels launched. What fails in a launch has to be an error, and no
-/// panic.
+/// A program in parts. Its binary is loaded and built, and each of its kernels launched. What fails in a
+/// launch has to be an error, and no panic.
 pub fn binary(data: &[u8]) {
     let Some(program) = crate::parts::program(&crate::split(data)) else { return };
     let Ok(bytes) = elf::write(&program) else { return };

@@ -15,7 +15,8 @@ const DEVICES: [&str; 4] = ["skl", "hsw", "bdw", "ivb"];
 const LENT: usize = 16 * PAGE;
 const PAGE: usize = 4096;
 
-/// A request, with numbers as the caller gives them. Handles and contexts are counted from 1, so that a byte names one.
+/// A request, with numbers as the caller gives them. Handles and contexts are counted from 1, so that a byte
+/// names one.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Request {
     /// What the driver says without state: which question, and of what.

@@ -1,8 +1,8 @@
 //! Targets of coverage-guided fuzzing.
 //!
-//! A target is a function that takes any bytes and panics when something is wrong. `fuzz_targets/` has a program of libFuzzer for each
-//! (`make fuzz T=NAME`), `corpus/` the inputs that are kept, which `tests/replay.rs` gives to the targets in every test run. See
-//! `docs/debugging.md`.
+//! A target is a function that takes any bytes and panics when something is wrong. `fuzz_targets/` has a
+//! program of libFuzzer for each (`make fuzz T=NAME`), `corpus/` the inputs that are kept, which
+//! `tests/replay.rs` gives to the targets in every test run. See `docs/debugging.md`.
 
 mod assembly_text;
 mod binary;

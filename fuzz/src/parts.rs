@@ -1,7 +1,7 @@
 //! Inputs of several parts, which stay what they are when one of them grows.
 //!
-//! Program binaries have offsets and a checksum, of which a changed byte makes an input that is refused at once. So a program is given as
-//! its parts, and the target makes the binary of them.
+//! Program binaries have offsets and a checksum, of which a changed byte makes an input that is refused at
+//! once. So a program is given as its parts, and the target makes the binary of them.
 
 use gencl_program::{Data, Program};
 
@@ -25,7 +25,8 @@ pub fn join(parts: &[Vec<u8>]) -> Vec<u8> {
     parts.join(BETWEEN)
 }
 
-/// A program as the parts of an input: description, relocations, constants, variables, then the code of each kernel.
+/// A program as the parts of an input: description, relocations, constants, variables, then the code of each
+/// kernel.
 pub fn program_parts(mut program: Program) -> Vec<Vec<u8>> {
     let codes: Vec<Vec<u8>> =
         program.kernels.iter_mut().map(|kernel| std::mem::take(&mut kernel.code)).collect();

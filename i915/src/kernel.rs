@@ -1,8 +1,8 @@
 //! Render nodes of the kernel: device files under `/dev/dri`.
 //!
-//! What all DRM drivers have goes through the `drm` crate, which is built to make its system calls through the C library
-//! (feature `use-libc` of `rustix`), so that a preload library can answer them. It knows nothing of i915; those
-//! requests are made here.
+//! What all DRM drivers have goes through the `drm` crate, which is built to make its system calls through
+//! the C library (feature `use-libc` of `rustix`), so that a preload library can answer them. It knows
+//! nothing of i915; those requests are made here.
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -343,8 +343,8 @@ impl RenderNode for KernelNode {
             rsvd1: u64::from(exec.context.0),
             ..Default::default()
         };
-        // SAFETY: the pointers are to arrays of the counts given, which outlive the call. The kernel writes to
-        // both (presumed offsets of relocations too), and nothing else refers to them.
+        // SAFETY: the pointers are to arrays of the counts given, which outlive the call. The kernel writes
+        // to both (presumed offsets of relocations too), and nothing else refers to them.
         let result = unsafe { self.request(ioctl::GEM_EXECBUFFER2, &mut args) };
         for (object, now) in exec.objects.iter_mut().zip(&objects) {
             object.offset = now.offset;

@@ -12,9 +12,10 @@ const HUGE_PAGE: usize = 2 << 20;
 
 /// A range of memory outside of Rust's ownership: a buffer's mapping or memory of the application.
 ///
-/// Other threads, the application and the GPU may write to it at any time, so no reference to its bytes is ever made;
-/// they are only copied, by `memcpy`. What a copy yields while somebody writes is what the hardware yields: old or new
-/// bytes. Offsets are checked, and a range that is out of bounds is a panic, as it is with slices.
+/// Other threads, the application and the GPU may write to it at any time, so no reference to its bytes is
+/// ever made; they are only copied, by `memcpy`. What a copy yields while somebody writes is what the
+/// hardware yields: old or new bytes. Offsets are checked, and a range that is out of bounds is a panic, as
+/// it is with slices.
 #[derive(Clone, Debug)]
 pub struct HostMemory {
     address: *mut u8,
@@ -23,8 +24,8 @@ pub struct HostMemory {
     mapping: Option<Arc<MmapRaw>>,
 }
 
-// SAFETY: the bytes are only accessed by copies through raw pointers, which is what the type's contract allows
-// any thread to do at any time.
+// SAFETY: the bytes are only accessed by copies through raw pointers, which is what the type's contract
+// allows any thread to do at any time.
 unsafe impl Send for HostMemory {}
 // SAFETY: as for `Send`.
 unsafe impl Sync for HostMemory {}
@@ -33,10 +34,11 @@ impl HostMemory {
     /// Memory of the application.
     ///
     /// # Safety
-    /// `address` is valid for reads of `length` bytes, and for writes where the operation that it is given to writes,
-    /// for as long as this value or one derived from it (a clone, a [`HostMemory::slice`], a [`GemBuffer`]) lives. The caller
-    /// holds no Rust reference to the bytes meanwhile. For the calls of OpenCL: until the command has ended, and for
-    /// `CL_MEM_USE_HOST_PTR` until the memory object is destroyed; that is what the specification asks of the application.
+    /// `address` is valid for reads of `length` bytes, and for writes where the operation that it is given to
+    /// writes, for as long as this value or one derived from it (a clone, a [`HostMemory::slice`], a
+    /// [`GemBuffer`]) lives. The caller holds no Rust reference to the bytes meanwhile. For the calls of
+    /// OpenCL: until the command has ended, and for `CL_MEM_USE_HOST_PTR` until the memory object is
+    /// destroyed; that is what the specification asks of the application.
     pub unsafe fn new(address: *mut u8, length: usize) -> Self {
         Self { address, length, mapping: None }
     }
@@ -46,8 +48,9 @@ impl HostMemory {
         Self { address: mapping.as_mut_ptr(), length: mapping.len(), mapping: Some(Arc::new(mapping)) }
     }
 
-    /// Memory of zeros, whole pages. Those that are never touched take none. They are huge where there is room for some, and the system has them;
-    /// what is left at the end is one, too, if it is at least half of one, so that tables of a megabyte are in one page.
+    /// Memory of zeros, whole pages. Those that are never touched take none. They are huge where there is
+    /// room for some, and the system has them; what is left at the end is one, too, if it is at least half of
+    /// one, so that tables of a megabyte are in one page.
     ///
     /// # Errors
     /// The system has no such range of addresses.
@@ -100,7 +103,8 @@ impl HostMemory {
     /// Copies bytes out.
     pub fn read(&self, offset: usize, out: &mut [u8]) {
         let from = self.at(offset, out.len());
-        // SAFETY: `at` has checked the range, the contract of `new` makes it readable, and `out` is exclusively ours.
+        // SAFETY: `at` has checked the range, the contract of `new` makes it readable, and `out` is
+        // exclusively ours.
         unsafe { std::ptr::copy(from, out.as_mut_ptr(), out.len()) }
     }
 
@@ -161,7 +165,8 @@ impl GemBuffer {
         }
     }
 
-    /// Makes a buffer of memory of the application. `EINVAL` unless address and length are multiples of a page.
+    /// Makes a buffer of memory of the application. `EINVAL` unless address and length are multiples of a
+    /// page.
     pub fn from_host(node: &Arc<dyn RenderNode>, memory: HostMemory) -> Result<Self> {
         // SAFETY: the contract of `HostMemory::new` keeps the memory mapped for as long as `memory`, which
         // lives in the result, whose `drop` waits for the GPU and closes the handle.
@@ -188,7 +193,8 @@ impl GemBuffer {
 impl Drop for GemBuffer {
     fn drop(&mut self) {
         if self.memory.mapping.is_none() {
-            // The application gets its memory back now, so the GPU has to be done with it. There is no one to report to.
+            // The application gets its memory back now, so the GPU has to be done with it. There is no one to
+            // report to.
             let _ = self.node.gem_wait(self.handle, -1);
         }
         let _ = self.node.gem_close(self.handle);

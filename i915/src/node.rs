@@ -41,7 +41,8 @@ bitflags::bitflags! {
         const SUPPORTS_48B_ADDRESS = 1 << 3;
         /// The object is placed at `offset` exactly (softpin).
         const PINNED = 1 << 4;
-        /// The object takes at least `pad_to_size` bytes of the address space. Behind it reads give what the kernel's scratch page holds: zeros.
+        /// The object takes at least `pad_to_size` bytes of the address space. Behind it reads give what the
+        /// kernel's scratch page holds: zeros.
         const PAD_TO_SIZE = 1 << 5;
         /// No implicit synchronisation for this object.
         const ASYNC = 1 << 6;
@@ -119,8 +120,9 @@ pub struct ExecBuffer<'a> {
     pub batch_start: u32,
     /// Their length in bytes, a multiple of 8; 0 for the whole buffer.
     pub batch_length: u32,
-    /// The caller calls [`RenderNode::gem_wait`] without limit next, for this batch or for those of the context before it and then for this one. The kernel
-    /// is not told; a simulated GPU need not wake anybody for the batch.
+    /// The caller calls [`RenderNode::gem_wait`] without limit next, for this batch or for those of the
+    /// context before it and then for this one. The kernel is not told; a simulated GPU need not wake anybody
+    /// for the batch.
     pub awaited: bool,
 }
 
@@ -173,7 +175,8 @@ pub trait RenderNode: Send + Sync {
     fn context_create(&self) -> Result<ContextId>;
     /// `DRM_IOCTL_I915_GEM_CONTEXT_DESTROY`
     fn context_destroy(&self, context: ContextId) -> Result<()>;
-    /// `DRM_IOCTL_I915_GEM_CONTEXT_GETPARAM`: `I915_CONTEXT_PARAM_*`, for instance the size of the address space.
+    /// `DRM_IOCTL_I915_GEM_CONTEXT_GETPARAM`: `I915_CONTEXT_PARAM_*`, for instance the size of the address
+    /// space.
     fn context_get_param(&self, context: ContextId, param: u64) -> Result<u64>;
     /// `DRM_IOCTL_I915_GEM_CONTEXT_SETPARAM`
     fn context_set_param(&self, context: ContextId, param: u64, value: u64) -> Result<()>;
@@ -186,8 +189,8 @@ pub trait RenderNode: Send + Sync {
     /// # Safety
     /// The memory stays mapped until the handle is closed and the GPU is done with it.
     unsafe fn gem_userptr(&self, address: *mut u8, length: usize) -> Result<GemHandle>;
-    /// `DRM_IOCTL_PRIME_HANDLE_TO_FD`: a file that shares the buffer's memory, and how large it is in bytes. `ENODEV`
-    /// for userptr buffers.
+    /// `DRM_IOCTL_PRIME_HANDLE_TO_FD`: a file that shares the buffer's memory, and how large it is in bytes.
+    /// `ENODEV` for userptr buffers.
     fn gem_export(&self, handle: GemHandle) -> Result<(OwnedFd, u64)>;
     /// `DRM_IOCTL_GEM_CLOSE`
     fn gem_close(&self, handle: GemHandle) -> Result<()>;

@@ -9,10 +9,10 @@ use syn::parse_macro_input;
 
 /// Makes the C function of an OpenCL call from a Rust function.
 ///
-/// `#[cl_entrypoint(clFlush)] fn flush(queue: cl_command_queue) -> CLResult<()>` keeps `flush` as it is and adds
-/// `unsafe extern "C" fn clFlush`, exported under its own name. Parameters are converted with the trait
-/// `crate::abi::Argument`: a parameter of type `T` is a C parameter of type `<T as Argument>::Raw`. What the C
-/// function returns follows from what the Rust function returns:
+/// `#[cl_entrypoint(clFlush)] fn flush(queue: cl_command_queue) -> CLResult<()>` keeps `flush` as it is and
+/// adds `unsafe extern "C" fn clFlush`, exported under its own name. Parameters are converted with the trait
+/// `crate::abi::Argument`: a parameter of type `T` is a C parameter of type `<T as Argument>::Raw`. What the
+/// C function returns follows from what the Rust function returns:
 ///
 /// | Rust | C |
 /// | --- | --- |

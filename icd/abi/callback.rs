@@ -103,7 +103,8 @@ impl ContextNotify {
         let function = self.0?;
         Some(move |text: &str| {
             let text = CString::new(text.replace('\0', " ")).unwrap_or_default();
-            // SAFETY: a function of the application with the signature of the specification; there are no private data.
+            // SAFETY: a function of the application with the signature of the specification; there are no
+            // private data.
             unsafe { function(text.as_ptr(), std::ptr::null(), 0, user.pointer()) }
         })
     }

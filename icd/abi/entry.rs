@@ -9,7 +9,8 @@ use opencl_sys::{CL_SUCCESS, cl_int};
 use super::Out;
 use crate::{CLResult, fork};
 
-/// What a panic becomes. The specification gives two codes that every function may return; this is the one for the host.
+/// What a panic becomes. The specification gives two codes that every function may return; this is the one
+/// for the host.
 const AFTER_PANIC: Code = Code::OutOfHostMemory;
 
 /// What calls of a forked child become.

@@ -1,8 +1,8 @@
 //! Between C and Rust: what the parameters of entry points become, and how entry points end.
 //!
-//! The C functions that `#[cl_entrypoint]` makes convert each parameter with [`Argument`] and call the Rust function through
-//! [`entry`]. A value of one of the pointer types below exists only as a parameter of an entry point, so the
-//! promises that the OpenCL specification asks of the application hold for it.
+//! The C functions that `#[cl_entrypoint]` makes convert each parameter with [`Argument`] and call the Rust
+//! function through [`entry`]. A value of one of the pointer types below exists only as a parameter of an
+//! entry point, so the promises that the OpenCL specification asks of the application hold for it.
 
 use std::ffi::c_void;
 

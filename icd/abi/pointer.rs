@@ -20,7 +20,8 @@ impl<T: Copy> Out<T> {
     /// Returns the value, if it is wanted.
     pub fn write(self, value: T) {
         if !self.0.is_null() {
-            // SAFETY: not null, so by the contract of `from_raw` it can be written; alignment is the caller's affair.
+            // SAFETY: not null, so by the contract of `from_raw` it can be written; alignment is the caller's
+            // affair.
             unsafe { self.0.write_unaligned(value) }
         }
     }
@@ -81,7 +82,8 @@ impl Bytes {
     /// # Safety
     /// Not null, there is room for all of `values`, and `T` has no padding.
     pub unsafe fn write<T: Copy>(self, values: &[T]) {
-        // SAFETY: the caller vouches for the room; a slice of ours does not overlap memory of the application.
+        // SAFETY: the caller vouches for the room; a slice of ours does not overlap memory of the
+        // application.
         unsafe {
             std::ptr::copy_nonoverlapping(values.as_ptr().cast(), self.0.cast::<u8>(), size_of_val(values));
         }
@@ -92,7 +94,8 @@ impl Bytes {
     /// Returns bytes where the pointers that are here point to, one for each of a list, unless they are null.
     ///
     /// # Safety
-    /// Not null; here are as many pointers, and each is null or has room behind it for all bytes of its place in the list.
+    /// Not null; here are as many pointers, and each is null or has room behind it for all bytes of its place
+    /// in the list.
     pub unsafe fn write_behind(self, list: &[impl AsRef<[u8]>]) {
         for (index, bytes) in list.iter().enumerate() {
             let bytes = bytes.as_ref();
@@ -336,8 +339,8 @@ impl<P> HostPointer<P> {
     /// The first `length` bytes, for commands and memory objects.
     ///
     /// # Safety
-    /// `length` bytes are what the specification asks the application to have there, and the result is not used
-    /// for longer than the specification asks them to stay.
+    /// `length` bytes are what the specification asks the application to have there, and the result is not
+    /// used for longer than the specification asks them to stay.
     pub unsafe fn memory(&self, length: usize) -> HostMemory {
         // SAFETY: the caller and the contract of `from_raw` vouch for the range and its lifetime.
         unsafe { HostMemory::new(self.address.cast(), length) }
@@ -346,7 +349,8 @@ impl<P> HostPointer<P> {
     /// The first `length` bytes during a call, `None` for null.
     ///
     /// # Safety
-    /// `length` bytes are what the specification asks the application to have there, and nobody writes them until the result is dropped.
+    /// `length` bytes are what the specification asks the application to have there, and nobody writes them
+    /// until the result is dropped.
     pub unsafe fn bytes(&self, length: usize) -> Option<&[u8]> {
         // SAFETY: not null, and the caller vouches for the length and for the time.
         (!self.is_null()).then(|| unsafe { std::slice::from_raw_parts(self.address.cast::<u8>(), length) })

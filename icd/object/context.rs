@@ -25,7 +25,8 @@ impl Object for Context {
 }
 
 impl Context {
-    /// CL_INVALID_OPERATION if there are no devices in context that support images (that is, CL_DEVICE_IMAGE_SUPPORT is CL_FALSE).
+    /// CL_INVALID_OPERATION if there are no devices in context that support images (that is,
+    /// CL_DEVICE_IMAGE_SUPPORT is CL_FALSE).
     pub fn check_images(&self) -> CLResult<&ImageLimits> {
         // All devices with images have the same.
         let limits = self.devices.iter().find_map(|device| device.facts().images.as_ref());

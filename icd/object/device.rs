@@ -73,9 +73,11 @@ impl Device {
         Ok(list)
     }
 
-    /// The same of a list that a function takes for "some of the devices"; none for null and 0, which mean all.
+    /// The same of a list that a function takes for "some of the devices"; none for null and 0, which mean
+    /// all.
     ///
-    /// CL_INVALID_VALUE if device_list is NULL and num_devices is greater than zero, or if device_list is not NULL and num_devices is zero.
+    /// CL_INVALID_VALUE if device_list is NULL and num_devices is greater than zero, or if device_list is not
+    /// NULL and num_devices is zero.
     pub fn some(count: u32, devices: List<cl_device_id>) -> CLResult<Vec<Arc<gencl_runtime::Device>>> {
         if devices.is_null() && count == 0 {
             return Ok(Vec::new());

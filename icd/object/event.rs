@@ -41,9 +41,10 @@ impl Event {
 
 /// The events of a wait list.
 ///
-/// CL_INVALID_EVENT_WAIT_LIST if event_wait_list is NULL and num_events_in_wait_list > 0, or event_wait_list is not NULL
-/// and num_events_in_wait_list is 0, or if event objects in event_wait_list are not valid events.
-/// CL_INVALID_CONTEXT if context associated with command_queue and events in event_wait_list are not the same.
+/// CL_INVALID_EVENT_WAIT_LIST if event_wait_list is NULL and num_events_in_wait_list > 0, or event_wait_list
+/// is not NULL and num_events_in_wait_list is 0, or if event objects in event_wait_list are not valid events.
+/// CL_INVALID_CONTEXT if context associated with command_queue and events in event_wait_list are not the
+/// same.
 pub fn wait_list(
     context: &Arc<Handle<Context>>,
     count: u32,
@@ -56,8 +57,8 @@ pub fn wait_list(
     to_runtime(&list, INVALID, Some(context))
 }
 
-/// The runtime's events behind handles; `invalid` for handles of something else, `CL_INVALID_CONTEXT` for events of
-/// another context than the given one, or of different ones when none is given.
+/// The runtime's events behind handles; `invalid` for handles of something else, `CL_INVALID_CONTEXT` for
+/// events of another context than the given one, or of different ones when none is given.
 pub fn to_runtime(
     list: &[cl_event],
     invalid: Code,

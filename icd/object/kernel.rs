@@ -24,8 +24,8 @@ impl Object for Kernel {
 impl Kernel {
     /// The kernel on a device.
     ///
-    /// CL_INVALID_DEVICE if device is not in the list of devices associated with kernel or if device is NULL but
-    /// there is more than one device associated with kernel.
+    /// CL_INVALID_DEVICE if device is not in the list of devices associated with kernel or if device is NULL
+    /// but there is more than one device associated with kernel.
     pub fn on(&self, device: cl_device_id) -> CLResult<&BuiltKernel> {
         match self.runtime.builds() {
             [only] if device.is_null() => Ok(only),

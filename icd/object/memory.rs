@@ -21,7 +21,8 @@ pub struct Memory {
     pub parent: Option<Arc<Handle<Memory>>>,
     /// `CL_MEM_FLAGS`
     pub flags: cl_mem_flags,
-    /// As given to clCreateBufferWithProperties or clCreateImageWithProperties, with its end; empty for null and for the functions without.
+    /// As given to clCreateBufferWithProperties or clCreateImageWithProperties, with its end; empty for null
+    /// and for the functions without.
     pub properties: Vec<cl_mem_properties>,
 }
 

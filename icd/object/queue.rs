@@ -21,7 +21,8 @@ pub struct Queue {
     pub device: Arc<Handle<Device>>,
     /// `CL_QUEUE_PROPERTIES`
     pub flags: cl_command_queue_properties,
-    /// As given to clCreateCommandQueueWithProperties, with its end; empty for null and for clCreateCommandQueue.
+    /// As given to clCreateCommandQueueWithProperties, with its end; empty for null and for
+    /// clCreateCommandQueue.
     pub properties: Vec<cl_queue_properties>,
 }
 

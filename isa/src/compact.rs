@@ -196,7 +196,8 @@ pub fn compact(generation: Generation, full: &[u8; 16]) -> Option<[u8; 8]> {
     let word = u128::from_le_bytes(*full);
     let (rows, has_source1) = rows(generation, word as u64 & 0x7f)?;
     let immediate = has_source1 && has_immediate(generation, word);
-    // The low bits of an immediate stand where source 1 has its subregister, which the table's entries are not to be chosen by.
+    // The low bits of an immediate stand where source 1 has its subregister, which the table's entries are
+    // not to be chosen by.
     let fields = if immediate { Field::Immediate32.info().set(generation, word, 0) } else { word };
     let mut result = compact_rows(rows, fields)?;
     if has_source1 {

@@ -43,22 +43,24 @@ pub struct Capabilities {
     pub wide_branch_offsets: bool,
     /// `negate` on the sources of logic instructions means complement.
     pub logic_negate_is_complement: bool,
-    /// A `goto` without branch control sends the channels to `UIP` for which its predicate is false; with it, those for
-    /// which it is true. IGC turns the predicate for the generations before Gen11 (`gotoJumpOnTrue`).
+    /// A `goto` without branch control sends the channels to `UIP` for which its predicate is false; with it,
+    /// those for which it is true. IGC turns the predicate for the generations before Gen11
+    /// (`gotoJumpOnTrue`).
     pub forward_goto_takes_false: bool,
-    /// A multiplication of integers reads 16 bits of source 1 even if that is a dword (Mesa, `lower_mul_dword_inst` and
-    /// `lower_mulh_inst`).
+    /// A multiplication of integers reads 16 bits of source 1 even if that is a dword (Mesa,
+    /// `lower_mul_dword_inst` and `lower_mulh_inst`).
     pub multiplier_is_word: bool,
-    /// The second eight channels of an instruction that uses the accumulator implicitly take `acc1`, which integers do not
-    /// have (Mesa, as above).
+    /// The second eight channels of an instruction that uses the accumulator implicitly take `acc1`, which
+    /// integers do not have (Mesa, as above).
     pub upper_channels_take_acc1: bool,
     /// Words in the address register.
     pub address_words: u8,
-    /// Regions and execution sizes count doubles in halves of 32 bits (Ivy Bridge manual, Volume 4 Part 3, "Register Region
-    /// Restrictions"; Mesa's `brw_eu_validate.c`).
+    /// Regions and execution sizes count doubles in halves of 32 bits (Ivy Bridge manual, Volume 4 Part 3,
+    /// "Register Region Restrictions"; Mesa's `brw_eu_validate.c`).
     pub doubles_in_halves: bool,
-    /// Floats become half floats that lie without gaps (Skylake manual, Volume 7, "Special Restrictions for Handling Mixed
-    /// Mode Float Operations"). Before, results narrower than the operands have the operands' strides.
+    /// Floats become half floats that lie without gaps (Skylake manual, Volume 7, "Special Restrictions for
+    /// Handling Mixed Mode Float Operations"). Before, results narrower than the operands have the operands'
+    /// strides.
     pub packed_half_results: bool,
     /// 64-bit immediates.
     pub wide_immediates: bool,

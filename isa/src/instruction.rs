@@ -384,8 +384,8 @@ pub struct Send {
 }
 
 impl Send {
-    /// The message with its payload in one piece, as `send` has it: bits 28:25 of the descriptor ("Message Length") count both pieces. A descriptor in a
-    /// register stays as it is.
+    /// The message with its payload in one piece, as `send` has it: bits 28:25 of the descriptor ("Message
+    /// Length") count both pieces. A descriptor in a register stays as it is.
     #[must_use]
     pub fn joined(self) -> Send {
         match (self.descriptor, self.extended) {

@@ -92,8 +92,8 @@ pub fn atom_rules() -> impl Iterator<Item = &'static Rule> {
     atom::RULES.iter()
 }
 
-/// Every rule of the Atom line (Cherryview, Apollo Lake, Gemini Lake) that the instruction breaks, besides those
-/// of its generation.
+/// Every rule of the Atom line (Cherryview, Apollo Lake, Gemini Lake) that the instruction breaks, besides
+/// those of its generation.
 pub fn validate_atom(generation: Generation, instruction: &Instruction) -> Vec<Violation> {
     violations(atom_rules(), generation, instruction)
 }

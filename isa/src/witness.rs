@@ -42,7 +42,8 @@ type Filter = fn(&Instruction) -> bool;
 const UNKNOWN: &[(Generations, Filter)] = &[
     // Until Broadwell it writes align1 only.
     (Generations::UNTIL_8, |i| i.access_mode == AccessMode::Align16),
-    // Later it has no write masks, but for `madm`, where the field is an accumulator, and no predicates of align16.
+    // Later it has no write masks, but for `madm`, where the field is an accumulator, and no predicates of
+    // align16.
     (Generations::FROM_9, |i| {
         let masked = i.destination.writemask != 0xf && i.opcode != Opcode::Madm;
         i.access_mode == AccessMode::Align16 && (masked || i.predicate.is_some())

@@ -1,5 +1,6 @@
-//! Golden lines: a generation, the bytes of an instruction, and its text. Each tests encoding, decoding, printing and
-//! parsing; those in `golden/compiled`, which a compiler emits, the validator and messages' descriptors as well.
+//! Golden lines: a generation, the bytes of an instruction, and its text. Each tests encoding, decoding,
+//! printing and parsing; those in `golden/compiled`, which a compiler emits, the validator and messages'
+//! descriptors as well.
 //!
 //! `BLESS=1 cargo test -p gencl-isa --test golden` rewrites bytes and text from what the texts parse
 //! to; a new line has `-` in the place of the bytes. Look at the difference before committing it.
@@ -75,8 +76,8 @@ fn a_printed_program_parses_to_itself() {
     }
 }
 
-/// What the compiled instructions are known to break: where Gen9 has the extended descriptor, Mesa's assembler writes a payload's
-/// region, and one line's immediate has lost its type's first letter there.
+/// What the compiled instructions are known to break: where Gen9 has the extended descriptor, Mesa's
+/// assembler writes a payload's region, and one line's immediate has lost its type's first letter there.
 const KNOWN_FAULTS: [(&str, &[Generation]); 2] =
     [("send.region", &Generation::ALL), ("operand.float-logic", &[Generation::Gen75])];
 

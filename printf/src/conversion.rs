@@ -21,12 +21,13 @@ pub(super) struct Conversion<'f> {
     pub(super) letter: u8,
 }
 
-/// Most of width and precision, so that a few bytes of a program do not become gigabytes: a conversion need not produce more (C11, 7.21.6.1,
-/// "Environmental limits").
+/// Most of width and precision, so that a few bytes of a program do not become gigabytes: a conversion need
+/// not produce more (C11, 7.21.6.1, "Environmental limits").
 const LARGEST: u32 = 4095;
 
 impl<'f> Conversion<'f> {
-    /// Reads what follows a per cent sign; gives what stands behind it, too. `None` for what is no specification of OpenCL C.
+    /// Reads what follows a per cent sign; gives what stands behind it, too. `None` for what is no
+    /// specification of OpenCL C.
     pub(super) fn parse(text: &'f [u8]) -> Option<(Self, &'f [u8])> {
         let end = |from: usize, wanted: fn(&u8) -> bool| {
             from + text[from..].iter().take_while(|byte| wanted(byte)).count()

@@ -1,7 +1,7 @@
 //! Prints what kernels have left for the host ([`gencl_program::printf`]).
 //!
-//! Numbers are formatted, and bytes written, by C's library: so they look as in C, and stand in order with what the application
-//! itself prints. That takes `unsafe` code, which is why it is a crate of its own.
+//! Numbers are formatted, and bytes written, by C's library: so they look as in C, and stand in order with
+//! what the application itself prints. That takes `unsafe` code, which is why it is a crate of its own.
 
 mod conversion;
 mod output;
@@ -9,14 +9,14 @@ mod output;
 use conversion::Conversion;
 use gencl_program::printf::PrintfFormat;
 
-/// Formats records, one after the other, and writes them to the standard output. `string` reads a string from the
-/// device's memory.
+/// Formats records, one after the other, and writes them to the standard output. `string` reads a string from
+/// the device's memory.
 pub fn print(formats: &[PrintfFormat], records: &[u8], string: &dyn Fn(u64) -> Option<Vec<u8>>) {
     output::write(|out| format(formats, records, string, out));
 }
 
-/// Appends what [`print`] writes. `formats` are those of a program that [`Program::check`](gencl_program::Program::check) has accepted;
-/// records may be anything.
+/// Appends what [`print`] writes. `formats` are those of a program that
+/// [`Program::check`](gencl_program::Program::check) has accepted; records may be anything.
 pub fn format(
     formats: &[PrintfFormat],
     records: &[u8],
@@ -25,7 +25,8 @@ pub fn format(
 ) {
     let mut rest = records;
     while let Some((number, _)) = rest.split_first_chunk::<4>() {
-        // 0: from here on records did not fit. Anything else that has no format was written by a kernel that has gone astray.
+        // 0: from here on records did not fit. Anything else that has no format was written by a kernel that
+        // has gone astray.
         let index = (u32::from_le_bytes(*number) as usize).wrapping_sub(1);
         let Some(format) = formats.get(index) else { return };
         let (places, size) = format.places();

@@ -7,14 +7,15 @@ unsafe extern "C" {
     static mut stdout: *mut FILE;
 }
 
-/// Writes what `format` appends, and flushes. Numbers have a point whatever the application's locale says: `format` runs in the
-/// locale `C`.
+/// Writes what `format` appends, and flushes. Numbers have a point whatever the application's locale says:
+/// `format` runs in the locale `C`.
 pub(super) fn write(format: impl FnOnce(&mut Vec<u8>)) {
     let mut out = Vec::new();
     let locale = Locale::c();
     format(&mut out);
     drop(locale);
-    // SAFETY: the stream is there as long as the process; it takes as many bytes as the vector has. It locks itself.
+    // SAFETY: the stream is there as long as the process; it takes as many bytes as the vector has. It locks
+    // itself.
     unsafe {
         // An output that is closed or full is the application's choice.
         let _ = libc::fwrite(out.as_ptr().cast(), 1, out.len(), stdout);

@@ -1,7 +1,7 @@
 //! What a program keeps to: all that launches and `printf` rely on without looking again.
 //!
-//! A program may come from a file of the application's. So every length, offset and index in it is checked here, once, when the file is
-//! read, and when one is written.
+//! A program may come from a file of the application's. So every length, offset and index in it is checked
+//! here, once, when the file is read, and when one is written.
 
 use crate::printf::{LARGEST_RECORD, PrintfFormat};
 use crate::{ArgumentKind, Kernel, Program, Push, PushSource};
@@ -42,7 +42,8 @@ impl Program {
 }
 
 impl PrintfFormat {
-    /// Are its arguments such that elements are numbers of up to 64 bits, and a record has at most [`LARGEST_RECORD`] bytes?
+    /// Are its arguments such that elements are numbers of up to 64 bits, and a record has at most
+    /// [`LARGEST_RECORD`] bytes?
     #[must_use]
     pub fn is_sound(&self) -> bool {
         let sizes = self.arguments.iter().all(|argument| {

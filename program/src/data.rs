@@ -9,7 +9,8 @@ pub struct Data {
     /// [`PushSource::ConstantBase`](crate::PushSource::ConstantBase) points to.
     pub constants: Vec<u8>,
     /// Variables of the global address space, the bytes that
-    /// [`PushSource::VariableBase`](crate::PushSource::VariableBase) points to. They live as long as the program.
+    /// [`PushSource::VariableBase`](crate::PushSource::VariableBase) points to. They live as long as the
+    /// program.
     pub variables: Vec<u8>,
     /// Pointers in both.
     pub relocations: Vec<Relocation>,

@@ -62,7 +62,8 @@ pub struct Debug {
 }
 
 impl Debug {
-    /// Reads the variable `GENCL_DEBUG`, which may name files. What it holds that is no option is returned as messages for the user.
+    /// Reads the variable `GENCL_DEBUG`, which may name files. What it holds that is no option is returned as
+    /// messages for the user.
     #[must_use]
     pub fn from_environment() -> (Self, Vec<String>) {
         Self::parse(&environment::trusted_value("GENCL_DEBUG").unwrap_or_default().to_string_lossy())

@@ -28,8 +28,8 @@ pub const FORMAT_VERSION: u32 = 5;
 /// `EM_INTELGT`: Intel graphics.
 const MACHINE: u16 = 205;
 
-/// The relocations that put an address into its place, and the bytes of each; Intel's binaries have the same numbers for them (`R_SYM_ADDR` and
-/// `R_SYM_ADDR_32` in IGC's `ZEELFObjectBuilder`).
+/// The relocations that put an address into its place, and the bytes of each; Intel's binaries have the same
+/// numbers for them (`R_SYM_ADDR` and `R_SYM_ADDR_32` in IGC's `ZEELFObjectBuilder`).
 const ADDRESSES: [(u32, u32); 2] = [(1, 8), (2, 4)];
 
 const TEXT_PREFIX: &str = ".text.";
@@ -128,7 +128,8 @@ pub fn write_unchecked(program: &Program) -> Result<Vec<u8>, ElfError> {
     layout(&sections, first_image)
 }
 
-/// Lays out and writes sections, and symbols for the two images, of which the first has section number `first_image`.
+/// Lays out and writes sections, and symbols for the two images, of which the first has section number
+/// `first_image`.
 fn layout(sections: &[Section<'_>], first_image: u32) -> Result<Vec<u8>, ElfError> {
     let mut bytes = Vec::new();
     let mut writer = Writer::new(object::Endianness::Little, true, &mut bytes);

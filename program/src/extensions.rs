@@ -3,7 +3,8 @@
 use crate::Profile;
 use crate::profile::Optional;
 
-/// Their names, and which targets have them. One stands here when all of it works; programs may name them in `#pragma OPENCL EXTENSION`.
+/// Their names, and which targets have them. One stands here when all of it works; programs may name them in
+/// `#pragma OPENCL EXTENSION`.
 #[rustfmt::skip]
 const EXTENSIONS: &[Optional] = &[
     ("cl_khr_icd", |_| true),

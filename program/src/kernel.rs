@@ -19,8 +19,8 @@ use serde::{Deserialize, Serialize};
 use crate::Data;
 use crate::printf::PrintfFormat;
 
-/// The largest object in global memory, in bytes, for which code is right: it computes signed offsets of 32 bits from the pointers that are
-/// a kernel's arguments, which point into objects.
+/// The largest object in global memory, in bytes, for which code is right: it computes signed offsets of 32
+/// bits from the pointers that are a kernel's arguments, which point into objects.
 pub const LARGEST_OBJECT: u64 = 1 << 31;
 
 /// A compiled program: kernels and the data they share.
@@ -40,7 +40,8 @@ pub struct Program {
     pub formats: Vec<PrintfFormat>,
     /// In the order of the source.
     pub kernels: Vec<Kernel>,
-    /// LLVM bitcode as it comes from clang: what is linked, and what wider threads of an executable are compiled from.
+    /// LLVM bitcode as it comes from clang: what is linked, and what wider threads of an executable are
+    /// compiled from.
     pub bitcode: Vec<u8>,
 }
 
@@ -80,13 +81,16 @@ pub struct Kernel {
     pub local_size: u32,
     /// Scratch memory per thread in bytes: spills and private memory. A multiple of 1024 up to 2 MiB.
     pub scratch_size: u32,
-    /// Bytes for each thread in the buffer that [`PushSource::StackBase`] points to: private memory that is too large for scratch memory. A
-    /// thread's part begins at its number times this. 0, or a multiple of 32 up to 2 MiB.
+    /// Bytes for each thread in the buffer that [`PushSource::StackBase`] points to: private memory that is
+    /// too large for scratch memory. A thread's part begins at its number times this. 0, or a multiple of 32
+    /// up to 2 MiB.
     pub stack_size: u32,
-    /// Private memory per work-item in bytes (contained in `scratch_size` or `stack_size`), for `CL_KERNEL_PRIVATE_MEM_SIZE`.
+    /// Private memory per work-item in bytes (contained in `scratch_size` or `stack_size`), for
+    /// `CL_KERNEL_PRIVATE_MEM_SIZE`.
     pub private_size: u32,
-    /// Spilled registers per thread in bytes (contained in `scratch_size`), for `CL_KERNEL_SPILL_MEM_SIZE_INTEL`. Files
-    /// leave out 0, so that those from before there was this are still what would be written.
+    /// Spilled registers per thread in bytes (contained in `scratch_size`), for
+    /// `CL_KERNEL_SPILL_MEM_SIZE_INTEL`. Files leave out 0, so that those from before there was this are
+    /// still what would be written.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub spill_size: u32,
     /// Does the kernel use work-group barriers?

@@ -1,8 +1,8 @@
 //! What a compiled program is.
 //!
-//! The compiler makes a [`Program`], the runtime launches it; this crate is all that they share:
-//! the kernel ABI (which data the hardware pushes into which registers), the ELF container, the options of builds
-//! and the protocol of the compile server.
+//! The compiler makes a [`Program`], the runtime launches it; this crate is all that they share: the kernel
+//! ABI (which data the hardware pushes into which registers), the ELF container, the options of builds and
+//! the protocol of the compile server.
 
 mod check;
 mod data;

@@ -29,7 +29,8 @@ const FLAGS: &[(&str, &[&str])] = &[
 /// Gives each function [`FLOAT_DENORMALS`].
 const FLUSH_FLOATS: &str = "-fdenormal-fp-math-f32=preserve-sign";
 
-/// The attribute that tells what becomes of denormal floats in a function, and its value where they become zeros.
+/// The attribute that tells what becomes of denormal floats in a function, and its value where they become
+/// zeros.
 pub const FLOAT_DENORMALS: (&str, &str) = ("denormal-fp-math-f32", "preserve-sign,preserve-sign");
 
 /// Divisions and square roots of floats are rounded correctly.
@@ -65,11 +66,12 @@ const DEFAULT_STANDARD: &str = "CL1.2";
 /// Levels of optimisation, which other compilers have.
 const LEVELS: &[&str] = &["-O0", "-O1", "-O2", "-O3"];
 
-/// How options of drivers begin: `-cl-intel-greater-than-4GB-buffer-required`, `-cl-nv-maxrregcount 32`. They tune the driver's own compiler, so that a
-/// program is right without them.
+/// How options of drivers begin: `-cl-intel-greater-than-4GB-buffer-required`, `-cl-nv-maxrregcount 32`. They
+/// tune the driver's own compiler, so that a program is right without them.
 const VENDORS: &[&str] = &["-cl-intel-", "-cl-nv-", "-cl-amd-", "-cl-arm-", "-cl-qcom-", "-cl-pocl-"];
 
-/// Options of a link that allow less exact mathematics. What they allow each object was already compiled for or not.
+/// Options of a link that allow less exact mathematics. What they allow each object was already compiled for
+/// or not.
 const ALLOWANCES: &[&str] = &[
     "-cl-denorms-are-zero",
     "-cl-no-signed-zeros",
@@ -117,7 +119,8 @@ impl BuildOptions {
     /// Reads the options for a device with this profile.
     ///
     /// # Errors
-    /// What neither OpenCL defines nor other drivers take: `CL_INVALID_BUILD_OPTIONS`, `CL_INVALID_COMPILER_OPTIONS`.
+    /// What neither OpenCL defines nor other drivers take: `CL_INVALID_BUILD_OPTIONS`,
+    /// `CL_INVALID_COMPILER_OPTIONS`.
     pub fn parse(text: &str, profile: &Profile) -> Result<Self, OptionsError> {
         let mut arguments = Vec::new();
         let mut standard = DEFAULT_STANDARD.to_owned();

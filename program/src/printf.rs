@@ -1,7 +1,7 @@
 //! What a kernel's `printf` leaves for the host.
 //!
-//! The buffer that [`PushSource::PrintfBuffer`](crate::PushSource::PrintfBuffer) points to holds, all numbers being
-//! little-endian dwords:
+//! The buffer that [`PushSource::PrintfBuffer`](crate::PushSource::PrintfBuffer) points to holds, all numbers
+//! being little-endian dwords:
 //!
 //! | bytes | contents |
 //! | --- | --- |
@@ -11,8 +11,8 @@
 //! | [`RECORDS`] to the end | records; 0 in place of the next one's first dword after the last |
 //! | from the end | [`LARGEST_RECORD`] bytes into which work-items write whose records did not fit |
 //!
-//! A record is a dword, the format's number in [`Program::formats`](crate::Program::formats) plus 1, and the arguments,
-//! each at the next multiple of four bytes.
+//! A record is a dword, the format's number in [`Program::formats`](crate::Program::formats) plus 1, and the
+//! arguments, each at the next multiple of four bytes.
 
 use serde::{Deserialize, Serialize};
 

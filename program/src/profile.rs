@@ -15,7 +15,8 @@ pub struct Profile {
     pub long_atomics: bool,
     /// Pointers to any address space: `__opencl_c_generic_address_space`.
     pub generic_pointers: bool,
-    /// Memory that host and device know by one address: shared virtual memory and `cl_intel_unified_shared_memory`.
+    /// Memory that host and device know by one address: shared virtual memory and
+    /// `cl_intel_unified_shared_memory`.
     pub shared_memory: bool,
 }
 
@@ -33,8 +34,9 @@ const WIDE: Profile = Profile {
     shared_memory: true,
 };
 
-/// Memory is reached through surfaces, and 64-bit integers are pairs of registers. The upper 16 of 32 lanes would be enabled by the execution mask of the lower
-/// ones (Ivy Bridge manual, Volume 4 Part 3, "Execution Masking").
+/// Memory is reached through surfaces, and 64-bit integers are pairs of registers. The upper 16 of 32 lanes
+/// would be enabled by the execution mask of the lower ones (Ivy Bridge manual, Volume 4 Part 3, "Execution
+/// Masking").
 const NARROW: Profile = Profile {
     address_bits: 32,
     widths: &[8, 16],
@@ -51,8 +53,8 @@ const NEAR: Profile = Profile { shared_memory: false, ..WIDE };
 /// Targets whose address spaces have 32 bits (i915's `i915_pci.c`: `ppgtt_size`).
 const NEAR_TARGETS: &[&str] = &["chv"];
 
-/// Targets without 64-bit addresses (Gen7 and Gen7.5: their data ports have no A64 messages, Volume 4 Part 1 of the Ivy Bridge manual, Volume 7 of
-/// Haswell's).
+/// Targets without 64-bit addresses (Gen7 and Gen7.5: their data ports have no A64 messages, Volume 4 Part 1
+/// of the Ivy Bridge manual, Volume 7 of Haswell's).
 const NARROW_TARGETS: &[&str] = &["ivb", "byt", "hsw"];
 
 impl Profile {

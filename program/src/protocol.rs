@@ -30,8 +30,8 @@ pub enum ToServer {
     Compile(CompileRequest),
     /// Link objects and libraries.
     Link(LinkRequest),
-    /// Translate a kernel's machine code to that of the host. What is inside is agreed on by the simulator and the translator
-    /// (`gencl_simulator::translated::abi::Request`, in `postcard` encoding).
+    /// Translate a kernel's machine code to that of the host. What is inside is agreed on by the simulator
+    /// and the translator (`gencl_simulator::translated::abi::Request`, in `postcard` encoding).
     Translate(Vec<u8>),
     /// Compile an executable once more, with threads of another width.
     Widen(WidenRequest),
@@ -102,8 +102,8 @@ pub enum FromServer {
     Result(BuildResult),
     /// The end of a translation (`gencl_simulator::translated::abi::Answer`, in `postcard` encoding).
     Translated(Vec<u8>),
-    /// The last message: the server's process has ended with this status (as `waitpid` gives it). The process that was started has ended long before,
-    /// so that no application's `wait` meets a server.
+    /// The last message: the server's process has ended with this status (as `waitpid` gives it). The process
+    /// that was started has ended long before, so that no application's `wait` meets a server.
     Ended(i32),
 }
 

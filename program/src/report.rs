@@ -1,6 +1,8 @@
-//! What a user is told without having asked: one line on standard error each, of what makes results wrong or missing.
+//! What a user is told without having asked: one line on standard error each, of what makes results wrong or
+//! missing.
 //!
-//! Everything else is for `GENCL_DEBUG=log=LEVEL`, which is silent until it is asked for. `GENCL_DEBUG=quiet` silences these too.
+//! Everything else is for `GENCL_DEBUG=log=LEVEL`, which is silent until it is asked for. `GENCL_DEBUG=quiet`
+//! silences these too.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -22,8 +24,8 @@ pub fn once(subject: &str, text: &str) {
     }
 }
 
-/// What an environment variable says, as `meaning` reads it. When that is nothing, the user is told what the variable `takes`, and `otherwise` holds, as when it is not
-/// set or empty.
+/// What an environment variable says, as `meaning` reads it. When that is nothing, the user is told what the
+/// variable `takes`, and `otherwise` holds, as when it is not set or empty.
 pub fn setting<T>(variable: &str, takes: &str, meaning: impl Fn(&str) -> Option<T>, otherwise: T) -> T {
     let Some(value) = environment::value(variable) else { return otherwise };
     meaning(&value).unwrap_or_else(|| {

@@ -7,7 +7,8 @@ use bytemuck::Pod;
 use gencl_i915::uapi::UserExtension;
 use gencl_i915::{Errno, Result};
 
-/// Most elements of an array that a request points to; more than any program has, and far from exhausting memory.
+/// Most elements of an array that a request points to; more than any program has, and far from exhausting
+/// memory.
 const MAX_ELEMENTS: usize = 1 << 22;
 
 const EFAULT: Errno = Errno(libc::EFAULT);
@@ -28,8 +29,8 @@ fn transfer(call: Transfer, ours: *mut u8, length: usize, theirs: u64) -> Result
     }
     let local = libc::iovec { iov_base: ours.cast(), iov_len: length };
     let remote = libc::iovec { iov_base: theirs as *mut libc::c_void, iov_len: length };
-    // SAFETY: the callers of this function give memory of their own in `ours`. The kernel checks `theirs`, and what is
-    // there the program has given us to read or write.
+    // SAFETY: the callers of this function give memory of their own in `ours`. The kernel checks `theirs`,
+    // and what is there the program has given us to read or write.
     let done = unsafe { call(std::process::id() as libc::pid_t, &local, 1, &remote, 1, 0) };
     if done == length as isize { Ok(()) } else { Err(EFAULT) }
 }

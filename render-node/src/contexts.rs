@@ -1,7 +1,7 @@
 //! Requests about hardware contexts and address spaces (`i915_gem_context.c`).
 //!
-//! Until it is used first a context is a list of wishes ("proto context"): only then it takes an address space and an
-//! engine map.
+//! Until it is used first a context is a list of wishes ("proto context"): only then it takes an address
+//! space and an engine map.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;

@@ -1,8 +1,8 @@
 //! Requests of the DRM core and of i915 that exist and are not for render nodes.
 
-/// Requests without `DRM_RENDER_ALLOW`: those of display, of masters, and of interfaces that are gone, which keep their
-/// permissions (tables `drm_ioctls` of `drm_ioctl.c` and `i915_ioctls` of `i915_driver.c`, Linux 6.1). A program that
-/// has opened a render node gets `EACCES` (`drm_ioctl_permit`).
+/// Requests without `DRM_RENDER_ALLOW`: those of display, of masters, and of interfaces that are gone, which
+/// keep their permissions (tables `drm_ioctls` of `drm_ioctl.c` and `i915_ioctls` of `i915_driver.c`, Linux
+/// 6.1). A program that has opened a render node gets `EACCES` (`drm_ioctl_permit`).
 #[rustfmt::skip]
 pub static NOT_FOR_RENDER: &[(&str, u32)] = &[
     ("GET_UNIQUE", 0xc010_6401), ("GET_MAGIC", 0x8004_6402), ("IRQ_BUSID", 0xc010_6403), ("GET_MAP", 0xc028_6404),

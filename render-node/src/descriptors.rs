@@ -1,12 +1,13 @@
 //! Which descriptors of the process are ours, and what is behind them.
 //!
-//! The program gets real descriptors, so that no other file has their numbers; the table says what they stand for. It
-//! follows `close`, `dup` and `fcntl` as the program calls them. A descriptor of the node that came in another way -
-//! inherited over `exec`, received from another process - is recognised by a mark that it carries ([`crate::files`]).
+//! The program gets real descriptors, so that no other file has their numbers; the table says what they stand
+//! for. It follows `close`, `dup` and `fcntl` as the program calls them. A descriptor of the node that came
+//! in another way - inherited over `exec`, received from another process - is recognised by a mark that it
+//! carries ([`crate::files`]).
 //!
-//! **Fork.** Threads do not survive `fork`, and a simulator is nothing without its threads. In a child the node's
-//! descriptors of its parent are dead: requests fail with `EIO` as on a GPU that is beyond recovery. It may open
-//! the node itself. A child of `vfork` shares the parent's memory and so leaves the table alone.
+//! **Fork.** Threads do not survive `fork`, and a simulator is nothing without its threads. In a child the
+//! node's descriptors of its parent are dead: requests fail with `EIO` as on a GPU that is beyond recovery.
+//! It may open the node itself. A child of `vfork` shares the parent's memory and so leaves the table alone.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -64,14 +65,15 @@ struct Table {
 }
 
 static TABLE: RwLock<Option<Table>> = RwLock::new(None);
-/// Has there ever been an entry? Before, nothing here costs anything, or holds a lock while the process forks.
+/// Has there ever been an entry? Before, nothing here costs anything, or holds a lock while the process
+/// forks.
 static USED: AtomicBool = AtomicBool::new(false);
 /// The process whose table it is.
 static OWNER: AtomicU32 = AtomicU32::new(0);
 
 thread_local! {
-    /// This thread has the table's lock: what it calls of the C library meanwhile, perhaps through the program's
-    /// own allocator, must not ask for it again.
+    /// This thread has the table's lock: what it calls of the C library meanwhile, perhaps through the
+    /// program's own allocator, must not ask for it again.
     static HOLDS: Cell<bool> = const { Cell::new(false) };
 }
 

@@ -1,4 +1,5 @@
-//! Engine maps of contexts (`I915_CONTEXT_PARAM_ENGINES`): which engine each index of a batch's flags stands for.
+//! Engine maps of contexts (`I915_CONTEXT_PARAM_ENGINES`): which engine each index of a batch's flags stands
+//! for.
 
 use gencl_i915::uapi::{
     ContextParam, EngineClassInstance, EnginesBond, EnginesLoadBalance, EnginesParallelSubmit, engine_class,
@@ -63,8 +64,8 @@ fn listed<T>(address: u64, count: u16) -> Result<Vec<Engine>> {
     engines.collect()
 }
 
-/// `set_proto_ctx_engines_balance`: one of several engines, whichever is free. There is one of each class, so that the
-/// choice is between an engine and itself.
+/// `set_proto_ctx_engines_balance`: one of several engines, whichever is free. There is one of each class, so
+/// that the choice is between an engine and itself.
 fn balance(map: &mut EngineMap, address: u64) -> Result<()> {
     let args: EnginesLoadBalance = caller::read(address)?;
     let place = map.get_mut(usize::from(args.engine_index)).ok_or(EINVAL)?;
@@ -94,8 +95,8 @@ fn bond(map: &EngineMap, address: u64) -> Result<()> {
     listed::<EnginesBond>(address, args.num_bonds).map(|_| ())
 }
 
-/// `set_proto_ctx_engines_parallel_submit`: several batches at once on as many engines of a class, of which there are not
-/// so many.
+/// `set_proto_ctx_engines_parallel_submit`: several batches at once on as many engines of a class, of which
+/// there are not so many.
 fn parallel(map: &EngineMap, address: u64) -> Result<()> {
     let args: EnginesParallelSubmit = caller::read(address)?;
     let place = map.get(usize::from(args.engine_index)).ok_or(EINVAL)?;

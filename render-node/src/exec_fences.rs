@@ -1,5 +1,5 @@
-//! Fences of a batch: what it waits for and what it signals (`add_fence_array`, `add_timeline_fence_array` and
-//! `i915_gem_do_execbuffer` of `i915_gem_execbuffer.c`).
+//! Fences of a batch: what it waits for and what it signals (`add_fence_array`, `add_timeline_fence_array`
+//! and `i915_gem_do_execbuffer` of `i915_gem_execbuffer.c`).
 
 use std::sync::Arc;
 

@@ -59,8 +59,8 @@ impl OpenFile {
         }))
     }
 
-    /// A descriptor has been closed. After the last one batches that are queued still run, as contexts are persistent;
-    /// but not if they use memory of the program, which may be gone at any time now.
+    /// A descriptor has been closed. After the last one batches that are queued still run, as contexts are
+    /// persistent; but not if they use memory of the program, which may be gone at any time now.
     pub fn close(file: Arc<OpenFile>) {
         let Some(file) = Arc::into_inner(file) else { return };
         let buffers = file.simulator.all_buffers();
@@ -94,8 +94,8 @@ pub fn get(fd: RawFd) -> Node {
     }
 }
 
-/// A descriptor with our mark that is not in the table is a duplicate that we did not see made, or comes from another
-/// program: then it is as if this one had just opened it.
+/// A descriptor with our mark that is not in the table is a duplicate that we did not see made, or comes from
+/// another program: then it is as if this one had just opened it.
 fn adopt(fd: RawFd) -> Node {
     if options::get().root.is_none() {
         return Node::No;
@@ -133,8 +133,9 @@ fn new_mark() -> u64 {
     (u64::from(std::process::id()) * 65_537 + count) % MARKS
 }
 
-/// A descriptor for the program: a timer that does not fire. To `poll`, `read` and `fstat` it behaves as the node
-/// does, of which there are no events either; and its period, which other processes see too, tells that it is ours.
+/// A descriptor for the program: a timer that does not fire. To `poll`, `read` and `fstat` it behaves as the
+/// node does, of which there are no events either; and its period, which other processes see too, tells that
+/// it is ours.
 fn marked_descriptor(flags: i32, mark: u64) -> Result<OwnedFd> {
     let failed = || Errno(std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EMFILE));
     let flags = flags & (libc::O_CLOEXEC | libc::O_NONBLOCK);
@@ -167,7 +168,8 @@ fn read_mark(fd: RawFd) -> Option<u64> {
     (result == 0 && timer.it_interval.tv_sec == MARK).then_some(timer.it_interval.tv_nsec as u64)
 }
 
-/// Shows the reason of a hang where i915 does: in the card's file `error`. Unlike i915's it has the last one, not the first.
+/// Shows the reason of a hang where i915 does: in the card's file `error`. Unlike i915's it has the last one,
+/// not the first.
 pub fn write_error_state(reason: &str) {
     let Some(root) = &options::get().root else { return };
     let text = format!("GPU HANG: in process {}\n{reason}\n", std::process::id());
@@ -176,7 +178,8 @@ pub fn write_error_state(reason: &str) {
     }
 }
 
-/// Faults of batches are said on standard error, as drivers do not tell them; commands too when they are traced.
+/// Faults of batches are said on standard error, as drivers do not tell them; commands too when they are
+/// traced.
 fn show_messages() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {

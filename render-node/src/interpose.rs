@@ -1,5 +1,5 @@
-//! The functions of the C library that this library replaces: descriptors and memory. Those that take paths are in
-//! [`crate::interpose_paths`].
+//! The functions of the C library that this library replaces: descriptors and memory. Those that take paths
+//! are in [`crate::interpose_paths`].
 //!
 //! `fcntl`, `ioctl` and `mremap` are variadic in C. On x86-64 and AArch64 Linux a variadic
 //! integer is passed as a named one is, so they are declared with the argument that they may have; where the

@@ -1,7 +1,7 @@
 //! The functions of the C library that this library replaces: those that take or give paths.
 //!
-//! A path in one of the folders that are shown is replaced by that of the file that stands for it; paths that come
-//! back lose the folder again. The node itself is recognised by its inode, however it was reached.
+//! A path in one of the folders that are shown is replaced by that of the file that stands for it; paths that
+//! come back lose the folder again. The node itself is recognised by its inode, however it was reached.
 //!
 //! `open` and `openat` are variadic; see [`crate::interpose`].
 
@@ -237,7 +237,8 @@ unsafe fn status(directory: c_int, given: *const c_char, out: *mut libc::stat, f
     }
 }
 
-/// Takes away the part of a path that the program does not know. The path has `length` bytes; how many it has now.
+/// Takes away the part of a path that the program does not know. The path has `length` bytes; how many it has
+/// now.
 unsafe fn without_hidden(path: *mut c_char, length: usize) -> usize {
     // SAFETY: the caller gives a path of that length.
     let bytes = unsafe { std::slice::from_raw_parts_mut(path.cast::<u8>(), length) };
@@ -320,7 +321,8 @@ unsafe fn glob_paths(
     error: *const c_void,
     out: *mut libc::glob_t,
 ) -> c_int {
-    // SAFETY: the program's own arguments; the result has as many paths as it says, which are the program's to change.
+    // SAFETY: the program's own arguments; the result has as many paths as it says, which are the program's
+    // to change.
     unsafe {
         let result = real::glob(Path::new(pattern).as_ptr(), flags, error, out);
         if result == 0 {

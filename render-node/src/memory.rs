@@ -123,7 +123,8 @@ pub fn is_users(address: u64, length: u64) -> bool {
     address.checked_add(length).is_some_and(|end| end <= USER_END)
 }
 
-/// `DRM_IOCTL_I915_GEM_USERPTR`. Whether there is memory is seen when a batch uses it, unless it is asked for.
+/// `DRM_IOCTL_I915_GEM_USERPTR`. Whether there is memory is seen when a batch uses it, unless it is asked
+/// for.
 pub fn userptr(file: &OpenFile, args: &mut GemUserptr) -> Result<()> {
     if args.flags & !(USERPTR_READ_ONLY | USERPTR_PROBE | USERPTR_UNSYNCHRONIZED) != 0 {
         return Err(EINVAL);
@@ -142,8 +143,8 @@ pub fn userptr(file: &OpenFile, args: &mut GemUserptr) -> Result<()> {
         return Err(ENODEV);
     }
     let length = usize::try_from(args.user_size).map_err(|_| EINVAL)?;
-    // SAFETY: the memory is looked at before a batch uses it; that it stays is the interface's contract, which the
-    // program takes on with this request.
+    // SAFETY: the memory is looked at before a batch uses it; that it stays is the interface's contract,
+    // which the program takes on with this request.
     let handle = unsafe { file.simulator.gem_userptr(args.user_ptr as *mut u8, length) }?;
     let buffer = file.simulator.buffer(handle)?;
     descriptors::remember_userptr(&buffer);
@@ -158,8 +159,8 @@ pub fn userptr(file: &OpenFile, args: &mut GemUserptr) -> Result<()> {
     Ok(())
 }
 
-/// Memory of the program is going to be unmapped, moved or protected: batches that use it end first, and later
-/// ones look whether it is there (`i915_gem_userptr_invalidate`). To be held until it is done.
+/// Memory of the program is going to be unmapped, moved or protected: batches that use it end first, and
+/// later ones look whether it is there (`i915_gem_userptr_invalidate`). To be held until it is done.
 pub fn before_unmapping(address: *const c_void, length: usize) -> Option<Unmapping> {
     let (address, length) = (address as u64, length as u64);
     let concerned = descriptors::userptrs_within(address, length);
@@ -332,7 +333,8 @@ fn reads(fence: &Fence) -> u32 {
     0x1_0000 << class
 }
 
-/// `DRM_IOCTL_I915_GEM_BUSY`: who reads as bits from bit 16 on, who writes as class and one below (`__busy_write_id`).
+/// `DRM_IOCTL_I915_GEM_BUSY`: who reads as bits from bit 16 on, who writes as class and one below
+/// (`__busy_write_id`).
 pub fn busy(file: &OpenFile, args: &mut GemBusy) -> Result<()> {
     let buffer = find(file, args.handle)?;
     args.busy = buffer.fences(false).iter().fold(0, |busy, fence| busy | reads(fence));
@@ -398,8 +400,8 @@ fn check_tiling(mode: u32, stride: u32) -> Result<()> {
     if mode == 0 || fits { Ok(()) } else { Err(EINVAL) }
 }
 
-/// `DRM_IOCTL_I915_GEM_SET_TILING`: kept for those who ask. Only mappings through the aperture would untile, and
-/// there are none; nor is anything swizzled from Gen8 on.
+/// `DRM_IOCTL_I915_GEM_SET_TILING`: kept for those who ask. Only mappings through the aperture would untile,
+/// and there are none; nor is anything swizzled from Gen8 on.
 pub fn set_tiling(file: &OpenFile, args: &mut GemSetTiling) -> Result<()> {
     if find(file, args.handle)?.is_userptr() {
         return Err(ENXIO);

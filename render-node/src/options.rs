@@ -18,8 +18,8 @@ pub const STRICT: &str = "GENCL_RENDER_NODE_STRICT";
 pub const TRACE: &str = "GENCL_RENDER_NODE_TRACE";
 /// The file that statistics of kernels are written to when the process exits.
 pub const STATISTICS: &str = "GENCL_RENDER_NODE_STATISTICS";
-/// Seconds after which a batch that does not come on is stopped, as for gencl's own simulator. What is no number counts as
-/// nothing.
+/// Seconds after which a batch that does not come on is stopped, as for gencl's own simulator. What is no
+/// number counts as nothing.
 pub const HANG_LIMIT: &str = "GENCL_HANG_LIMIT";
 
 /// The options of this process.

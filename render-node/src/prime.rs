@@ -1,7 +1,7 @@
 //! PRIME: buffers as descriptors, which other open files and other processes make handles of.
 //!
-//! The descriptor is the file behind the buffer's memory. Open files of one process that share a buffer share its fences
-//! too, so batches wait for each other; other processes share the bytes only.
+//! The descriptor is the file behind the buffer's memory. Open files of one process that share a buffer share
+//! its fences too, so batches wait for each other; other processes share the bytes only.
 
 use std::collections::HashMap;
 use std::os::fd::{AsRawFd, BorrowedFd, RawFd};

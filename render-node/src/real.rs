@@ -96,8 +96,8 @@ impl Failure for *mut c_char {
     }
 }
 
-/// Descriptors that this library holds for itself are not below, where that is possible: the program's own numbers
-/// stay as low as they are without us, and it can close all that are its own.
+/// Descriptors that this library holds for itself are not below, where that is possible: the program's own
+/// numbers stay as low as they are without us, and it can close all that are its own.
 pub const LOWEST_OWN: c_int = 1024;
 
 /// The same file with a descriptor that is out of the program's way, or as it is when there is none.

@@ -121,8 +121,9 @@ fn find(number: u32) -> Option<Known> {
     })
 }
 
-/// Answers a request as the kernel's `drm_ioctl` does: it goes by the number alone. A caller's shorter structure is
-/// filled up with zeros, of a longer one only the part that is known counts. `file` is `None` after a fork.
+/// Answers a request as the kernel's `drm_ioctl` does: it goes by the number alone. A caller's shorter
+/// structure is filled up with zeros, of a longer one only the part that is known counts. `file` is `None`
+/// after a fork.
 pub fn answer(file: Option<&OpenFile>, request: u32, address: u64) -> Result<()> {
     if request >> 8 & 0xff != u32::from(DRM) {
         return Err(Errno(libc::ENOTTY));

@@ -1,5 +1,5 @@
-//! Batches are queued by any number of threads at once, or memory that was handed over is unmapped by one: else a batch could be
-//! queued after it was looked whether others use the memory.
+//! Batches are queued by any number of threads at once, or memory that was handed over is unmapped by one:
+//! else a batch could be queued after it was looked whether others use the memory.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};

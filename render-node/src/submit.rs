@@ -1,4 +1,5 @@
-//! `DRM_IOCTL_I915_GEM_EXECBUFFER2`: from the caller's arrays to a typed request and back (`i915_gem_execbuffer2_ioctl`).
+//! `DRM_IOCTL_I915_GEM_EXECBUFFER2`: from the caller's arrays to a typed request and back
+//! (`i915_gem_execbuffer2_ioctl`).
 
 use std::os::fd::RawFd;
 

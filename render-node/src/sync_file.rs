@@ -1,9 +1,10 @@
 //! Sync files: descriptors of fences (`drivers/dma-buf/sync_file.c`).
 //!
-//! A sync file can be polled, merged with another and asked about its fences. The program has one end of a pair of
-//! sockets; the other end is shut down when the fences are signaled, whereupon the program's end can be read. That
-//! happens too when the process that has the fences dies. The other end has a name, by which another process that gets
-//! the descriptor knows what it is; to it the fence is one that it can only wait for.
+//! A sync file can be polled, merged with another and asked about its fences. The program has one end of a
+//! pair of sockets; the other end is shut down when the fences are signaled, whereupon the program's end can
+//! be read. That happens too when the process that has the fences dies. The other end has a name, by which
+//! another process that gets the descriptor knows what it is; to it the fence is one that it can only wait
+//! for.
 
 use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd, RawFd};
 use std::sync::Arc;

@@ -130,8 +130,8 @@ impl Payload {
         }
     }
 
-    /// What stands for a point: the smallest not below it (`dma_fence_chain_find_seqno`). `None` if the timeline has
-    /// not come so far.
+    /// What stands for a point: the smallest not below it (`dma_fence_chain_find_seqno`). `None` if the
+    /// timeline has not come so far.
     fn find(&self, number: u64) -> Option<Payload> {
         if number == 0 {
             return Some(self.clone());
@@ -228,7 +228,8 @@ impl SyncObject {
         waiters.iter().filter_map(Weak::upgrade).for_each(|waker| waker.wake());
     }
 
-    /// The fences to wait for to have a point reached. `None` if the timeline has not come so far or there is no fence.
+    /// The fences to wait for to have a point reached. `None` if the timeline has not come so far or there is
+    /// no fence.
     pub fn fences_of(&self, point: u64) -> Option<Vec<Fence>> {
         Some(self.payload()?.find(point)?.fences())
     }
@@ -355,8 +356,8 @@ fn deadline(time: i64) -> Option<Instant> {
     Instant::now().checked_add(Duration::from_nanos(left as u64))
 }
 
-/// Waits for points (`drm_syncobj_array_wait_timeout`) and gives the index of the first that is signaled, all ones
-/// where the kernel gives none.
+/// Waits for points (`drm_syncobj_array_wait_timeout`) and gives the index of the first that is signaled, all
+/// ones where the kernel gives none.
 fn wait_for(objects: &[Arc<SyncObject>], points: &[u64], flags: u32, timeout: i64) -> Result<u32> {
     let until = deadline(timeout);
     let (all, available) = (flags & syncobj::WAIT_ALL != 0, flags & syncobj::WAIT_AVAILABLE != 0);

@@ -92,7 +92,8 @@ impl DeviceContext {
     }
 }
 
-/// A context of one or several devices. Memory objects are known to all of them; queues and built programs are of one each.
+/// A context of one or several devices. Memory objects are known to all of them; queues and built programs
+/// are of one each.
 pub struct Context {
     devices: Box<[Arc<DeviceContext>]>,
     shared: SharedMemories,
@@ -153,7 +154,8 @@ impl Context {
         self.destructors.lock().push(function);
     }
 
-    /// Tells the application's callback about an error, and the user of the first that has to do with a subject.
+    /// Tells the application's callback about an error, and the user of the first that has to do with a
+    /// subject.
     pub(crate) fn report(&self, subject: &str, error: &Error) {
         tracing::warn!("{error}");
         report::once(subject, &error.to_string());

@@ -101,7 +101,8 @@ pub struct Error {
     pub code: Code,
     /// For people; may be empty when the code says it all.
     pub reason: Cow<'static, str>,
-    /// The device or the driver failed in a command, or in one that this one depends on: nobody may take its results for good.
+    /// The device or the driver failed in a command, or in one that this one depends on: nobody may take its
+    /// results for good.
     pub fault: bool,
 }
 

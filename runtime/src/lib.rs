@@ -1,8 +1,9 @@
 //! Contexts, queues, events, memory, programs and kernels, without C types.
 //!
 //! The way of a launch: [`Queue::launch`] takes a snapshot of a [`Kernel`]'s arguments and puts a command
-//! with an [`Event`] into the queue; the queue's thread waits for what the command depends on, builds a batch buffer and
-//! state, hands them to the render node and completes the event when the GPU is done. See `docs/runtime.md`.
+//! with an [`Event`] into the queue; the queue's thread waits for what the command depends on, builds a batch
+//! buffer and state, hands them to the render node and completes the event when the GPU is done. See
+//! `docs/runtime.md`.
 #![forbid(unsafe_code)]
 
 mod context;

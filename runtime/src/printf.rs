@@ -1,8 +1,9 @@
 //! What kernels print.
 //!
-//! A launch of a kernel that prints has a buffer of its own ([`gencl_program::printf`] says what is in it). When the
-//! launch has ended, and before anybody who waits for it hears of that, its records are formatted and
-//! written to the standard output of the process, by way of C's library, so that they stand in order with what the application prints.
+//! A launch of a kernel that prints has a buffer of its own ([`gencl_program::printf`] says what is in it).
+//! When the launch has ended, and before anybody who waits for it hears of that, its records are formatted
+//! and written to the standard output of the process, by way of C's library, so that they stand in order with
+//! what the application prints.
 
 use std::sync::Arc;
 

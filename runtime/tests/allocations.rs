@@ -54,11 +54,12 @@ fn allocations(call: impl FnOnce()) -> usize {
     ALLOCATIONS.get() - before
 }
 
-/// Enqueueing allocates nothing. Executing a batch does, in the simulator, for what the kernel driver would keep in its own memory: as
-/// much for a batch of many launches as for one of few.
+/// Enqueueing allocates nothing. Executing a batch does, in the simulator, for what the kernel driver would
+/// keep in its own memory: as much for a batch of many launches as for one of few.
 #[test]
 fn launches_allocate_nothing() {
-    // With a small stack, so that this thread does not execute the batches itself: a GPU would not allocate here.
+    // With a small stack, so that this thread does not execute the batches itself: a GPU would not allocate
+    // here.
     let thread = std::thread::Builder::new().stack_size(512 << 10).spawn(compare).unwrap();
     thread.join().unwrap();
 }
@@ -76,7 +77,8 @@ fn compare() {
         (0..64).for_each(|_| launch());
         finish();
     }
-    // How many batches the launches are submitted in is chance, so the fewest allocations of many rounds are those of one batch.
+    // How many batches the launches are submitted in is chance, so the fewest allocations of many rounds are
+    // those of one batch.
     let fewest = |launches: usize| {
         let counts = (0..500).map(|_| {
             let before = TOTAL.load(Ordering::Relaxed);

@@ -155,7 +155,8 @@ fn an_event_ends_once_when_several_want_to_end_it() {
     );
 }
 
-/// A command waits for two events, of which one ends and the other, a user event, is given up, while its gate is being built.
+/// A command waits for two events, of which one ends and the other, a user event, is given up, while its gate
+/// is being built.
 #[test]
 fn a_gate_opens_once_and_not_early() {
     shuttle::check_random(

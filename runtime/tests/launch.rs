@@ -231,7 +231,8 @@ fn out_of_order_queues_do_not_wait_for_one_command() {
     queue.finish().unwrap();
 }
 
-/// Launches of several batches behind one that fails, in a queue with order and in one without: what depends on it fails, the others run.
+/// Launches of several batches behind one that fails, in a queue with order and in one without: what depends
+/// on it fails, the others run.
 #[test]
 fn launches_behind_a_fault_fail_or_run_in_order() {
     let setup = Setup::new();

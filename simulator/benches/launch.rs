@@ -1,4 +1,5 @@
-//! What a batch and a launch cost beside the kernel's own work: `cargo bench -p gencl-simulator --bench launch`.
+//! What a batch and a launch cost beside the kernel's own work: `cargo bench -p gencl-simulator --bench
+//! launch`.
 
 #[expect(dead_code, reason = "the tests use all of it")]
 #[path = "../tests/node/translated/fake.rs"]

@@ -28,8 +28,8 @@ pub trait Prepared {
     /// Would it be made the same once more? What it was made of may be overwritten.
     fn holds(&self) -> bool;
 
-    /// Executes all work-groups of the launch and returns when they are done. Reports each work-group that has
-    /// finished with [`Running::advance`], and stops soon after [`Running::cancel`] is set.
+    /// Executes all work-groups of the launch and returns when they are done. Reports each work-group that
+    /// has finished with [`Running::advance`], and stops soon after [`Running::cancel`] is set.
     fn execute(&mut self) -> Result<GroupStatistics, Fault>;
 }
 

@@ -1,10 +1,12 @@
-//! The host threads that execute batches: a thread of the application's may be one while it waits, and threads inherit from each other.
+//! The host threads that execute batches: a thread of the application's may be one while it waits, and
+//! threads inherit from each other.
 
 use std::cell::Cell;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-/// Bytes of stack that executing a batch takes at most: the frames of translated code with many spilled registers, and what is around them.
+/// Bytes of stack that executing a batch takes at most: the frames of translated code with many spilled
+/// registers, and what is around them.
 const STACK: usize = 1 << 20;
 
 thread_local! {
@@ -12,7 +14,8 @@ thread_local! {
     static STACK_OF_THREAD: Cell<Option<(usize, usize)>> = const { Cell::new(None) };
 }
 
-/// Is there enough stack left on this thread to execute a batch? Not on one that was made with a small stack, nor on a coroutine's.
+/// Is there enough stack left on this thread to execute a batch? Not on one that was made with a small stack,
+/// nor on a coroutine's.
 pub fn has_room() -> bool {
     let (low, high) = STACK_OF_THREAD.get().unwrap_or_else(|| {
         let Range { start, end } = stack().unwrap_or_default();
@@ -39,8 +42,9 @@ fn stack() -> Option<Range<usize>> {
     (result == 0).then(|| low.addr()..low.addr().saturating_add(size))
 }
 
-/// While it lives, the thread's floating-point operations round to nearest and know denormals, whatever the application has set for its
-/// threads (`-ffast-math` links code that sets flush-to-zero when a program starts).
+/// While it lives, the thread's floating-point operations round to nearest and know denormals, whatever the
+/// application has set for its threads (`-ffast-math` links code that sets flush-to-zero when a program
+/// starts).
 pub struct IeeeFloats {
     #[cfg(target_arch = "x86_64")]
     saved: u32,
@@ -81,7 +85,8 @@ impl Drop for IeeeFloats {
 
 #[cfg(target_arch = "x86_64")]
 fn load(mxcsr: u32) {
-    // SAFETY: the value is one that the register has had, or its value at reset; exceptions that are not masked are the application's own.
+    // SAFETY: the value is one that the register has had, or its value at reset; exceptions that are not
+    // masked are the application's own.
     unsafe { std::arch::asm!("ldmxcsr [{}]", in(reg) &mxcsr, options(nostack, readonly)) };
 }
 

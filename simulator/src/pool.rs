@@ -17,8 +17,8 @@ const ALONE: Duration = Duration::from_micros(60);
 /// When work-groups that are left will take so long, as those before them did, others are woken at once.
 const WORTH_WAKING: Duration = Duration::from_micros(25);
 
-/// A host thread takes so many work-groups at once that they last about so long: what the threads have in common is then
-/// touched rarely enough, and they still end together.
+/// A host thread takes so many work-groups at once that they last about so long: what the threads have in
+/// common is then touched rarely enough, and they still end together.
 const AT_ONCE: Duration = Duration::from_micros(20);
 
 /// The host threads of one simulated GPU.
@@ -56,8 +56,8 @@ struct Helpers {
     closed: bool,
 }
 
-/// Work-groups for one host thread: an iterator over indices that follow each other. Asking for the next one says
-/// that the one before has been executed. It ends early when the launch does.
+/// Work-groups for one host thread: an iterator over indices that follow each other. Asking for the next one
+/// says that the one before has been executed. It ends early when the launch does.
 pub struct Chunk<'a> {
     common: &'a Common,
     participant: usize,
@@ -101,8 +101,9 @@ impl Iterator for Chunk<'_> {
 }
 
 impl Common {
-    /// Remembers the first fault and hands out no more work-groups. All work-groups before the one that failed
-    /// have been handed out and are executed, so that the first fault is the same on any number of threads.
+    /// Remembers the first fault and hands out no more work-groups. All work-groups before the one that
+    /// failed have been handed out and are executed, so that the first fault is the same on any number of
+    /// threads.
     fn fail(&self, index: u64, fault: Fault) {
         self.next.store(self.total, Ordering::Relaxed);
         let mut first = self.fault.lock();
@@ -202,8 +203,9 @@ impl Pool {
         self.workers
     }
 
-    /// Calls `body` with chunks that have each index below `total` once, on up to `participants` threads, each of which has its
-    /// own `state`; `body` goes through the whole chunk. Gives the fault of the lowest index. Work-groups beyond 2^63 are none.
+    /// Calls `body` with chunks that have each index below `total` once, on up to `participants` threads,
+    /// each of which has its own `state`; `body` goes through the whole chunk. Gives the fault of the lowest
+    /// index. Work-groups beyond 2^63 are none.
     ///
     /// Threads that are busy with another launch come later or not at all: nothing waits for them.
     pub fn run<T, S, B>(

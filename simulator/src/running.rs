@@ -28,8 +28,8 @@ impl Running {
     /// As [`Running::advance`]. Threads with different numbers do not slow each other down.
     #[inline]
     pub fn advance_as(&self, participant: usize) {
-        // Not one operation: hosts with strong order would wait until all that the work-group has stored is in the caches. Threads that
-        // share a counter may lose counts; it changes all the same.
+        // Not one operation: hosts with strong order would wait until all that the work-group has stored is
+        // in the caches. Threads that share a counter may lose counts; it changes all the same.
         let counter = &self.finished[participant % COUNTERS].0;
         counter.store(counter.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
     }

@@ -16,10 +16,11 @@ pub struct Settings {
     pub strict: bool,
     /// Host threads that execute work-groups.
     pub workers: usize,
-    /// Count what each instruction of each kernel is executed for, which takes several times as long as executing it.
-    /// Kernels are then interpreted.
+    /// Count what each instruction of each kernel is executed for, which takes several times as long as
+    /// executing it. Kernels are then interpreted.
     pub statistics: Option<Arc<Collector>>,
-    /// Buffers can be exported, to be used by other processes. Those that cannot are in huge pages where they are large.
+    /// Buffers can be exported, to be used by other processes. Those that cannot are in huge pages where they
+    /// are large.
     pub shared: bool,
     /// How kernels are executed.
     pub engine: EngineChoice,

@@ -1,7 +1,7 @@
 //! Finds batches that do not come on, and stops them.
 //!
-//! A thread looks at all running batches a few times in each hang limit. It sleeps while there are none, so that
-//! an idle simulator takes no time, and short batches need not wake it each.
+//! A thread looks at all running batches a few times in each hang limit. It sleeps while there are none, so
+//! that an idle simulator takes no time, and short batches need not wake it each.
 
 use std::io;
 use std::sync::Arc;

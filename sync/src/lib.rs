@@ -1,8 +1,9 @@
 //! Locks that a child by `fork` can use: those of the standard library, with the interface of `parking_lot`.
 //!
-//! `parking_lot` keeps who waits in lists that the whole process shares. In a child they still have the parent's threads, which are not there,
-//! and whose memory the child's own threads are given: the lists break, and threads are not woken. Of the locks here each stands
-//! for itself. A panic while one is held does not close it for ever.
+//! `parking_lot` keeps who waits in lists that the whole process shares. In a child they still have the
+//! parent's threads, which are not there, and whose memory the child's own threads are given: the lists
+//! break, and threads are not woken. Of the locks here each stands for itself. A panic while one is held does
+//! not close it for ever.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::{PoisonError, WaitTimeoutResult};

@@ -1,7 +1,7 @@
 //! A test harness with the options and the output of Rust's own, and with tests that are skipped at run time.
 //!
-//! Rust's own harness knows no test that finds out when it runs that it cannot: it would have to pass. Test programs that
-//! need tools from outside have `harness = false` in their manifest and call [`run`].
+//! Rust's own harness knows no test that finds out when it runs that it cannot: it would have to pass. Test
+//! programs that need tools from outside have `harness = false` in their manifest and call [`run`].
 
 use std::any::Any;
 use std::fs::OpenOptions;
@@ -34,7 +34,8 @@ pub fn test(name: impl Into<String>, run: impl FnOnce() -> Outcome + Send + 'sta
     })
 }
 
-/// A test that cannot run here. It is listed like any other, reported as ignored with the reason, and counted as such.
+/// A test that cannot run here. It is listed like any other, reported as ignored with the reason, and counted
+/// as such.
 pub fn skipped(name: impl Into<String>, reason: impl Into<String>) -> Trial {
     let (name, reason) = (name.into(), reason.into());
     let label = name.clone();
@@ -86,8 +87,8 @@ pub fn missing_programs(names: &[&str]) -> Option<String> {
     Some(format!("{name} is not installed"))
 }
 
-/// Appends what came of a test to the journal, for those who count tests and list the slowest: seconds, outcome,
-/// name and reason, by tabs. What tests print may tear the lines of the output.
+/// Appends what came of a test to the journal, for those who count tests and list the slowest: seconds,
+/// outcome, name and reason, by tabs. What tests print may tear the lines of the output.
 fn journal(time: Duration, outcome: &str, name: &str, reason: &str) {
     let Some(path) = JOURNAL.get() else { return };
     let line = format!("{:.3}\t{outcome}\t{name}\t{reason}\n", time.as_secs_f64());

@@ -1,7 +1,7 @@
 //! Commands, state structures and registers as Mesa's genxml describes them, from `facts/packets.txt`.
 //!
-//! The driver's tables and the simulator's are two, written apart; both are compared with this third one, whose facts
-//! `scripts/confirm-packets` confirms.
+//! The driver's tables and the simulator's are two, written apart; both are compared with this third one,
+//! whose facts `scripts/confirm-packets` confirms.
 
 use std::collections::BTreeMap;
 

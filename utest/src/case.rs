@@ -73,8 +73,8 @@ pub fn all_widths(name: &str, run: impl Fn(u32) -> Outcome + Clone + Send + 'sta
         .collect()
 }
 
-/// Cases of divergent control flow, and each of them again for every strategy that is not the default: the compiler is told
-/// by `GENCL_DEBUG`, so these run this program anew, for the one case.
+/// Cases of divergent control flow, and each of them again for every strategy that is not the default: the
+/// compiler is told by `GENCL_DEBUG`, so these run this program anew, for the one case.
 pub fn all_control_flows(cases: Vec<Case>) -> Vec<Case> {
     let option = OPTIONS.iter().find(|option| option.name == CONTROL_FLOW);
     let strategies = option.map_or("", |option| option.value).split('|').skip(1);
@@ -93,8 +93,9 @@ pub fn all_control_flows(cases: Vec<Case>) -> Vec<Case> {
     cases.into_iter().chain(again).collect()
 }
 
-/// Cases that need images. gencl has them only when it is asked to (its kernels cannot use them yet), so these run this program anew, for the one case and with
-/// `GENCL_DEBUG=images`; on other drivers without images they do nothing.
+/// Cases that need images. gencl has them only when it is asked to (its kernels cannot use them yet), so
+/// these run this program anew, for the one case and with `GENCL_DEBUG=images`; on other drivers without
+/// images they do nothing.
 pub fn all_with_images(cases: Vec<Case>) -> Vec<Case> {
     let again = |Case { name, run, own, needs, skipped }: Case| {
         let this = name.clone();
@@ -129,9 +130,9 @@ fn run_with(name: &str, option: &str) -> Outcome {
     if output.status.success() && text.contains("1 passed") { Ok(()) } else { Err(text.into_owned()) }
 }
 
-/// Runs the cases as the command line asks (the options of `cargo test`) and ends the process. To be called at the beginning of
-/// `main`, with a function that makes the cases: `OCL_ICD_VENDORS` and the like are set where they are not, so that the driver of
-/// this build is tested.
+/// Runs the cases as the command line asks (the options of `cargo test`) and ends the process. To be called
+/// at the beginning of `main`, with a function that makes the cases: `OCL_ICD_VENDORS` and the like are set
+/// where they are not, so that the driver of this build is tested.
 pub fn main_with(cases: impl FnOnce() -> Vec<Case>) -> ! {
     if let Err(error) = driver::choose() {
         eprintln!("{error}");

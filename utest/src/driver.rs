@@ -4,8 +4,9 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Sets the variables that choose the driver where none does, and builds the driver first, as `cargo test` builds no shared library
-/// that no test is linked to. To be called before there are threads and before the ICD loader is asked for anything.
+/// Sets the variables that choose the driver where none does, and builds the driver first, as `cargo test`
+/// builds no shared library that no test is linked to. To be called before there are threads and before the
+/// ICD loader is asked for anything.
 pub(crate) fn choose() -> Result<(), String> {
     if env::var_os("OCL_ICD_VENDORS").is_some() {
         return Ok(());
@@ -27,7 +28,8 @@ pub(crate) fn choose() -> Result<(), String> {
     Ok(())
 }
 
-/// The library under test, as the ICD loader finds it: `OCL_ICD_VENDORS` is a file with its path, or a folder with such a file.
+/// The library under test, as the ICD loader finds it: `OCL_ICD_VENDORS` is a file with its path, or a folder
+/// with such a file.
 pub fn library() -> Result<PathBuf, String> {
     let vendors = PathBuf::from(env::var_os("OCL_ICD_VENDORS").ok_or("OCL_ICD_VENDORS is not set")?);
     let text = |error: std::io::Error| format!("{}: {error}", vendors.display());

@@ -1,8 +1,9 @@
 //! The test-suite's harness.
 //!
-//! Tests load the driver through the ICD loader, as any application does: the one of this build, or what `OCL_ICD_VENDORS`
-//! says (any other OpenCL driver can be put to the same tests, which is how the tests themselves are tested). Kernels are `.cl` files in `utest/kernels`, results are compared with
-//! what the host computes.
+//! Tests load the driver through the ICD loader, as any application does: the one of this build, or what
+//! `OCL_ICD_VENDORS` says (any other OpenCL driver can be put to the same tests, which is how the tests
+//! themselves are tested). Kernels are `.cl` files in `utest/kernels`, results are compared with what the
+//! host computes.
 
 mod case;
 mod device;

@@ -19,7 +19,8 @@ pub enum Need {
     Simulator,
     /// Machine code that `iga64` can read, and `iga64`.
     Witness,
-    /// Private arrays of doubles at the right places, which Intel's compiler does not have on the Atom line (docs/witness.md).
+    /// Private arrays of doubles at the right places, which Intel's compiler does not have on the Atom line
+    /// (docs/witness.md).
     DoubleArrays,
 }
 
@@ -28,11 +29,13 @@ pub const HALF: Need = Need::Extension("cl_khr_fp16");
 /// Arithmetic on doubles.
 pub const DOUBLE: Need = Need::Extension("cl_khr_fp64");
 
-/// Parts of the names that Intel's driver gives devices of the Atom line: "Intel(R) HD Graphics 505 [0x5a84]".
+/// Parts of the names that Intel's driver gives devices of the Atom line: "Intel(R) HD Graphics 505
+/// [0x5a84]".
 const ATOM_LINE: &[&str] = &["Graphics 500 ", "Graphics 505 ", "Graphics 600 ", "Graphics 605 "];
 
 impl Need {
-    /// May a test that needs it be left out? Not on what gencl has everywhere but on Gen7 and Gen7.5, and Cherryview without shared memory: there it would fail.
+    /// May a test that needs it be left out? Not on what gencl has everywhere but on Gen7 and Gen7.5, and
+    /// Cherryview without shared memory: there it would fail.
     pub fn is_missing(self, gpu: &Gpu) -> bool {
         let narrow = gpu.device.address_bits().is_ok_and(|bits| bits == 32);
         let near = gpu.device.name().is_ok_and(|name| name.contains("Cherryview"));

@@ -1,5 +1,5 @@
-//! The functions of the loader's library with C's types, for calls that `opencl3` would not make: too small a buffer, a handle of the
-//! wrong kind, a null pointer.
+//! The functions of the loader's library with C's types, for calls that `opencl3` would not make: too small a
+//! buffer, a handle of the wrong kind, a null pointer.
 
 use std::ffi::{CString, c_void};
 use std::sync::OnceLock;
@@ -33,7 +33,8 @@ macro_rules! functions {
                 Ok(Self {
                     $($name: {
                         let address = find(stringify!($name))?;
-                        // SAFETY: the address is that of OpenCL's function of this name, and a function pointer has its size.
+                        // SAFETY: the address is that of OpenCL's function of this name, and a function
+                        // pointer has its size.
                         unsafe { std::mem::transmute_copy(&address) }
                     },)*
                 })

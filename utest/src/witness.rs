@@ -4,8 +4,9 @@ use gencl_eu::device::Device;
 use gencl_isa::witness::{compare, knows_generation};
 use gencl_testing::harness::missing_programs;
 
-/// Every kernel of a program binary must disassemble with `iga64` to the same instructions that our own decoder sees. Nothing is
-/// compared where [`missing`] has a reason; binaries of other drivers are not looked at.
+/// Every kernel of a program binary must disassemble with `iga64` to the same instructions that our own
+/// decoder sees. Nothing is compared where [`missing`] has a reason; binaries of other drivers are not looked
+/// at.
 pub fn check_program(binary: &[u8]) -> Result<(), String> {
     let Ok(program) = gencl_program::elf::read(binary) else { return Ok(()) };
     if missing(&program.target)?.is_some() {

@@ -74,8 +74,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// Asks the C library not to give memory back between passes: taking it again costs a page fault each 4 KiB, a tenth of the
-/// time of a build.
+/// Asks the C library not to give memory back between passes: taking it again costs a page fault each 4 KiB,
+/// a tenth of the time of a build.
 fn keep_memory() {
     const MEBIBYTE: libc::c_int = 1 << 20;
     for (option, value) in [
@@ -84,7 +84,8 @@ fn keep_memory() {
         (libc::M_TRIM_THRESHOLD, 256 * MEBIBYTE),
         (libc::M_MMAP_THRESHOLD, 32 * MEBIBYTE),
     ] {
-        // SAFETY: sets a parameter of the allocator, before there is a second thread. What it does not take has no effect.
+        // SAFETY: sets a parameter of the allocator, before there is a second thread. What it does not take
+        // has no effect.
         unsafe { libc::mallopt(option, value) };
     }
 }

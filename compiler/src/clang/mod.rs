@@ -115,8 +115,8 @@ pub fn compile<'ctx>(context: &'ctx Context, request: &Request) -> Response<'ctx
     let mut read = std::ptr::null_mut();
     let mut ast = std::ptr::null_mut();
     let ast_place = if request.ast { &raw mut ast } else { std::ptr::null_mut() };
-    // SAFETY: all pointers come from `CString`s and vectors that live until the end of this function, with the
-    // counts beside them; `log`, `read` and `ast` are valid places.
+    // SAFETY: all pointers come from `CString`s and vectors that live until the end of this function, with
+    // the counts beside them; `log`, `read` and `ast` are valid places.
     let module = unsafe {
         gencl_clang(
             context.as_ctx_ref(),
@@ -140,7 +140,8 @@ pub fn compile<'ctx>(context: &'ctx Context, request: &Request) -> Response<'ctx
     Response { module, log, ast, files }
 }
 
-/// May a source call functions of `cl_intel_subgroups`? Their declarations would cost all others a few milliseconds.
+/// May a source call functions of `cl_intel_subgroups`? Their declarations would cost all others a few
+/// milliseconds.
 fn names_intel_functions(source: &[u8]) -> bool {
     let names = |word: &[u8]| source.windows(word.len()).any(|found| found == word);
     // What a header says is not looked at.

@@ -1,8 +1,9 @@
 //! Operands of wide operations on the Atom line.
 //!
-//! There, operations on types of 64 bits and multiplications of dwords take operands whose elements lie as those of the destination do: in quadwords, from the same place in a
-//! register on (Broxton manual, Volume 7, "Special Requirements for Handling 64-bit Types"; [`gencl_isa::validate_atom`] has the rules). What lies otherwise is
-//! copied before or after. vISA does so too (`HWConformity::fix64bInst`).
+//! There, operations on types of 64 bits and multiplications of dwords take operands whose elements lie as
+//! those of the destination do: in quadwords, from the same place in a register on (Broxton manual, Volume 7,
+//! "Special Requirements for Handling 64-bit Types"; [`gencl_isa::validate_atom`] has the rules). What lies
+//! otherwise is copied before or after. vISA does so too (`HWConformity::fix64bInst`).
 
 use super::build::{Builder, Dest, Operation, Place, Spot, Val};
 use super::lir::{GRF, VRef};
@@ -46,8 +47,8 @@ impl Builder {
         stride == STRIDE && begins && at.offset.is_multiple_of(GRF)
     }
 
-    /// Emits an operation on all lanes, a wide one with copies around it so that its operands lie alike. `false` when that is not for here: three
-    /// sources have regions of their own.
+    /// Emits an operation on all lanes, a wide one with copies around it so that its operands lie alike.
+    /// `false` when that is not for here: three sources have regions of their own.
     pub(super) fn emit_aligned(
         &mut self,
         operation: Operation,
@@ -96,7 +97,8 @@ impl Builder {
         true
     }
 
-    /// Emits an operation for the first `lanes` lanes, whether they run or not, one by one: so elements may lie anywhere.
+    /// Emits an operation for the first `lanes` lanes, whether they run or not, one by one: so elements may
+    /// lie anywhere.
     pub(super) fn one_by_one(&mut self, operation: Operation, dst: Dest, srcs: &[Val], lanes: u32) {
         let all = std::mem::replace(&mut self.all_lanes, true);
         for lane in 0..lanes {

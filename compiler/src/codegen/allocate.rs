@@ -131,7 +131,8 @@ pub fn is_nothing(inst: &Inst, locations: &Locations) -> bool {
     }
 }
 
-/// For destinations of copies the source and the distance at which the copy would be none; for sources the same.
+/// For destinations of copies the source and the distance at which the copy would be none; for sources the
+/// same.
 fn hints(program: &Program) -> Vec<Option<(Vreg, i32)>> {
     let mut hints = vec![None; program.vregs.len()];
     for inst in program.blocks.iter().flat_map(|b| &b.insts) {
@@ -164,7 +165,8 @@ fn weights(program: &Program) -> Vec<u64> {
 /// How many times cheaper an access to what is computed anew is than one to scratch.
 const COMPUTABLE: u64 = 8;
 
-/// Registers that are alive where `wanted` begins and may be spilled, by accesses per byte and length of life.
+/// Registers that are alive where `wanted` begins and may be spilled, by accesses per byte and length of
+/// life.
 fn candidates(
     program: &Program,
     intervals: &[Option<Interval>],

@@ -461,7 +461,8 @@ impl Builder {
                 inst.isa.destination.hstride = 1;
             }
             if three && d.scalar() {
-                // Align16 has no single channel: one of four is written, which one is known when the register has its place. So does IGC.
+                // Align16 has no single channel: one of four is written, which one is known when the register
+                // has its place. So does IGC.
                 inst.isa.exec_size = 4;
                 inst.isa.destination.writemask = 1;
             }
@@ -488,8 +489,8 @@ impl Builder {
         }
     }
 
-    /// Emits a message for `lanes` lanes from `first` on, or for one element when `lanes` is 1. Where the target has no split sends, two pieces of payload
-    /// are put together.
+    /// Emits a message for `lanes` lanes from `first` on, or for one element when `lanes` is 1. Where the
+    /// target has no split sends, two pieces of payload are put together.
     pub fn send(
         &mut self,
         send: Send,
@@ -530,8 +531,8 @@ impl Builder {
         self.push(inst);
     }
 
-    /// Copies both pieces of a message's payload into registers that follow each other, whatever lanes run: not all registers of a payload have a dword for
-    /// each lane.
+    /// Copies both pieces of a message's payload into registers that follow each other, whatever lanes run:
+    /// not all registers of a payload have a dword for each lane.
     fn join(&mut self, send: &Send, one: VRef, two: VRef) -> VRef {
         let Lengths { message, extended, .. } = Lengths::of(send).unwrap_or_default();
         let payload = self.registers(message + extended);
@@ -703,7 +704,8 @@ fn operand(s: &Val, first: u32, lanes: u32, three: bool) -> (Operand, Option<VRe
     }
 }
 
-/// The same region with as many elements in a row as a register has, which follow each other without gaps between the rows.
+/// The same region with as many elements in a row as a register has, which follow each other without gaps
+/// between the rows.
 fn rows(region: Region, lanes: u32, size: u32) -> Region {
     match region {
         Region { vstride: step @ 1.., width: 1, hstride: 0 } if lanes > 1 => {
@@ -714,8 +716,8 @@ fn rows(region: Region, lanes: u32, size: u32) -> Region {
     }
 }
 
-/// The region of elements of `size` bytes, `stride` bytes apart, from byte `begin` of a register on. Elements of one row must lie in one
-/// register (Skylake manual, Volume 7, "Region Parameters").
+/// The region of elements of `size` bytes, `stride` bytes apart, from byte `begin` of a register on. Elements
+/// of one row must lie in one register (Skylake manual, Volume 7, "Region Parameters").
 fn region(size: u32, stride: u32, lanes: u32, begin: u32) -> Region {
     if stride == 0 || lanes == 1 {
         return Region::SCALAR;

@@ -3,8 +3,8 @@
 //! Follows every path and notes for each byte of the register file and of scratch which bytes of virtual
 //! registers it holds (after the idea of regalloc2's checker). Each byte read must hold what the instruction
 //! means, unless that byte has not been written on any path that leads here. A write under a predicate, which
-//! keeps some lanes, must find its own register's bytes in place if they have been written: what is written is
-//! known byte by byte, because a value is often put together by several writes under the same predicate.
+//! keeps some lanes, must find its own register's bytes in place if they have been written: what is written
+//! is known byte by byte, because a value is often put together by several writes under the same predicate.
 //!
 //! Where paths meet, a byte may stand for several registers: on a path that has not written a register's byte
 //! anything will do for it - but something must write it, or say that it is undefined.
@@ -114,7 +114,8 @@ pub fn check(program: &Program, locations: &Locations) -> Result<(), String> {
     Ok(())
 }
 
-/// A register that is read although nothing writes it, nor says that it is undefined: its only write was taken away.
+/// A register that is read although nothing writes it, nor says that it is undefined: its only write was
+/// taken away.
 fn never_written(program: &Program) -> Option<u32> {
     let insts = || program.blocks.iter().flat_map(|block| &block.insts);
     let original = |v: VRef| origin(program, v, 0).0;

@@ -1,7 +1,8 @@
 //! Values are computed where messages want them.
 //!
-//! The payload of a message is put together by copies. Where a value lives in one block only and each part of it has one place in one payload, the value's register
-//! becomes that part of the payload, and the copies are gone. This is done before allocation, which knows only whole registers.
+//! The payload of a message is put together by copies. Where a value lives in one block only and each part of
+//! it has one place in one payload, the value's register becomes that part of the payload, and the copies are
+//! gone. This is done before allocation, which knows only whole registers.
 
 use super::allocate::plain_copy;
 use super::lir::{Fixup, Inst, Kind, Program, VRef, Vreg};
@@ -69,7 +70,8 @@ struct Use {
 
 /// The accesses to each register that is used in one block.
 struct Uses {
-    /// By register: the block and the accesses in order; `None` if it is used in several, or in ways that name it otherwise.
+    /// By register: the block and the accesses in order; `None` if it is used in several, or in ways that
+    /// name it otherwise.
     of: Vec<Option<(usize, Vec<Use>)>>,
 }
 

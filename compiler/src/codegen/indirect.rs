@@ -1,7 +1,8 @@
 //! Registers by address: each lane reads an element of its own choice out of a register.
 //!
-//! The address register `a0` holds 16 byte addresses (Skylake manual, Volume 7, "Indirect Addressing"); a source of `VxH` mode
-//! takes one of them for each channel. As IGC does (`EmitPass::emitSimdShuffle`): shift the index, add where the register is, move.
+//! The address register `a0` holds 16 byte addresses (Skylake manual, Volume 7, "Indirect Addressing"); a
+//! source of `VxH` mode takes one of them for each channel. As IGC does (`EmitPass::emitSimdShuffle`): shift
+//! the index, add where the register is, move.
 
 use super::build::{Builder, Dest, Place, Val};
 use super::lir::{Fixup, GRF, Inst, VRef};
@@ -19,7 +20,8 @@ pub struct Table {
 }
 
 impl Builder {
-    /// `a0` = the address of `table` plus these offsets in bytes, a `UW` for each of `lanes` lanes from `first` on, 16 at most, or one.
+    /// `a0` = the address of `table` plus these offsets in bytes, a `UW` for each of `lanes` lanes from
+    /// `first` on, 16 at most, or one.
     pub fn set_addresses(&mut self, table: Table, offsets: Val, first: u32, lanes: u32) {
         let Place::Register(offsets) = offsets.place else { return };
         let lanes = if table.single { 1 } else { lanes };
@@ -35,8 +37,8 @@ impl Builder {
         self.push(inst);
     }
 
-    /// `dst` = the elements that `a0` points to, `offset` bytes further on, for `lanes` lanes from `begin` on, whose first has the first
-    /// address.
+    /// `dst` = the elements that `a0` points to, `offset` bytes further on, for `lanes` lanes from `begin`
+    /// on, whose first has the first address.
     pub fn read_addressed(&mut self, dst: Dest, table: Table, offset: u32, begin: u32, lanes: u32) {
         let mut step = lanes;
         while step > 1 && dst.at.offset % GRF + (step - 1) * dst.stride + dst.ty.size() > 2 * GRF {

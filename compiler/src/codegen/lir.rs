@@ -80,7 +80,8 @@ pub struct Inst {
     /// Sources.
     pub srcs: [Option<VRef>; 3],
     /// Nothing that the destination's virtual register held is needed afterwards, but for what was written
-    /// since the last block began for the same purpose (halves and parts of one result are written one by one).
+    /// since the last block began for the same purpose (halves and parts of one result are written one by
+    /// one).
     pub fresh: bool,
     /// Jumps and branches: where the thread goes (`JIP`).
     pub target: Option<Point>,
@@ -212,7 +213,8 @@ impl Inst {
             return;
         }
         if self.lengths().is_some() {
-            // A message for one lane takes one element: an address of 64 bits, for 8 lanes two registers, or one of 32.
+            // A message for one lane takes one element: an address of 64 bits, for 8 lanes two registers, or
+            // one of 32.
             let bytes = match (self.isa.exec_size, self.src_span(index)) {
                 (1, GRF) => 4,
                 (1, _) => 8,
@@ -240,7 +242,8 @@ impl Inst {
         }
     }
 
-    /// What a store to scratch stores, and how many bytes: source 1, or of a message in one piece, source 0 behind its header.
+    /// What a store to scratch stores, and how many bytes: source 1, or of a message in one piece, source 0
+    /// behind its header.
     pub fn spilled(&self) -> Option<(VRef, u32)> {
         match self.srcs {
             [_, Some(data), _] => Some((data, self.src_span(1))),

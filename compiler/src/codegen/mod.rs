@@ -1,7 +1,8 @@
 //! Code generation: Gen IR to machine code.
 //!
-//! [`select`] makes machine instructions on virtual registers ([`lir`]), [`schedule`] orders them, [`allocate`] gives them places, [`spill`]
-//! moves some to scratch when there are too few, [`check`] proves the result symbolically, [`emit`] encodes.
+//! [`select`] makes machine instructions on virtual registers ([`lir`]), [`schedule`] orders them,
+//! [`allocate`] gives them places, [`spill`] moves some to scratch when there are too few, [`check`] proves
+//! the result symbolically, [`emit`] encodes.
 
 mod aligned;
 mod allocate;
@@ -129,12 +130,12 @@ fn error2(function: &Function) -> impl Fn((String, &'static str)) -> Error + '_ 
     |(what, place)| Error { kernel: function.name.clone(), what, place: place.into() }
 }
 
-/// Percentages of the registers that scheduling may use: first fit wastes some. In the order of selection there may be room where
-/// there is none in any of these.
+/// Percentages of the registers that scheduling may use: first fit wastes some. In the order of selection
+/// there may be room where there is none in any of these.
 const BUDGETS: &[u32] = &[90, 60];
 
-/// Percentage of the registers beyond which scheduling is not tried: of the 860 kernels that this was measured with none that needs more than 117 in the order of
-/// selection could be made to fit.
+/// Percentage of the registers beyond which scheduling is not tried: of the 860 kernels that this was
+/// measured with none that needs more than 117 in the order of selection could be made to fit.
 const HOPELESS: u32 = 125;
 
 /// Most rounds of spilling; each frees the room that one register lacked.
@@ -149,7 +150,8 @@ struct Last {
     attempt: bool,
 }
 
-/// Allocates and encodes. `None` when registers or scratch memory do not suffice and there is something else to try.
+/// Allocates and encodes. `None` when registers or scratch memory do not suffice and there is something else
+/// to try.
 fn finish(
     function: &Function,
     target: &Target,
@@ -216,8 +218,8 @@ fn finish(
     Ok(Some(Compiled { kernel, machine_form, code, offsets, generation }))
 }
 
-/// Allocates in the order of selection, and sends registers to scratch until what is left fits. `None` when it does not fit at once and
-/// `may_spill` is false.
+/// Allocates in the order of selection, and sends registers to scratch until what is left fits. `None` when
+/// it does not fit at once and `may_spill` is false.
 fn with_spills(
     program: &mut Program,
     target: &Target,

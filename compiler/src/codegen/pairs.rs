@@ -1,7 +1,8 @@
 //! Doubles as pairs of channels.
 //!
-//! Ivy Bridge counts a double as two floats: the execution size and the regions of an instruction that has to do with doubles are twice what they would be
-//! (manual, Volume 4 Part 3, "Special Requirements for Handling Double Precision Data Types"; Mesa's `brw_reg_from_fs_reg` and `brw_MOV`). Everything before counts
+//! Ivy Bridge counts a double as two floats: the execution size and the regions of an instruction that has to
+//! do with doubles are twice what they would be (manual, Volume 4 Part 3, "Special Requirements for Handling
+//! Double Precision Data Types"; Mesa's `brw_reg_from_fs_reg` and `brw_MOV`). Everything before counts
 //! channels; this is done when an instruction has its place.
 
 use gencl_isa::{AccessMode, Format, Instruction, Operand, Region, Source, Type};
@@ -13,7 +14,8 @@ fn has_doubles(i: &Instruction) -> bool {
     computes && types.into_iter().any(|ty| ty == Type::DF)
 }
 
-/// The same region, of pairs: of doubles both halves, of others the same element twice. One row that is all there is has its own length as vertical stride.
+/// The same region, of pairs: of doubles both halves, of others the same element twice. One row that is all
+/// there is has its own length as vertical stride.
 fn paired(s: &Source, pairs: u8) -> Region {
     let Region { vstride, width, hstride } = s.region;
     match (s.ty, width) {
@@ -41,7 +43,8 @@ pub fn pair_channels(i: &mut Instruction) {
             source.region = paired(source, pairs);
         }
     }
-    // Doubles lie side by side unless there is but one. What is converted comes with another element, of no use, behind it.
+    // Doubles lie side by side unless there is but one. What is converted comes with another element, of no
+    // use, behind it.
     i.destination.hstride = 1;
 }
 

@@ -1,10 +1,11 @@
 //! List scheduling: what takes long begins early.
 //!
-//! Each block is ordered anew by the lengths of the ways from its instructions to its end (Gibbons and Muchnick, "Efficient instruction
-//! scheduling for a pipelined architecture", 1986), as a thread issues in order and waits where a result is not there yet. [`before`]
-//! allocation, while more registers are alive than a budget allows, what ends lives goes first instead (Goodman and Hsu, "Code scheduling
-//! and register allocation in large basic blocks", 1988). [`after`] allocation the places of registers say what may pass what, and loads from
-//! scratch are there too.
+//! Each block is ordered anew by the lengths of the ways from its instructions to its end (Gibbons and
+//! Muchnick, "Efficient instruction scheduling for a pipelined architecture", 1986), as a thread issues in
+//! order and waits where a result is not there yet. [`before`] allocation, while more registers are alive
+//! than a budget allows, what ends lives goes first instead (Goodman and Hsu, "Code scheduling and register
+//! allocation in large basic blocks", 1988). [`after`] allocation the places of registers say what may pass
+//! what, and loads from scratch are there too.
 
 mod graph;
 
@@ -15,7 +16,8 @@ use gencl_isa::Generation;
 use graph::{Graph, Places};
 use smallvec::SmallVec;
 
-/// The program with its blocks in an order that waits less, with at most about `registers` registers alive where the order matters.
+/// The program with its blocks in an order that waits less, with at most about `registers` registers alive
+/// where the order matters.
 pub fn before(program: &Program, generation: Generation, registers: u32) -> Program {
     let mut lives = Lives::new(program);
     let mut result = program.clone();

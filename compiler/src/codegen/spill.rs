@@ -1,12 +1,12 @@
 //! Moving registers to scratch.
 //!
-//! What can be computed anew from constants and scalars by one instruction is computed before each use instead (Briggs, Cooper and Torczon,
-//! "Rematerialization", 1992).
+//! What can be computed anew from constants and scalars by one instruction is computed before each use
+//! instead (Briggs, Cooper and Torczon, "Rematerialization", 1992).
 //!
-//! A spilled register gets a place in the thread's scratch. Around each instruction that touches it the touched
-//! general registers come into a short-lived register (*fill*) and go back (*spill*). Scratch block messages take
-//! `g0` as header, which stays where it is for the whole kernel. A write that leaves lanes or bytes as they are
-//! needs a fill before it.
+//! A spilled register gets a place in the thread's scratch. Around each instruction that touches it the
+//! touched general registers come into a short-lived register (*fill*) and go back (*spill*). Scratch block
+//! messages take `g0` as header, which stays where it is for the whole kernel. A write that leaves lanes or
+//! bytes as they are needs a fill before it.
 
 use super::lir::{GRF, Inst, Kind, Program, VRef, Vreg, VregInfo};
 use super::target::Target;
@@ -19,7 +19,8 @@ use rustc_hash::FxHashMap;
 /// Registers that a scratch message can reach, counted from the thread's scratch base.
 const REACH: u32 = 1 << 12;
 
-/// The registers that one instruction computes for all lanes from constants and scalars that stay as they are, with that instruction.
+/// The registers that one instruction computes for all lanes from constants and scalars that stay as they
+/// are, with that instruction.
 pub fn computable(program: &Program) -> FxHashMap<Vreg, Inst> {
     let mut definitions: FxHashMap<Vreg, Definition> = FxHashMap::default();
     for block in &program.blocks {
@@ -31,7 +32,8 @@ pub fn computable(program: &Program) -> FxHashMap<Vreg, Inst> {
             }
         }
     }
-    // A scalar that is written by the launch, or once outside of loops: lanes may leave a loop in different rounds.
+    // A scalar that is written by the launch, or once outside of loops: lanes may leave a loop in different
+    // rounds.
     let stays = |v: VRef| {
         let info = program.info(v.vreg);
         let written = definitions.get(&v.vreg).map(|d| (d.count, d.depth));
@@ -193,7 +195,8 @@ fn new_piece(program: &mut Program, of: Vreg, first: u32, bytes: u32) -> Vreg {
 /// Most registers of a scratch message.
 const LARGEST_BLOCK: u32 = 8;
 
-/// The same where the data of a store have to be copied behind a header: copies need registers where they are short.
+/// The same where the data of a store have to be copied behind a header: copies need registers where they are
+/// short.
 const LARGEST_COPIED_BLOCK: u32 = 4;
 
 /// Block sizes up to `largest` that scratch messages have, which together make `registers`.

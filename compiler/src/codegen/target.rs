@@ -8,30 +8,34 @@ use gencl_program::Profile;
 pub enum Memory {
     /// By addresses of 64 bits.
     A64,
-    /// By offsets of 32 bits in the surface of this binding table index, which begins at address 0 and is as large as the address space.
+    /// By offsets of 32 bits in the surface of this binding table index, which begins at address 0 and is as
+    /// large as the address space.
     Surface(u8),
 }
 
 /// Limits of one instruction, by which operations on all lanes are cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// An instruction that writes two registers runs as two halves of 8 channels each, of 4 if it computes with doubles: its sources have two registers as well, but for
-    /// scalars and packed words that become packed dwords (Ivy Bridge manual, Volume 4 Part 3, "Register Region Restrictions"; Mesa's
+    /// An instruction that writes two registers runs as two halves of 8 channels each, of 4 if it computes
+    /// with doubles: its sources have two registers as well, but for scalars and packed words that become
+    /// packed dwords (Ivy Bridge manual, Volume 4 Part 3, "Register Region Restrictions"; Mesa's
     /// `get_fpu_lowered_simd_width`).
     pub halves: bool,
-    /// Most lanes of an instruction with three sources; of doubles half as many (the same, "Align16": no 16 lanes of dwords and no 8 of doubles on Ivy
-    /// Bridge; Mesa's `supports_simd16_3src`).
+    /// Most lanes of an instruction with three sources; of doubles half as many (the same, "Align16": no 16
+    /// lanes of dwords and no 8 of doubles on Ivy Bridge; Mesa's `supports_simd16_3src`).
     pub ternary_lanes: u32,
-    /// Integers of 64 bits, and immediates: otherwise what is copied are doubles, and constants by their halves (Ivy Bridge manual, Volume 4 Part 3, "Numeric
-    /// Data Types", "Immediate Operand").
+    /// Integers of 64 bits, and immediates: otherwise what is copied are doubles, and constants by their
+    /// halves (Ivy Bridge manual, Volume 4 Part 3, "Numeric Data Types", "Immediate Operand").
     pub quadwords: bool,
     /// A double is two channels ([`pairs`](super::pairs)), and both registers of a result get the same ones.
     pub double_pairs: bool,
     /// `sends`: a message's payload in two pieces.
     pub split_sends: bool,
-    /// Operations on 64-bit types and multiplications of dwords take operands as others do; otherwise they must lie alike (Atom line).
+    /// Operations on 64-bit types and multiplications of dwords take operands as others do; otherwise they
+    /// must lie alike (Atom line).
     pub wide_as_they_lie: bool,
-    /// A comparison without destination needs a thread switch (Mesa's `brw_CMP`: `WaCMPInstNullDstForcesThreadSwitch`).
+    /// A comparison without destination needs a thread switch (Mesa's `brw_CMP`:
+    /// `WaCMPInstNullDstForcesThreadSwitch`).
     pub compare_switches: bool,
 }
 
@@ -48,17 +52,19 @@ pub struct Target {
     pub memory: Memory,
     /// Limits of one instruction.
     pub limits: Limits,
-    /// Conversions between half and single floats are instructions of their own, and there is no other arithmetic on half floats.
+    /// Conversions between half and single floats are instructions of their own, and there is no other
+    /// arithmetic on half floats.
     pub half_instructions: bool,
     /// `goto` and `join`.
     pub gotos: bool,
     /// Most bytes of scratch memory of a thread (MEDIA_VFE_STATE, "Per Thread Scratch Space").
     pub scratch: u32,
-    /// Bits of `g0.5` that number the hardware threads (FFTID), where private memory beyond scratch memory is a part of a buffer for each number. Beignet's
-    /// `GenContext::emitStackPointer` has nine for Ivy Bridge.
+    /// Bits of `g0.5` that number the hardware threads (FFTID), where private memory beyond scratch memory is
+    /// a part of a buffer for each number. Beignet's `GenContext::emitStackPointer` has nine for Ivy Bridge.
     pub thread_number: Option<u32>,
-    /// Most registers of constants and local ids of a thread. Without cross-thread constants (Ivy Bridge) all are the thread's own (manual, Volume 2 Part 2,
-    /// `INTERFACE_DESCRIPTOR_DATA`, Constant URB Entry Read Length); otherwise there is to be room for a kernel.
+    /// Most registers of constants and local ids of a thread. Without cross-thread constants (Ivy Bridge) all
+    /// are the thread's own (manual, Volume 2 Part 2, `INTERFACE_DESCRIPTOR_DATA`, Constant URB Entry Read
+    /// Length); otherwise there is to be room for a kernel.
     pub constants: u32,
     /// Most lanes of an A64 surface or scattered message (Skylake: 16, Broadwell: 8).
     pub a64_lanes: u32,
@@ -68,7 +74,8 @@ pub struct Target {
     pub int64: bool,
     /// `mul` of two dwords that lie as others do. Without it products are put together of those with words.
     pub dword_multiply: bool,
-    /// Bits of `cr0.0` set at the start: denormals of half, single ([`SINGLE_DENORMALS`]) and double floats are kept.
+    /// Bits of `cr0.0` set at the start: denormals of half, single ([`SINGLE_DENORMALS`]) and double floats
+    /// are kept.
     pub denormal_bits: u32,
     /// Bits of `g0.2` that a barrier message carries.
     pub barrier_mask: u32,

@@ -6,9 +6,10 @@ use fixedbitset::FixedBitSet;
 
 /// Do 32 lanes pay, if registers suffice?
 ///
-/// What a thread does once for all lanes is done half as often, each wait for a message is one for twice as much, and half as many threads
-/// meet at a barrier. But where lanes leave a loop one by one, the wider thread runs on for the last of more; private memory of twice as many
-/// lanes takes twice the cache lines; and a group of 16 work-items has no use for more.
+/// What a thread does once for all lanes is done half as often, each wait for a message is one for twice as
+/// much, and half as many threads meet at a barrier. But where lanes leave a loop one by one, the wider
+/// thread runs on for the last of more; private memory of twice as many lanes takes twice the cache lines;
+/// and a group of 16 work-items has no use for more.
 fn wide_pays(function: &Function) -> bool {
     let group = function.kernel.required_work_group_size;
     let small = group.is_some_and(|size| size.iter().product::<u32>() <= 16);
@@ -25,8 +26,8 @@ fn wide_pays(function: &Function) -> bool {
 /// Threads of a work-group that any device has room for: the smallest subslice, Bay Trail's, has so many.
 const THREADS: u32 = 32;
 
-/// Those of the `possible` widths that are worth an attempt, the narrowest last: with which a group of the required size fits into a subslice, and not so wide that
-/// it does not pay.
+/// Those of the `possible` widths that are worth an attempt, the narrowest last: with which a group of the
+/// required size fits into a subslice, and not so wide that it does not pay.
 pub fn worth(function: &Function, possible: &[u32]) -> Vec<u32> {
     let group = function.kernel.required_work_group_size.map_or(0, |size| size.iter().product());
     let least = group.div_ceil(THREADS).min(possible.iter().copied().max().unwrap_or(0));
@@ -47,8 +48,9 @@ fn leaves_loop(instruction: &Instruction) -> bool {
     }
 }
 
-/// Do all lanes of a thread come to the same decision but for the few that a step of the loop divides? So it is when what is
-/// compared depends on ids and on what is uniform, but not on data: neighbours have neighbouring values.
+/// Do all lanes of a thread come to the same decision but for the few that a step of the loop divides? So it
+/// is when what is compared depends on ids and on what is uniform, but not on data: neighbours have
+/// neighbouring values.
 fn is_nearly_uniform(function: &Function, values: &Values, decision: Reg) -> bool {
     let mut seen = FixedBitSet::with_capacity(function.registers.len());
     let mut work = vec![decision];

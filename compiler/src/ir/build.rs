@@ -24,8 +24,8 @@ impl Function {
     }
 }
 
-/// Appends instructions to one block of a function. Each method that makes a value makes a new register for it;
-/// the `_to` forms write one that exists.
+/// Appends instructions to one block of a function. Each method that makes a value makes a new register for
+/// it; the `_to` forms write one that exists.
 pub struct Builder<'f> {
     /// The function.
     pub function: &'f mut Function,

@@ -1,8 +1,8 @@
 //! Operations that read what other lanes of the thread hold: sub-group functions are made of them.
 //!
-//! A thread is a sub-group. Lanes that are not active, or that the dispatch has not enabled, take no part. All lanes that
-//! take part must do so at once, so these operations stay where they are: no pass moves them into a
-//! side of a branch, doubles them or lets fewer lanes run them ([`super::query::Class::CrossLane`]).
+//! A thread is a sub-group. Lanes that are not active, or that the dispatch has not enabled, take no part.
+//! All lanes that take part must do so at once, so these operations stay where they are: no pass moves them
+//! into a side of a branch, doubles them or lets fewer lanes run them ([`super::query::Class::CrossLane`]).
 
 use super::fold::fold;
 use super::{BinaryOp, Op, Type};
@@ -24,14 +24,16 @@ pub enum GroupOp {
 /// An operation across lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CrossLane {
-    /// dst = what the lane numbered src1 (modulo the lanes of a thread) holds in src0; anything when that lane is not active.
+    /// dst = what the lane numbered src1 (modulo the lanes of a thread) holds in src0; anything when that
+    /// lane is not active.
     Shuffle(Type),
     /// dst: bit `i` says that lane `i` is active and holds true in src0.
     Ballot,
-    /// dst = src0 of all active lanes put together: the upper half of the lanes with the lower half, until one is left.
+    /// dst = src0 of all active lanes put together: the upper half of the lanes with the lower half, until
+    /// one is left.
     Reduce(GroupOp, Type),
-    /// dst = src0 of all active lanes up to this one, put together: first neighbours, then groups of two with the last lane
-    /// of the group before, then of four, and so on.
+    /// dst = src0 of all active lanes up to this one, put together: first neighbours, then groups of two with
+    /// the last lane of the group before, then of four, and so on.
     Scan {
         /// How.
         op: GroupOp,
@@ -56,8 +58,8 @@ impl GroupOp {
         }
     }
 
-    /// What changes no value that it is put together with: the bits of lanes that take no part (OpenCL C 3.0, 6.15.16:
-    /// infinities for minima and maxima of floats).
+    /// What changes no value that it is put together with: the bits of lanes that take no part (OpenCL C 3.0,
+    /// 6.15.16: infinities for minima and maxima of floats).
     pub fn identity(self, ty: Type) -> u64 {
         let float = |half: u64, single: u64, double: u64| match ty {
             Type::F16 => half,
@@ -100,8 +102,8 @@ impl CrossLane {
         }
     }
 
-    /// What each lane gets. `lanes` holds the sources of each lane, none for those that take no part; their number is that of
-    /// the lanes of a thread, a power of two.
+    /// What each lane gets. `lanes` holds the sources of each lane, none for those that take no part; their
+    /// number is that of the lanes of a thread, a power of two.
     pub fn results(self, lanes: &[Option<SmallVec<[u64; 4]>>]) -> SmallVec<[u64; 32]> {
         let width = lanes.len();
         let held = |source: usize, otherwise: u64| -> SmallVec<[u64; 32]> {

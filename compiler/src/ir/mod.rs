@@ -7,7 +7,8 @@
 //! them back.
 //!
 //! A function passes through two forms, and the validator knows which one holds:
-//! - *per lane* (as built): each block ends with `jump`, `branch` or `return`; a branch decides for each lane;
+//! - *per lane* (as built): each block ends with `jump`, `branch` or `return`; a branch decides for each
+//!   lane;
 //! - *linear* (after control flow is lowered): blocks run in layout order, lanes are masked by predicates,
 //!   and blocks end with `jump`, `vote` or `return`, which decide for the whole thread;
 //! - *masked* (the other way to lower it): blocks run in layout order with the lanes that the hardware enables.
@@ -257,8 +258,8 @@ pub enum Vote {
     None,
 }
 
-/// How lanes leave, by the machine's instruction. What happens is the same for all but the backward ones; which one it may
-/// be depends on the structure around it ([`analysis::structure`]).
+/// How lanes leave, by the machine's instruction. What happens is the same for all but the backward ones;
+/// which one it may be depends on the structure around it ([`analysis::structure`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Leave {
     /// Forward to anywhere.
@@ -271,7 +272,8 @@ pub enum Leave {
     Break,
     /// From a loop's body to its last block.
     Continue,
-    /// Back, from a loop's last block to its first: the thread goes with the lanes that leave, the others wait behind.
+    /// Back, from a loop's last block to its first: the thread goes with the lanes that leave, the others
+    /// wait behind.
     While,
     /// Back to anywhere, as `While`.
     Back,
@@ -408,10 +410,10 @@ pub enum Op {
         /// The next block in layout order.
         next: BlockId,
     },
-    /// Terminator, masked form: the active lanes for which the predicate holds (all, without one) go to wait at `target`,
-    /// the others go on with `next`, the next block in layout order. When no lane is left for `next`, the thread goes to
-    /// `empty`. Of the backward kinds: if lanes leave, the thread goes to `target` with them and the others
-    /// wait at `next`; `empty` is `next`.
+    /// Terminator, masked form: the active lanes for which the predicate holds (all, without one) go to wait
+    /// at `target`, the others go on with `next`, the next block in layout order. When no lane is left for
+    /// `next`, the thread goes to `empty`. Of the backward kinds: if lanes leave, the thread goes to `target`
+    /// with them and the others wait at `next`; `empty` is `next`.
     Leave {
         /// By which instruction.
         by: Leave,
@@ -422,8 +424,9 @@ pub enum Op {
         /// The first block behind this one where lanes may wait.
         empty: BlockId,
     },
-    /// Terminator, masked form, of a block with nothing else but `undefined`: lanes that wait at this block are active from here on. When none is,
-    /// the thread goes to `empty`, else to `next`, the next block in layout order.
+    /// Terminator, masked form, of a block with nothing else but `undefined`: lanes that wait at this block
+    /// are active from here on. When none is, the thread goes to `empty`, else to `next`, the next block in
+    /// layout order.
     Join {
         /// By which instruction.
         by: Join,
@@ -463,8 +466,8 @@ pub struct Instruction {
 pub struct Block {
     /// The last one is the terminator, and only the last one.
     pub instructions: Vec<Instruction>,
-    /// Masked form: lanes may wait elsewhere while the block runs. Writes to registers that are not uniform are then of the active lanes
-    /// only.
+    /// Masked form: lanes may wait elsewhere while the block runs. Writes to registers that are not uniform
+    /// are then of the active lanes only.
     pub masked: bool,
 }
 

@@ -69,7 +69,8 @@ impl Type {
 }
 
 impl Space {
-    /// May an address of this space and one of the other lead to the same memory, of which a kernel writes something?
+    /// May an address of this space and one of the other lead to the same memory, of which a kernel writes
+    /// something?
     pub fn overlaps(self, other: Space) -> bool {
         match self {
             Space::Global | Space::Constant | Space::Local | Space::Private => self == other,
@@ -131,8 +132,8 @@ impl Op {
         self.class() == Class::Terminator
     }
 
-    /// Does it do anything besides writing its destinations? Such an instruction must not be removed, repeated
-    /// or moved over another of the kind.
+    /// Does it do anything besides writing its destinations? Such an instruction must not be removed,
+    /// repeated or moved over another of the kind.
     pub fn has_effect(&self) -> bool {
         matches!(self.class(), Class::Write | Class::Order | Class::Terminator)
     }
@@ -147,8 +148,8 @@ impl Op {
         self.class() == Class::Pure
     }
 
-    /// The blocks that a terminator names: of a branch the true side first, of a vote the jump first. The same
-    /// block may stand there twice. Empty for all other operations.
+    /// The blocks that a terminator names: of a branch the true side first, of a vote the jump first. The
+    /// same block may stand there twice. Empty for all other operations.
     pub fn targets(&self) -> SmallVec<[BlockId; 3]> {
         // A copy, so that one function knows where they stand.
         let mut op = *self;
@@ -167,8 +168,8 @@ impl Op {
         }
     }
 
-    /// Where control of the thread goes after a terminator. Lanes that leave forward wait where they go, and the thread
-    /// comes there in its own time.
+    /// Where control of the thread goes after a terminator. Lanes that leave forward wait where they go, and
+    /// the thread comes there in its own time.
     pub fn successors(&self) -> SmallVec<[BlockId; 2]> {
         match *self {
             Op::Leave { by, target, next, empty } => {

@@ -38,11 +38,12 @@ struct Generator<'f, 'c> {
     counter: Reg,
 }
 
-/// A kernel of `blocks` blocks besides guards, made from the choices. Its arguments: input buffer, output buffer with
-/// one more element at its beginning, which work-items add to.
+/// A kernel of `blocks` blocks besides guards, made from the choices. Its arguments: input buffer, output
+/// buffer with one more element at its beginning, which work-items add to.
 ///
 /// A block goes on to any later block; back to any earlier one it goes through a guard that uses up fuel, of
-/// which each work-item has a little. So everything ends, and forward edges into loops make irreducible graphs.
+/// which each work-item has a little. So everything ends, and forward edges into loops make irreducible
+/// graphs.
 pub fn random_kernel(blocks: usize, choices: &[u32]) -> Function {
     let mut function = Function::new("random");
     let entry = function.entry();
@@ -65,8 +66,8 @@ pub fn random_kernel(blocks: usize, choices: &[u32]) -> Function {
     function
 }
 
-/// A kernel of `items` statements, ifs and loops nested in each other, with `break`, `continue`, `return` and ways out of
-/// several loops at once. Arguments and end as those of [`random_kernel`].
+/// A kernel of `items` statements, ifs and loops nested in each other, with `break`, `continue`, `return` and
+/// ways out of several loops at once. Arguments and end as those of [`random_kernel`].
 pub fn random_structured_kernel(items: usize, choices: &[u32]) -> Function {
     let mut function = Function::new("random");
     let entry = function.entry();
@@ -383,7 +384,8 @@ impl<'f, 'c> Generator<'f, 'c> {
 const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 const INVERSE: u64 = 0xf1de_83e1_9937_733d;
 
-/// Keeps what dword registers that are written more than once hold in quadwords, multiplied by [`FACTOR`]. The function does what it did.
+/// Keeps what dword registers that are written more than once hold in quadwords, multiplied by [`FACTOR`].
+/// The function does what it did.
 pub fn widen(function: &mut Function) {
     let values = Values::new(function);
     let wide: Vec<Option<Reg>> = (0..function.registers.len() as u32)

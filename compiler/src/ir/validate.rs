@@ -246,9 +246,9 @@ impl Checker<'_> {
         }
     }
 
-    /// Definitions reach uses: in the per-lane form on all paths. In the other forms a thread may pass through a block
-    /// whose reads only matter to lanes that came another way, so there one path is enough - but for Bools, which must
-    /// be written in the block that reads them.
+    /// Definitions reach uses: in the per-lane form on all paths. In the other forms a thread may pass
+    /// through a block whose reads only matter to lanes that came another way, so there one path is enough -
+    /// but for Bools, which must be written in the block that reads them.
     fn check_definitions(&mut self) {
         let function = self.function;
         let cfg = Cfg::new(function);

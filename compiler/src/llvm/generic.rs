@@ -1,8 +1,8 @@
 //! Generic pointers.
 //!
-//! LLVM finds out where most of them point. What is left are accesses for which that is not known before the kernel
-//! runs: calls of the library take their place, which look at the pointer (`library/generic20.cl` says how it tells) and go one of
-//! three ways.
+//! LLVM finds out where most of them point. What is left are accesses for which that is not known before the
+//! kernel runs: calls of the library take their place, which look at the pointer (`library/generic20.cl` says
+//! how it tells) and go one of three ways.
 
 use std::ffi::CString;
 
@@ -49,8 +49,8 @@ pub fn is_used(module: &Module) -> bool {
 /// The library's question where a pointer points.
 const POINTER_SPACE: &str = "__gencl_pointer_space";
 
-/// Answers the library's questions where pointers point: those that are known, or all of them, the rest by their upper three bits.
-/// True when there was one to answer.
+/// Answers the library's questions where pointers point: those that are known, or all of them, the rest by
+/// their upper three bits. True when there was one to answer.
 pub fn tell_spaces(context: &Context, module: &Module, all: bool) -> bool {
     let mut questions = Vec::new();
     for_each_instruction(module, |instruction| {

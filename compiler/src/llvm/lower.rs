@@ -24,9 +24,9 @@ const LIBRARY: &str = "__gencl_";
 
 /// Makes casts of the conversions that are nothing else. The translation knows the others by name.
 ///
-/// A float that no integer is next to becomes some integer. To LLVM it is poison, and what depends on it undefined: functions of the
-/// library index tables with it and do not use what they find, which would end a kernel whose arguments are known. So the integers are
-/// frozen, those of casts too.
+/// A float that no integer is next to becomes some integer. To LLVM it is poison, and what depends on it
+/// undefined: functions of the library index tables with it and do not use what they find, which would end a
+/// kernel whose arguments are known. So the integers are frozen, those of casts too.
 pub fn conversions(context: &Context, module: &Module) {
     let mut casts = Vec::new();
     for_each_instruction(module, |instruction| {
@@ -58,10 +58,12 @@ fn to_integer(opcode: Opcode) -> bool {
     matches!(opcode, Opcode::LLVMFPToSI | Opcode::LLVMFPToUI)
 }
 
-/// What options make of functions of floats: the option, the beginnings of the mangled names before and after.
+/// What options make of functions of floats: the option, the beginnings of the mangled names before and
+/// after.
 ///
-/// Native functions keep the bounds that `-cl-fast-relaxed-math` asks for (OpenCL C 3.0, 7.4, "Relaxed Mode"). Beside speed this
-/// keeps NaN: LLVM may make anything of it in functions of the library, as the caller has promised that there is none.
+/// Native functions keep the bounds that `-cl-fast-relaxed-math` asks for (OpenCL C 3.0, 7.4, "Relaxed
+/// Mode"). Beside speed this keeps NaN: LLVM may make anything of it in functions of the library, as the
+/// caller has promised that there is none.
 pub const RENAMED: &[(&str, &str, &str)] = &[
     (RELAXED_MATH, "_Z3exp", "_Z10native_exp"),
     (RELAXED_MATH, "_Z4exp2", "_Z11native_exp2"),
@@ -106,7 +108,8 @@ fn cast(conversion: &Conversion) -> Option<Opcode> {
     }
 }
 
-/// Puts calls of the library in place of divisions and square roots that the hardware has not; true when there were any.
+/// Puts calls of the library in place of divisions and square roots that the hardware has not; true when
+/// there were any.
 pub fn arithmetic(context: &Context, module: &Module) -> bool {
     let mut operations = Vec::new();
     for_each_instruction(module, |instruction| {
@@ -210,8 +213,8 @@ impl Lowering<'_, '_> {
         let integer =
             function.ends_with("div64") && !function.starts_with('f') || function.ends_with("rem64");
         let ty = if integer { ask!(LLVMInt64TypeInContext(self.context.as_ctx_ref())) } else { own };
-        // The operation gives poison for poison; the function may branch on it, which is undefined. Elements of vectors that
-        // nobody needs are poison.
+        // The operation gives poison for poison; the function may branch on it, which is undefined. Elements
+        // of vectors that nobody needs are poison.
         let freeze = |&argument: &LLVMValueRef| ask!(LLVMBuildFreeze(self.builder, argument, c"".as_ptr()));
         let mut arguments: Vec<_> = arguments.iter().map(freeze).collect();
         if integer {

@@ -1,4 +1,5 @@
-//! Everything that touches LLVM, together with [`crate::clang`]; the translation reads LLVM IR by way of [`view`].
+//! Everything that touches LLVM, together with [`crate::clang`]; the translation reads LLVM IR by way of
+//! [`view`].
 //!
 //! A new version of LLVM means work in these files only:
 //!
@@ -31,8 +32,9 @@ pub struct Machine {
 
 /// Global addresses have 64 bits.
 ///
-/// The data layout is clang's for SPIR-64, but that indices of local and private pointers have 32 bits and 64-bit integers are not
-/// called native: so LLVM keeps address computations and loop counters in 32 bits where it can.
+/// The data layout is clang's for SPIR-64, but that indices of local and private pointers have 32 bits and
+/// 64-bit integers are not called native: so LLVM keeps address computations and loop counters in 32 bits
+/// where it can.
 pub static WIDE: Machine = Machine {
     triple: "spir64-unknown-unknown",
     data_layout: include_str!("data_layout64.txt").trim_ascii_end(),
@@ -49,8 +51,8 @@ pub static NARROW: Machine = Machine {
 /// Calls into LLVM's C interface.
 ///
 /// Every function called so takes references that come from a live [`view`] handle or an `inkwell` object;
-/// both cannot outlive the module and context that own what they refer to. The C interface checks casts only in debug
-/// builds of LLVM, so callers look at the kind of a value before they ask what only that kind has.
+/// both cannot outlive the module and context that own what they refer to. The C interface checks casts only
+/// in debug builds of LLVM, so callers look at the kind of a value before they ask what only that kind has.
 macro_rules! ask {
     ($call:expr) => {{
         // SAFETY: see the macro's description.

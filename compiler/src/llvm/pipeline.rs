@@ -50,22 +50,23 @@ pub fn unroll_loops(module: &Module) {
     unsafe { gencl_unroll_loops(module.as_mut_ptr()) }
 }
 
-/// Makes vectors of small private arrays that are indexed by what is known at run time; true when there were any.
+/// Makes vectors of small private arrays that are indexed by what is known at run time; true when there were
+/// any.
 pub fn promote_arrays(module: &Module) -> bool {
     // SAFETY: the function takes any valid module and keeps nothing of it.
     unsafe { gencl_promote_arrays(module.as_mut_ptr()) }
 }
 
-/// Has what is computed in half floats computed in floats, for hardware that only converts them. None of LLVM's passes that narrow operations
-/// may run behind it.
+/// Has what is computed in half floats computed in floats, for hardware that only converts them. None of
+/// LLVM's passes that narrow operations may run behind it.
 pub fn widen_halves(module: &Module) {
     // SAFETY: the function takes any valid module and keeps nothing of it.
     unsafe { gencl_widen_halves(module.as_mut_ptr()) }
 }
 
-/// The first half of what -O2 has, in its order, but without what makes vectors (lanes are the vectors here; the search for others took
-/// most of the time on large kernels), what is for exceptions, coroutines and recursion, and half of the runs of `instcombine`, the most
-/// expensive of the passes. Loops are still whole.
+/// The first half of what -O2 has, in its order, but without what makes vectors (lanes are the vectors here;
+/// the search for others took most of the time on large kernels), what is for exceptions, coroutines and
+/// recursion, and half of the runs of `instcombine`, the most expensive of the passes. Loops are still whole.
 pub const SIMPLIFY: Step = Step {
     name: "llvm-simplify",
     passes: "always-inline,globalopt,ipsccp,function<eager-inv>(sroa,early-cse,instcombine<no-verify-fixpoint>,\
@@ -104,8 +105,8 @@ pub const INLINE_AGAIN: Step = Step {
              instcombine<no-verify-fixpoint>,simplifycfg)",
 };
 
-/// What the translation wants to see: one return, no switches, no dead code. Blocks behind loops of their own have the copies for
-/// what is needed there.
+/// What the translation wants to see: one return, no switches, no dead code. Blocks behind loops of their own
+/// have the copies for what is needed there.
 pub const FINISH: Step = Step {
     name: "llvm-finish",
     passes: "globaldce,function(simplifycfg,mergereturn,lower-switch,dce,loop-simplify)",

@@ -88,10 +88,11 @@ pub fn inline_everything(context: &Context, module: &Module) {
 
 /// Lets kernels take their by-value arguments (structures) from constant memory.
 ///
-/// For each of them there is a variable in the constant address space, named [`ARGUMENT_PREFIX`]`number.kernel`, that
-/// is copied into private memory at the kernel's beginning. LLVM's passes then find the best way for each use: loads at
-/// known places come straight from the variable, and the translation makes pushed constants of them; so do
-/// loads at computed places; only an argument that the kernel writes keeps its private copy.
+/// For each of them there is a variable in the constant address space, named
+/// [`ARGUMENT_PREFIX`]`number.kernel`, that is copied into private memory at the kernel's beginning. LLVM's
+/// passes then find the best way for each use: loads at known places come straight from the variable, and the
+/// translation makes pushed constants of them; so do loads at computed places; only an argument that the
+/// kernel writes keeps its private copy.
 pub fn copy_arguments(context: &Context, module: &Module) {
     let kernels: Vec<_> =
         view::Module::of(module).functions().filter(|function| function.is_kernel()).collect();

@@ -22,8 +22,9 @@ use super::view::{Opcode, TypeKind, Value, ValueKind};
 /// Address space of `__global`.
 const GLOBAL: u32 = 1;
 
-/// Puts the writing of records in place of the calls of `printf`. Everything has to be inlined before, so that formats that
-/// were handed to a function are known. The functions that it calls are to be linked; there are none when there are no formats.
+/// Puts the writing of records in place of the calls of `printf`. Everything has to be inlined before, so
+/// that formats that were handed to a function are known. The functions that it calls are to be linked; there
+/// are none when there are no formats.
 ///
 /// # Errors
 /// A format that is no string constant; an argument of a type that no conversion takes.

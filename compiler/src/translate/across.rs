@@ -1,4 +1,5 @@
-//! Functions of the library across the lanes of a thread, and the local memory of those of a whole work-group.
+//! Functions of the library across the lanes of a thread, and the local memory of those of a whole
+//! work-group.
 
 use super::Failure;
 use super::function::{Regs, Translator};

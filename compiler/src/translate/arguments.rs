@@ -63,7 +63,8 @@ fn shape<'m>(
             Space::Local => (ArgumentKind::LocalPointer, 8, pointee_alignment(translator, index)),
             Space::Private => return Err(Failure::new("a private pointer cannot be an argument")),
         },
-        // What is done with them is in functions that there are not; a kernel that leaves them alone may have them.
+        // What is done with them is in functions that there are not; a kernel that leaves them alone may have
+        // them.
         (None, TypeKind::Target) if type_name == "sampler_t" => (ArgumentKind::Sampler, 8, 8),
         (None, TypeKind::Target) if type_name.starts_with("image") => (ArgumentKind::Image, 8, 8),
         (None, TypeKind::Target) => return Err(Failure::new("pipes are not supported")),

@@ -83,8 +83,8 @@ impl<'m> Translator<'_, 'm> {
         })
     }
 
-    /// A pointer as one of another address space. A generic pointer is told by its upper three bits, as `library/generic20.cl` has it. `object`:
-    /// the pointer is known not to be null.
+    /// A pointer as one of another address space. A generic pointer is told by its upper three bits, as
+    /// `library/generic20.cl` has it. `object`: the pointer is known not to be null.
     fn space_cast(&mut self, from: Scalar, to: Scalar, register: Reg, object: bool) -> Reg {
         let generic = match from {
             Scalar::Pointer(space @ (Space::Private | Space::Local), _) if from != to => {
@@ -179,7 +179,8 @@ impl<'m> Translator<'_, 'm> {
         result.unwrap_or_else(|| self.immediate(ty, 0))
     }
 
-    /// Bits put together from pieces of `piece` bits, low ones first; fewer bits than the result has stay zero.
+    /// Bits put together from pieces of `piece` bits, low ones first; fewer bits than the result has stay
+    /// zero.
     pub fn assemble(&mut self, pieces: &[Reg], piece: u32, to: Type) -> Reg {
         self.joined(pieces, Scalar::Integer(piece), Scalar::Integer(to.bits()))
     }

@@ -117,7 +117,8 @@ fn image_of(variable: Value) -> Result<Image, Failure> {
     }
 }
 
-/// A constant address as a variable and a number of bytes to add; no variable for a number that was made a pointer.
+/// A constant address as a variable and a number of bytes to add; no variable for a number that was made a
+/// pointer.
 fn constant_address<'m>(module: Module<'m>, value: Value<'m>) -> Result<(Option<Value<'m>>, i64), Failure> {
     match value.kind() {
         ValueKind::GlobalVariable => Ok((Some(value), 0)),

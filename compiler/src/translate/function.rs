@@ -52,8 +52,8 @@ pub struct Translator<'a, 'm> {
     pub places: FxHashMap<Value<'m>, Place>,
 }
 
-/// Bytes at the beginning of local and private memory where nothing is, in kernels with generic pointers and in those that look
-/// whether a pointer is null.
+/// Bytes at the beginning of local and private memory where nothing is, in kernels with generic pointers and
+/// in those that look whether a pointer is null.
 const NULL_ROOM: u32 = 16;
 
 /// Is a local or private pointer compared with null, or made a number?

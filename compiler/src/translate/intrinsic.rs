@@ -103,8 +103,8 @@ impl<'m> Translator<'_, 'm> {
         self.integer_intrinsic(name, instruction)
     }
 
-    /// Does something for each element of the result, with the same elements of all arguments; an argument that is
-    /// no vector counts for all elements.
+    /// Does something for each element of the result, with the same elements of all arguments; an argument
+    /// that is no vector counts for all elements.
     pub fn each(
         &mut self,
         instruction: Value<'m>,
@@ -165,8 +165,8 @@ impl<'m> Translator<'_, 'm> {
             Scalar::Double => (Type::U64, 52),
             _ => return Err(Failure::new("classes of something that is no float")),
         };
-        // First and last bit pattern of each class: signalling NaN, quiet NaN, -inf, negative normal, subnormal, zero,
-        // positive zero, subnormal, normal, +inf. NaNs have two ranges, one for each sign.
+        // First and last bit pattern of each class: signalling NaN, quiet NaN, -inf, negative normal,
+        // subnormal, zero, positive zero, subnormal, normal, +inf. NaNs have two ranges, one for each sign.
         let sign = 1u64 << (ty.bits() - 1);
         let infinity = (sign - 1) >> digits << digits;
         let (normal, quiet) = (1u64 << digits, infinity | 1 << (digits - 1));

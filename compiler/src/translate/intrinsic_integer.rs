@@ -121,7 +121,8 @@ impl<'m> Translator<'_, 'm> {
         self.binary(BinaryOp::Sub, ty, flipped, mask)
     }
 
-    /// Splits an integer into its low and, of 64 bits, high half; the 32-bit result becomes an integer of its type.
+    /// Splits an integer into its low and, of 64 bits, high half; the 32-bit result becomes an integer of its
+    /// type.
     fn by_dwords(&mut self, ty: Type, x: Reg, act: impl FnOnce(&mut Self, Reg, Option<Reg>) -> Reg) -> Reg {
         let result = if ty == Type::U64 {
             let halves = self.disassemble(x, ty, 32, 2);
@@ -191,8 +192,8 @@ impl<'m> Translator<'_, 'm> {
 
     /// The high (`left`) or low word of a:b shifted by c modulo the width.
     fn funnel_shift(&mut self, ty: Type, a: Reg, b: Reg, c: Reg, left: bool) -> Reg {
-        // Shift amounts count modulo the width, so that a complement is width - 1 - c; the missing one is shifted
-        // before, because width - c is one shift too many for c = 0.
+        // Shift amounts count modulo the width, so that a complement is width - 1 - c; the missing one is
+        // shifted before, because width - c is one shift too many for c = 0.
         let complement = self.unary(UnaryOp::Not, ty, c);
         let (high, low) = if left {
             let high = self.binary(BinaryOp::Shl, ty, a, c);

@@ -15,7 +15,8 @@ use crate::llvm::view::{Module, RmwOp, TypeKind, Value};
 
 /// Most elements of one access: what one untyped message transports.
 const GROUP: usize = 4;
-/// The bytes of these, if they are dwords. As many bytes and words are one access, too, where dwords are aligned.
+/// The bytes of these, if they are dwords. As many bytes and words are one access, too, where dwords are
+/// aligned.
 const GROUP_BYTES: usize = 16;
 
 impl<'m> Translator<'_, 'm> {
@@ -291,7 +292,8 @@ fn alignment_at(align: u32, offset: u32) -> u32 {
     if offset == 0 { align } else { align.min(1 << offset.trailing_zeros()) }
 }
 
-/// Runs of scalars of one kind that stand side by side, as long as one access can be; `align` is that of the first.
+/// Runs of scalars of one kind that stand side by side, as long as one access can be; `align` is that of the
+/// first.
 fn groups(layout: &Layout, align: u32) -> impl Iterator<Item = &[(Scalar, u32)]> {
     let mut rest = layout.as_slice();
     std::iter::from_fn(move || {

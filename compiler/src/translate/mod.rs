@@ -1,8 +1,9 @@
 //! LLVM IR to Gen IR.
 //!
-//! Comes after LLVM's passes: each kernel is one function without calls but of intrinsics, and everything it needs is
-//! in the module. Vectors and structures become many registers ([`types`]), phis become copies
-//! ([`function`]), addresses become integers ([`address`]), arguments become pushed constants ([`arguments`]).
+//! Comes after LLVM's passes: each kernel is one function without calls but of intrinsics, and everything it
+//! needs is in the module. Vectors and structures become many registers ([`types`]), phis become copies
+//! ([`function`]), addresses become integers ([`address`]), arguments become pushed constants
+//! ([`arguments`]).
 
 mod across;
 mod address;

@@ -1,9 +1,10 @@
 //! Offsets of 32 bits.
 //!
-//! A pointer argument points into a buffer, and no buffer has more than 2 GB ([`gencl_program::LARGEST_OBJECT`]). So where an
-//! address is an argument plus indices, the sum of the offsets is between -2^31 and 2^31 whatever its parts are, and it is
-//! enough to compute it modulo 2^32: the address is `argument + sign-extended offset`. The hardware adds 64-bit numbers at a quarter of
-//! the rate of 32-bit ones, and extends a dword while it adds.
+//! A pointer argument points into a buffer, and no buffer has more than 2 GB
+//! ([`gencl_program::LARGEST_OBJECT`]). So where an address is an argument plus indices, the sum of the
+//! offsets is between -2^31 and 2^31 whatever its parts are, and it is enough to compute it modulo 2^32: the
+//! address is `argument + sign-extended offset`. The hardware adds 64-bit numbers at a quarter of the rate of
+//! 32-bit ones, and extends a dword while it adds.
 
 use super::Failure;
 use super::address::Index;
@@ -27,7 +28,8 @@ pub struct Place {
 }
 
 impl<'m> Translator<'_, 'm> {
-    /// The object that a pointer points into, if it is known that it is an argument or a variable plus offsets.
+    /// The object that a pointer points into, if it is known that it is an argument or a variable plus
+    /// offsets.
     pub fn place(&mut self, pointer: Value<'m>) -> Result<Option<Place>, Failure> {
         match pointer.kind() {
             ValueKind::Argument | ValueKind::GlobalVariable => {
@@ -116,9 +118,11 @@ impl<'m> Translator<'_, 'm> {
     }
 }
 
-/// A value without the constants that are added to it, and their sum: together they are the value modulo 2^32.
+/// A value without the constants that are added to it, and their sum: together they are the value modulo
+/// 2^32.
 ///
-/// Neighbouring elements so have the same address but for a constant, as [`crate::ir::passes::opt_merge_accesses`] wants it.
+/// Neighbouring elements so have the same address but for a constant, as
+/// [`crate::ir::passes::opt_merge_accesses`] wants it.
 pub fn without_constant<'m>(module: Module<'m>, mut value: Value<'m>) -> (Value<'m>, i64) {
     let mut sum = 0i64;
     while value.kind() == ValueKind::Instruction {

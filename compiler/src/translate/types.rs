@@ -154,7 +154,8 @@ pub fn address_space(number: u32) -> Result<Space, Failure> {
 
 fn append<'m>(module: Module<'m>, ty: Type<'m>, at: u64, result: &mut Layout) -> Result<(), Failure> {
     match ty.kind() {
-        // Events have no value: what they stand for has happened. Images and samplers have none, as no function takes them.
+        // Events have no value: what they stand for has happened. Images and samplers have none, as no
+        // function takes them.
         TypeKind::Void | TypeKind::Target => {}
         TypeKind::Integer(65..) => {
             let count = wide::pieces(ty)
@@ -165,8 +166,8 @@ fn append<'m>(module: Module<'m>, ty: Type<'m>, at: u64, result: &mut Layout) ->
         }
         TypeKind::Vector(count, element) => {
             let scalar = scalar(module, element)?;
-            // Elements of a vector stand side by side, whatever their alignment; those of <n x i1> are bits, which
-            // only exist in registers.
+            // Elements of a vector stand side by side, whatever their alignment; those of <n x i1> are bits,
+            // which only exist in registers.
             let bytes = scalar.bits().div_ceil(8);
             for i in 0..count {
                 result.push((scalar, place(at + u64::from(i * bytes))?));

@@ -1,7 +1,8 @@
 //! Integers of more than 64 bits.
 //!
-//! No OpenCL type has them, but LLVM makes them where a part of what was loaded or stored as a vector is taken as something else (its passes GVN
-//! and SROA): shifts by constants, truncations, and what puts parts together. They are 32-bit pieces here, the lowest first.
+//! No OpenCL type has them, but LLVM makes them where a part of what was loaded or stored as a vector is
+//! taken as something else (its passes GVN and SROA): shifts by constants, truncations, and what puts parts
+//! together. They are 32-bit pieces here, the lowest first.
 
 use super::Failure;
 use super::function::{Regs, Translator};
@@ -21,8 +22,8 @@ pub fn pieces(ty: view::Type) -> Option<u32> {
 }
 
 impl<'m> Translator<'_, 'm> {
-    /// Translates an operation that has such an integer as result or first operand; selections, loads and what else treats each piece alike
-    /// are not among them.
+    /// Translates an operation that has such an integer as result or first operand; selections, loads and
+    /// what else treats each piece alike are not among them.
     pub fn wide(&mut self, value: Value<'m>) -> Result<Regs, Failure> {
         let refused = || Failure::new(format!("{} is not supported", value.text()));
         let operand = value.operand(0);

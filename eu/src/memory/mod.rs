@@ -4,9 +4,9 @@
 //! addresses. It never changes, so that the host threads that execute work-groups look addresses up
 //! without a lock. An address outside of all buffers is a [`PageFault`].
 //!
-//! Behind a buffer there may be padding (`EXEC_OBJECT_PAD_TO_SIZE`), which i915 maps to its scratch page: loads
-//! find zeros there. It has no memory: an access that is not within a buffer is looked at again, byte by byte, so that those
-//! within one do not pay for it.
+//! Behind a buffer there may be padding (`EXEC_OBJECT_PAD_TO_SIZE`), which i915 maps to its scratch page:
+//! loads find zeros there. It has no memory: an access that is not within a buffer is looked at again, byte
+//! by byte, so that those within one do not pay for it.
 //!
 //! Addresses are 48 bits wide and in canonical form (bit 47 repeated in bits 63:48), as in the
 //! messages and commands of Gen8 and later ("Volume 5: Memory Views", "Graphics Addresses").

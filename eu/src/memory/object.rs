@@ -26,8 +26,8 @@ enum Backing {
     User,
 }
 
-// SAFETY: the pointer is to memory that stays mapped as long as the object lives (`File`, `Private`: by its own
-// mapping; `User`: by the contract of `userptr`), and all accesses go through atomics or raw copies.
+// SAFETY: the pointer is to memory that stays mapped as long as the object lives (`File`, `Private`: by its
+// own mapping; `User`: by the contract of `userptr`), and all accesses go through atomics or raw copies.
 unsafe impl Send for Object {}
 // SAFETY: as above.
 unsafe impl Sync for Object {}
@@ -51,8 +51,8 @@ impl Object {
         Ok(Arc::new(Object { address: map.as_mut_ptr(), size, backing: Backing::File { file, _map: map } }))
     }
 
-    /// The memory of a file that [`Object::file`] gave, perhaps to another process. An error of kind `InvalidInput` for
-    /// another file: the size has to be fixed, or a later access could end the program.
+    /// The memory of a file that [`Object::file`] gave, perhaps to another process. An error of kind
+    /// `InvalidInput` for another file: the size has to be fixed, or a later access could end the program.
     pub fn import(file: std::fs::File) -> std::io::Result<Arc<Object>> {
         // SAFETY: no pointers.
         let seals = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GET_SEALS) };
@@ -139,8 +139,8 @@ fn parse_mapping(line: &str) -> Option<(u64, u64, bool)> {
 /// The size of a buffer's file never changes: else who shares the file could take pages away that are mapped.
 const SEALS: i32 = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL;
 
-/// Buffers' descriptors are this or above where that is possible: the program's own numbers stay as low as they are
-/// without us, which matters to those who use `select`.
+/// Buffers' descriptors are this or above where that is possible: the program's own numbers stay as low as
+/// they are without us, which matters to those who use `select`.
 const LOWEST_DESCRIPTOR: i32 = 1024;
 
 /// An anonymous file in memory.
@@ -161,8 +161,9 @@ fn memory_file(size: u64) -> std::io::Result<std::fs::File> {
     Ok(out_of_the_way(file))
 }
 
-/// Has the kernel enlarge the process's table of descriptors to what buffers need. Once there are several threads, that takes it some
-/// ten milliseconds, in which it waits until no processor uses the old table; so it is best done early.
+/// Has the kernel enlarge the process's table of descriptors to what buffers need. Once there are several
+/// threads, that takes it some ten milliseconds, in which it waits until no processor uses the old table; so
+/// it is best done early.
 pub fn enlarge_descriptor_table() {
     // Without it the first buffer takes longer, nothing else.
     let _ = memory_file(0);

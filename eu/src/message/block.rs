@@ -64,7 +64,8 @@ pub fn block(call: &mut Call<'_, '_>, message: &Block) -> Result<(), Fault> {
         }
     };
     let registers = bytes.div_ceil(GRF_SIZE);
-    // A block may begin in a surface and end behind it: Mesa reads 64 bytes of uniforms at once, of which there may be four.
+    // A block may begin in a surface and end behind it: Mesa reads 64 bytes of uniforms at once, of which
+    // there may be four.
     let there = match region {
         Region::Memory { size, .. } => bytes.min(size.saturating_sub(offset) as usize),
         Region::Local => bytes,

@@ -11,8 +11,8 @@ use super::{
 };
 use crate::fault::Fault;
 
-/// The sampler's `cache_flush` among its SIMD32/64 messages (Skylake, Volume 7, "Sampling Engine", "Message Types"; IGA's
-/// `MessageDecoderOther.cpp`). With other SIMD modes the number is `ld2dss`.
+/// The sampler's `cache_flush` among its SIMD32/64 messages (Skylake, Volume 7, "Sampling Engine", "Message
+/// Types"; IGA's `MessageDecoderOther.cpp`). With other SIMD modes the number is `ld2dss`.
 const CACHE_FLUSH: u32 = 31;
 
 /// A message of the data ports: shared function, number, and what decodes the rest of the descriptor.
@@ -40,9 +40,9 @@ const fn row(
     Row { target, number, generations, decode }
 }
 
-/// Which generation has which message where: the manuals' "Message Descriptor" of each shared function (Ivy Bridge: Volume 4 Part 1
-/// "Subsystem and Cores - Shared Functions", "Data Port Messages"; Haswell: Volume 7 "3D-Media-GPGPU"), and Mesa's
-/// `brw_eu_defines.h` (`GFX7_DATAPORT_DC_*`, `HSW_DATAPORT_DC_PORT1_*`).
+/// Which generation has which message where: the manuals' "Message Descriptor" of each shared function (Ivy
+/// Bridge: Volume 4 Part 1 "Subsystem and Cores - Shared Functions", "Data Port Messages"; Haswell: Volume 7
+/// "3D-Media-GPGPU"), and Mesa's `brw_eu_defines.h` (`GFX7_DATAPORT_DC_*`, `HSW_DATAPORT_DC_PORT1_*`).
 #[rustfmt::skip]
 const ROWS: &[Row] = &[
     row(DataCache,     0x00, ALL,     |f| oword_block(f, false, BlockAddress::OWords(f.surface()))),
@@ -81,8 +81,8 @@ const ROWS: &[Row] = &[
     row(DataCache1,    0x1d, FROM_9,  |f| atomic(f, Space::Global, true)),
 ];
 
-/// Registers of a scratch block for the codes of its size (Volume 2d, `MDC_SBS`; Ivy Bridge and Haswell: "Scratch Block
-/// Read/Write", "Block Size").
+/// Registers of a scratch block for the codes of its size (Volume 2d, `MDC_SBS`; Ivy Bridge and Haswell:
+/// "Scratch Block Read/Write", "Block Size").
 const SCRATCH_REGISTERS: [[Option<usize>; 4]; COLUMNS] = {
     const NUMBERS: [Option<usize>; 4] = [Some(1), Some(2), None, Some(4)];
     const POWERS: [Option<usize>; 4] = [Some(1), Some(2), Some(4), Some(8)];
@@ -227,7 +227,8 @@ fn binding(fields: Fields) -> u8 {
     fields.bits(0, 8) as u8
 }
 
-/// `MDC_SG3`: 1 is the low, 2 the high half of the sample mask, 0 SIMD4x2; `MDC_CMASK`: a set bit disables a channel.
+/// `MDC_SG3`: 1 is the low, 2 the high half of the sample mask, 0 SIMD4x2; `MDC_CMASK`: a set bit disables a
+/// channel.
 fn typed(fields: Fields, write: bool) -> Option<Kind> {
     let slots = match fields.bits(12, 2) {
         1 => Slots::Low,
@@ -265,7 +266,8 @@ fn sample(fields: Fields) -> Option<Kind> {
     let simd = match (fields.bits(17, 2), fields.bit(29)) {
         (1, false) => 8,
         (2, false) => 16,
-        // SIMD32/64 messages: `cache_flush`. There is no cache here, and everything before it has been performed.
+        // SIMD32/64 messages: `cache_flush`. There is no cache here, and everything before it has been
+        // performed.
         (3, false) if fields.bits(12, 5) == CACHE_FLUSH => return Some(Kind::Fence),
         _ => return None,
     };

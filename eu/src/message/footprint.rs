@@ -1,10 +1,11 @@
-//! What a message asks of the memory behind the data port: which cache lines, and how long the banks of shared local
-//! memory take. Statistics look at it before the message is performed.
+//! What a message asks of the memory behind the data port: which cache lines, and how long the banks of
+//! shared local memory take. Statistics look at it before the message is performed.
 //!
-//! "The data port coalesces scattered accesses into fewer operations over non-duplicated 64-byte cachelines"; shared local
-//! memory has 16 banks of 4 bytes ("The Compute Architecture of Intel Processor Graphics Gen9", "Subslice Architecture" and
-//! "Shared Local Memory"). Reads of one dword by several lanes are one access, all writes to a bank are accesses of their own
-//! (Intel's "OpenCL Developer Guide for Intel Processor Graphics", "Kernel Memory Access Optimization Summary").
+//! "The data port coalesces scattered accesses into fewer operations over non-duplicated 64-byte cachelines";
+//! shared local memory has 16 banks of 4 bytes ("The Compute Architecture of Intel Processor Graphics Gen9",
+//! "Subslice Architecture" and "Shared Local Memory"). Reads of one dword by several lanes are one access,
+//! all writes to a bank are accesses of their own (Intel's "OpenCL Developer Guide for Intel Processor
+//! Graphics", "Kernel Memory Access Optimization Summary").
 
 use gencl_isa::Descriptor;
 
@@ -26,7 +27,8 @@ const BANKS: usize = 16;
 /// Bytes that a bank gives in one clock.
 const BANK_WIDTH: u64 = 4;
 
-/// Texels that a sampler filters in one clock ("The Compute Architecture of Intel Processor Graphics Gen9", "Sampler").
+/// Texels that a sampler filters in one clock ("The Compute Architecture of Intel Processor Graphics Gen9",
+/// "Sampler").
 const TEXELS: u32 = 4;
 
 /// What a message asks for.
@@ -55,8 +57,8 @@ struct Access {
 }
 
 impl Footprint {
-    /// That of a message which a thread is about to send for the lanes in `mask`. What the message does wrong is reported
-    /// when it is performed; here it has no footprint.
+    /// That of a message which a thread is about to send for the lanes in `mask`. What the message does wrong
+    /// is reported when it is performed; here it has no footprint.
     pub fn of(
         context: &mut Context<'_>,
         thread: &mut Thread,

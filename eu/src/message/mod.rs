@@ -1,8 +1,8 @@
 //! Messages: what a `send` asks of the shared functions.
 //!
-//! Descriptor fields: Skylake manual, Volume 2d "Command Reference: Structures", `MDC_*` and `MSD*`; behaviour: Volume 7,
-//! "Shared Functions - Data Port", "Message Gateway", "Thread Spawner"; cross-checked with Mesa's `brw_eu.h` and IGA's
-//! `MessageDecoderHDC.cpp`.
+//! Descriptor fields: Skylake manual, Volume 2d "Command Reference: Structures", `MDC_*` and `MSD*`;
+//! behaviour: Volume 7, "Shared Functions - Data Port", "Message Gateway", "Thread Spawner"; cross-checked
+//! with Mesa's `brw_eu.h` and IGA's `MessageDecoderHDC.cpp`.
 
 mod atomic;
 mod block;

@@ -10,8 +10,8 @@ use crate::fault::Fault;
 use crate::file::{element, set_element};
 use crate::memory::{AddressSpace, Cursor};
 
-/// The bits of an address in shared local memory that the hardware looks at. IGC sets one of the others in pointers that are not
-/// null (`VALID_LOCAL_HIGH_BITS`).
+/// The bits of an address in shared local memory that the hardware looks at. IGC sets one of the others in
+/// pointers that are not null (`VALID_LOCAL_HIGH_BITS`).
 const LOCAL_OFFSET_BITS: u64 = 0x0fff_ffff;
 
 /// Which memory a message accesses.
@@ -64,7 +64,8 @@ pub struct SurfaceLayout {
     wide: bool,
 }
 
-/// Gen7, Gen7.5 (Ivy Bridge and Haswell, "SURFACE_STATE"), Gen8, Gen9 (Volume 2d). A buffer's size is in the same bits.
+/// Gen7, Gen7.5 (Ivy Bridge and Haswell, "SURFACE_STATE"), Gen8, Gen9 (Volume 2d). A buffer's size is in the
+/// same bits.
 const SURFACES: [SurfaceLayout; Generation::ALL.len()] = {
     const NARROW: SurfaceLayout = SurfaceLayout { dwords: 8, pointer: !0x1f, base: 1, wide: false };
     const WIDE: SurfaceLayout = SurfaceLayout { dwords: 16, pointer: !0x3f, base: 8, wide: true };
@@ -240,7 +241,8 @@ impl Call<'_, '_> {
         Ok(())
     }
 
-    /// Refuses an offset that is not a multiple of `size` in strict mode; aligns it otherwise, as the hardware does.
+    /// Refuses an offset that is not a multiple of `size` in strict mode; aligns it otherwise, as the
+    /// hardware does.
     #[inline]
     pub fn aligned(&self, offset: u64, size: u64) -> Result<u64, Fault> {
         if self.context.strict && !offset.is_multiple_of(size) {
@@ -251,7 +253,8 @@ impl Call<'_, '_> {
         Ok(offset & !(size - 1))
     }
 
-    /// Atomically replaces an element of 4 or 8 bytes by what `update` makes of it (`None`: leaves it); the old one.
+    /// Atomically replaces an element of 4 or 8 bytes by what `update` makes of it (`None`: leaves it); the
+    /// old one.
     pub fn update(
         &mut self,
         region: Region,

@@ -105,7 +105,8 @@ impl Call<'_, '_> {
         Ok(addresses)
     }
 
-    /// The channels of the message: those of the instruction, of which there may not be more than the message has.
+    /// The channels of the message: those of the instruction, of which there may not be more than the message
+    /// has.
     #[inline]
     pub fn channels(&self, simd: usize) -> Result<u32, Fault> {
         if self.mask >> simd != 0 {
@@ -210,8 +211,8 @@ fn transfer(
     }
 }
 
-/// The case that all channels are enabled and access consecutive aligned dwords in one buffer. `false` when it
-/// is not so.
+/// The case that all channels are enabled and access consecutive aligned dwords in one buffer. `false` when
+/// it is not so.
 fn contiguous(
     call: &mut Call<'_, '_>,
     region: Region,

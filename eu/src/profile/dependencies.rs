@@ -8,7 +8,8 @@ use crate::file::{ACCUMULATOR, ADDRESS, FLAG};
 use crate::op::{Action, Op};
 use crate::operand::{Place, Src, Target};
 
-/// Architecture registers as bits: four flag words (`f0.0`, `f0.1`, `f1.0`, `f1.1`), `acc0`, `acc1` and further ones, `a0`.
+/// Architecture registers as bits: four flag words (`f0.0`, `f0.1`, `f1.0`, `f1.1`), `acc0`, `acc1` and
+/// further ones, `a0`.
 pub const ARCHITECTURE_REGISTERS: usize = 7;
 /// First accumulator.
 pub const FIRST_ACCUMULATOR: usize = 4;

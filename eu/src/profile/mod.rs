@@ -1,7 +1,8 @@
-//! Statistics of a launch's work-groups: what each instruction was executed for, and what it costs by the cycle model.
+//! Statistics of a launch's work-groups: what each instruction was executed for, and what it costs by the
+//! cycle model.
 //!
-//! `docs/statistics.md` explains the model. Everything here is a sum, a maximum or a union over work-groups, each of which is looked at
-//! by itself, so that neither the number of host threads nor their order shows.
+//! `docs/statistics.md` explains the model. Everything here is a sum, a maximum or a union over work-groups,
+//! each of which is looked at by itself, so that neither the number of host threads nor their order shows.
 
 mod dependencies;
 #[cfg(test)]

@@ -1,5 +1,6 @@
-//! Figures that follow from the tables of `cycles.rs` by hand. The end of thread of every script is `mov(8)`, 2 clocks, and a `send` that
-//! waits for its result, 2 + 8 clocks after the beginning of the `mov`, and takes 2 clocks: 12 together.
+//! Figures that follow from the tables of `cycles.rs` by hand. The end of thread of every script is `mov(8)`,
+//! 2 clocks, and a `send` that waits for its result, 2 + 8 clocks after the beginning of the `mov`, and takes
+//! 2 clocks: 12 together.
 
 use super::Profile;
 use crate::cycles::Class;

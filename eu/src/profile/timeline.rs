@@ -1,7 +1,8 @@
 //! When a thread that is alone on its EU would execute its instructions.
 //!
-//! A thread issues in order. An instruction waits until what it reads and what it overwrites has been written, and until messages have taken
-//! what it overwrites. The same method, on registers instead of blocks, as Mesa's `brw_ir_performance.cpp`.
+//! A thread issues in order. An instruction waits until what it reads and what it overwrites has been
+//! written, and until messages have taken what it overwrites. The same method, on registers instead of
+//! blocks, as Mesa's `brw_ir_performance.cpp`.
 
 use super::dependencies::{ADDRESS_REGISTER, ARCHITECTURE_REGISTERS, FIRST_ACCUMULATOR, Needs};
 use crate::cycles::PAYLOAD_READ;

@@ -2,7 +2,8 @@
 
 use super::script::Script;
 
-/// Runs a program on lanes with the inputs `0..16` in `g20` (D) and compares `g10` (D) with what `expected` says for each.
+/// Runs a program on lanes with the inputs `0..16` in `g20` (D) and compares `g10` (D) with what `expected`
+/// says for each.
 fn check(name: &str, code: &str, expected: impl Fn(i32) -> i32) {
     for mask in [0xffffu32, 0x0001, 0x5a5a, 0x00ff, 0x8000] {
         let inputs: Vec<String> = (0..16).map(|n| n.to_string()).collect();
@@ -116,7 +117,8 @@ fn loops_in_loops() {
 
 #[test]
 fn forward_gotos_meet_at_joins() {
-    // A forward goto takes the channels whose predicate is false: n < 4 skips to A; of the rest, odd ones skip to B.
+    // A forward goto takes the channels whose predicate is false: n < 4 skips to A; of the rest, odd ones
+    // skip to B.
     let code = "
         mov(16) g10<1>D 0D { align1 1H };
         cmp.l.f0.0(16) null<1>D g20<8,8,1>D 4D { align1 1H };

@@ -1,5 +1,5 @@
-//! How far the functions of the `math` instruction are from the exact ones. `docs/eu.md` has the largest errors over all numbers, which
-//! these tests sample.
+//! How far the functions of the `math` instruction are from the exact ones. `docs/eu.md` has the largest
+//! errors over all numbers, which these tests sample.
 
 use gencl_isa::MathFunction;
 

@@ -1,5 +1,5 @@
-//! Tests of the EUs: text files with assembly and expected registers and memory, fast paths against the general path,
-//! divergent control flow against one lane at a time.
+//! Tests of the EUs: text files with assembly and expected registers and memory, fast paths against the
+//! general path, divergent control flow against one lane at a time.
 
 mod files;
 mod flow;

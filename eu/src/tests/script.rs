@@ -12,8 +12,8 @@
 //! | `; device NAME` | the device, `skl` without it |
 //! | `; surface INDEX: ...`, `; sampler INDEX: ...` | states, see `state.rs` |
 //!
-//! A PLACE is `gN`, `gN.ELEMENT`, `fN`, `accN`, `aN`, or a memory address in hexadecimal. VALUES are numbers, or bits as `#HEX`; the last
-//! number may be `NUMBER*COUNT`. An end of thread is added to the code.
+//! A PLACE is `gN`, `gN.ELEMENT`, `fN`, `accN`, `aN`, or a memory address in hexadecimal. VALUES are numbers,
+//! or bits as `#HEX`; the last number may be `NUMBER*COUNT`. An end of thread is added to the code.
 
 use gencl_isa::{Type, parse_program};
 

@@ -1,10 +1,11 @@
-//! Surface and sampler states of test scripts, written from what the script says in words. The bits stand here once more, so
-//! that the simulator's decoding is not checked with itself.
+//! Surface and sampler states of test scripts, written from what the script says in words. The bits stand
+//! here once more, so that the simulator's decoding is not checked with itself.
 //!
-//! `; surface INDEX: RAW BYTES at ADDRESS` is a buffer of bytes. Its state has the device's layout; all others are those of Gen8 and Gen9.
+//! `; surface INDEX: RAW BYTES at ADDRESS` is a buffer of bytes. Its state has the device's layout; all
+//! others are those of Gen8 and Gen9.
 //!
-//! `; surface INDEX: SHAPE FORMAT SIZE WORDS`, where SHAPE is `1D`, `2D`, `3D`, `BUFFER` or `NULL`, FORMAT a name of the manual, SIZE
-//! `WIDTH`, `WIDTHxHEIGHT` or with a third number for depth or slices, and WORDS are
+//! `; surface INDEX: SHAPE FORMAT SIZE WORDS`, where SHAPE is `1D`, `2D`, `3D`, `BUFFER` or `NULL`, FORMAT a
+//! name of the manual, SIZE `WIDTH`, `WIDTHxHEIGHT` or with a third number for depth or slices, and WORDS are
 //!
 //! | words | |
 //! | --- | --- |
@@ -15,9 +16,9 @@
 //! | `levels N` | levels of detail |
 //! | `select CHANNELS` | shader channels, four letters of `rgba01` |
 //!
-//! `; sampler INDEX: WORDS`, where WORDS are `nearest` or `linear` (the filter), a mode for all coordinates (`wrap`, `mirror`,
-//! `clamp`, `border`, `once`, `half`), `texels` (coordinates that are not normalized), `rounded`, `mip nearest`, `mip linear`, and
-//! `border_colour R G B A` with the colour's bits in hexadecimal.
+//! `; sampler INDEX: WORDS`, where WORDS are `nearest` or `linear` (the filter), a mode for all coordinates
+//! (`wrap`, `mirror`, `clamp`, `border`, `once`, `half`), `texels` (coordinates that are not normalized),
+//! `rounded`, `mip nearest`, `mip linear`, and `border_colour R G B A` with the colour's bits in hexadecimal.
 
 use gencl_isa::Generation;
 use gencl_testing::packets::packets;

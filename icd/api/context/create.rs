@@ -65,8 +65,9 @@ fn checked(properties: ZeroTerminated<cl_context_properties>) -> CLResult<Vec<cl
     let mut seen = Vec::new();
     for pair in list.chunks_exact(2) {
         let (name, value) = (pair[0], pair[1]);
-        // CL_INVALID_PROPERTY if a context property name in properties is not a supported property name, if the value
-        // specified for a supported property name is not valid, or if the same property name is specified more than once.
+        // CL_INVALID_PROPERTY if a context property name in properties is not a supported property name, if
+        // the value specified for a supported property name is not valid, or if the same property name is
+        // specified more than once.
         refuse_if(seen.contains(&name), Code::InvalidProperty, "a property is given twice")?;
         seen.push(name);
         match name {

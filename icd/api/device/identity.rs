@@ -6,8 +6,10 @@ use opencl_sys::CL_UUID_SIZE;
 /// A universally unique identifier.
 pub type Uuid = [u8; CL_UUID_SIZE as usize];
 
-/// Of a device: what it is and where it is on the bus, so that no two devices on a machine's buses have the same and each keeps its own; simulated ones, which are
-/// on none, have one for each PCI id. The layout is the one that Intel's driver teams have agreed on (compute-runtime, `Device::generateUuidFromPciBusInfo`), so that other interfaces tell the same.
+/// Of a device: what it is and where it is on the bus, so that no two devices on a machine's buses have the
+/// same and each keeps its own; simulated ones, which are on none, have one for each PCI id. The layout is
+/// the one that Intel's driver teams have agreed on (compute-runtime, `Device::generateUuidFromPciBusInfo`),
+/// so that other interfaces tell the same.
 pub fn device(facts: &DeviceFacts) -> Uuid {
     let mut uuid = Uuid::default();
     uuid[0..2].copy_from_slice(&(facts.vendor_id as u16).to_le_bytes());

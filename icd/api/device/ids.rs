@@ -17,8 +17,8 @@ fn get_device_ids(
     num_devices: Out<cl_uint>,
 ) -> CLResult<()> {
     Platform::check_or_null(platform)?;
-    // CL_INVALID_VALUE if num_entries is equal to zero and devices is not NULL or if both num_devices and devices
-    // are NULL.
+    // CL_INVALID_VALUE if num_entries is equal to zero and devices is not NULL or if both num_devices and
+    // devices are NULL.
     refuse_if(num_entries == 0 && !devices.is_null(), Code::InvalidValue, "num_entries is 0")?;
     refuse_if(num_devices.is_null() && devices.is_null(), Code::InvalidValue, "no place for an answer")?;
     // CL_INVALID_DEVICE_TYPE if device_type is not a valid value.

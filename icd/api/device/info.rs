@@ -71,8 +71,8 @@ use crate::versions::{self, NUMERIC_VERSION};
 /// Vendor and devices are known by these even if the simulator plays them.
 const VENDOR: &str = "Intel(R) Corporation";
 
-/// `CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE`: 64 KiB are the least; initial values go through the program's binary, which should stay
-/// small.
+/// `CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE`: 64 KiB are the least; initial values go through the program's
+/// binary, which should stay small.
 const MAX_GLOBAL_VARIABLE_SIZE: usize = 1 << 20;
 
 /// Orders and scopes of atomic operations: all but those that reach beyond the device.
@@ -82,8 +82,8 @@ const ATOMICS: u64 = CL_DEVICE_ATOMIC_ORDER_RELAXED
     | CL_DEVICE_ATOMIC_SCOPE_WORK_GROUP
     | CL_DEVICE_ATOMIC_SCOPE_DEVICE;
 
-/// What all floats can. The rounding modes other than to nearest are for conversions only in OpenCL, but the specification has devices
-/// with doubles name all of them (4.2, `CL_DEVICE_DOUBLE_FP_CONFIG`).
+/// What all floats can. The rounding modes other than to nearest are for conversions only in OpenCL, but the
+/// specification has devices with doubles name all of them (4.2, `CL_DEVICE_DOUBLE_FP_CONFIG`).
 const FLOAT_CONFIG: cl_device_fp_config =
     CL_FP_INF_NAN | CL_FP_ROUND_TO_NEAREST | CL_FP_ROUND_TO_ZERO | CL_FP_ROUND_TO_INF | CL_FP_FMA;
 

@@ -9,8 +9,8 @@ use crate::abi::{Out, OutList, ZeroTerminated};
 use crate::handle::Handle;
 use crate::object::Device;
 
-// CL_INVALID_VALUE if values specified in properties are not valid or if values specified in properties are valid but
-// not supported by the device. Ours support none.
+// CL_INVALID_VALUE if values specified in properties are not valid or if values specified in properties are
+// valid but not supported by the device. Ours support none.
 fn no_partitions(device: cl_device_id) -> CLResult<()> {
     Handle::<Device>::get(device)?;
     Err(Error::new(Code::InvalidValue, "the device cannot be partitioned"))

@@ -23,9 +23,9 @@ fn enqueue_copy_buffer(
     let enqueue = Enqueue::new(queue, num_events, wait_events, event)?;
     let from = Memory::buffer_of_context(src_buffer, &enqueue.queue.context)?;
     let to = Memory::buffer_of_context(dst_buffer, &enqueue.queue.context)?;
-    // CL_INVALID_VALUE if src_offset, dst_offset, size, src_offset + size or dst_offset + size require accessing
-    // elements outside of the buffers.
-    // CL_MEM_COPY_OVERLAP if the regions overlap in one buffer, or in sub-buffers of one buffer.
+    // CL_INVALID_VALUE if src_offset, dst_offset, size, src_offset + size or dst_offset + size require
+    // accessing elements outside of the buffers. CL_MEM_COPY_OVERLAP if the regions overlap in one buffer, or
+    // in sub-buffers of one buffer.
     let (runtime, waits) = (&enqueue.queue.runtime, &enqueue.waits);
     let command = runtime.copy_buffer(&from.runtime, src_offset, &to.runtime, dst_offset, size, waits)?;
     enqueue.done(command)
@@ -50,9 +50,9 @@ fn enqueue_copy_buffer_rect(
     let enqueue = Enqueue::new(queue, num_events, wait_events, event)?;
     let from = Memory::buffer_of_context(src_buffer, &enqueue.queue.context)?;
     let to = Memory::buffer_of_context(dst_buffer, &enqueue.queue.context)?;
-    // CL_INVALID_VALUE for NULL pointers, empty regions, pitches that are too small, or differ within one buffer, and
-    // regions out of bounds.
-    // CL_MEM_COPY_OVERLAP if the regions overlap in one buffer, or in sub-buffers of one buffer.
+    // CL_INVALID_VALUE for NULL pointers, empty regions, pitches that are too small, or differ within one
+    // buffer, and regions out of bounds. CL_MEM_COPY_OVERLAP if the regions overlap in one buffer, or in
+    // sub-buffers of one buffer.
     let region = triple(region)?;
     let from_rect = rect(src_origin, src_row_pitch, src_slice_pitch)?;
     let to_rect = rect(dst_origin, dst_row_pitch, dst_slice_pitch)?;

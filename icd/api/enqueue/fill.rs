@@ -31,8 +31,8 @@ fn enqueue_fill_buffer(
     // CL_INVALID_VALUE if pattern is NULL or if pattern_size is 0 or if pattern_size is not one of
     // { 1, 2, 4, 8, 16, 32, 64, 128 }.
     let pattern = pattern_of(&pattern, pattern_size)?;
-    // CL_INVALID_VALUE if offset or offset + size require accessing elements outside the buffer, or if offset and size
-    // are not a multiple of pattern_size.
+    // CL_INVALID_VALUE if offset or offset + size require accessing elements outside the buffer, or if offset
+    // and size are not a multiple of pattern_size.
     let (runtime, waits) = (&enqueue.queue.runtime, &enqueue.waits);
     let command = runtime.fill_buffer(&buffer.runtime, &pattern, offset, size, waits)?;
     enqueue.done(command)

@@ -23,9 +23,10 @@ fn enqueue_copy_image(
     let enqueue = Enqueue::new(queue, num_events, wait_events, event)?.on_images()?;
     let from = Memory::image_of_context(src_image, &enqueue.queue.context)?;
     let to = Memory::image_of_context(dst_image, &enqueue.queue.context)?;
-    // CL_IMAGE_FORMAT_MISMATCH if src_image and dst_image do not use the same image format.
-    // CL_INVALID_VALUE if src_origin, dst_origin or region is NULL, or if a region is out of bounds or breaks the rules for the kind of image.
-    // CL_MEM_COPY_OVERLAP if src_image and dst_image are the same image object and the regions overlap.
+    // CL_IMAGE_FORMAT_MISMATCH if src_image and dst_image do not use the same image format. CL_INVALID_VALUE
+    // if src_origin, dst_origin or region is NULL, or if a region is out of bounds or breaks the rules for
+    // the kind of image. CL_MEM_COPY_OVERLAP if src_image and dst_image are the same image object and the
+    // regions overlap.
     let (from, to) = ((&from, triple(src_origin)?), (&to, triple(dst_origin)?));
     let command = enqueue.queue.runtime.copy_image(from, to, triple(region)?, &enqueue.waits)?;
     enqueue.done(command)
@@ -47,8 +48,8 @@ fn enqueue_copy_image_to_buffer(
     let from = Memory::image_of_context(src_image, &enqueue.queue.context)?;
     let to = Memory::buffer_of_context(dst_buffer, &enqueue.queue.context)?;
     // CL_INVALID_MEM_OBJECT if src_image is a 1D image buffer object created from dst_buffer.
-    // CL_INVALID_VALUE if src_origin or region is NULL, if the region is out of bounds of the image or breaks the rules for its kind, or if dst_offset and the
-    // bytes of the region are out of bounds of the buffer.
+    // CL_INVALID_VALUE if src_origin or region is NULL, if the region is out of bounds of the image or breaks
+    // the rules for its kind, or if dst_offset and the bytes of the region are out of bounds of the buffer.
     let (origin, region) = (triple(src_origin)?, triple(region)?);
     let (runtime, waits) = (&enqueue.queue.runtime, &enqueue.waits);
     let command = runtime.copy_image_to_buffer(&from, origin, region, &to.runtime, dst_offset, waits)?;

@@ -28,8 +28,9 @@ fn enqueue_read_image(
 ) -> CLResult<()> {
     let enqueue = Enqueue::new(queue, num_events, wait_events, event)?.on_images()?;
     let image = Memory::image_of_context(image, &enqueue.queue.context)?;
-    // CL_INVALID_VALUE if origin, region or ptr is NULL, if the region is out of bounds or breaks the rules for the kind of image, or if a pitch is too small.
-    // CL_INVALID_OPERATION if the image was created with CL_MEM_HOST_WRITE_ONLY or CL_MEM_HOST_NO_ACCESS.
+    // CL_INVALID_VALUE if origin, region or ptr is NULL, if the region is out of bounds or breaks the rules
+    // for the kind of image, or if a pitch is too small. CL_INVALID_OPERATION if the image was created with
+    // CL_MEM_HOST_WRITE_ONLY or CL_MEM_HOST_NO_ACCESS.
     let (origin, region) = (triple(origin)?, triple(region)?);
     let rect = image.host_rect(origin, region, row_pitch, slice_pitch)?;
     let memory = host_memory(&ptr, rect, image.bytes(region))?;
@@ -54,8 +55,9 @@ fn enqueue_write_image(
 ) -> CLResult<()> {
     let enqueue = Enqueue::new(queue, num_events, wait_events, event)?.on_images()?;
     let image = Memory::image_of_context(image, &enqueue.queue.context)?;
-    // CL_INVALID_VALUE if origin, region or ptr is NULL, if the region is out of bounds or breaks the rules for the kind of image, or if a pitch is too small.
-    // CL_INVALID_OPERATION if the image was created with CL_MEM_HOST_READ_ONLY or CL_MEM_HOST_NO_ACCESS.
+    // CL_INVALID_VALUE if origin, region or ptr is NULL, if the region is out of bounds or breaks the rules
+    // for the kind of image, or if a pitch is too small. CL_INVALID_OPERATION if the image was created with
+    // CL_MEM_HOST_READ_ONLY or CL_MEM_HOST_NO_ACCESS.
     let (origin, region) = (triple(origin)?, triple(region)?);
     let rect = image.host_rect(origin, region, row_pitch, slice_pitch)?;
     let memory = host_memory(&ptr, rect, image.bytes(region))?;
@@ -77,8 +79,9 @@ fn enqueue_fill_image(
 ) -> CLResult<()> {
     let enqueue = Enqueue::new(queue, num_events, wait_events, event)?.on_images()?;
     let image = Memory::image_of_context(image, &enqueue.queue.context)?;
-    // CL_INVALID_VALUE if fill_color, origin or region is NULL, or if the region is out of bounds or breaks the rules for the kind of image.
-    // The color is a single float if the channel order is CL_DEPTH, else it has four components.
+    // CL_INVALID_VALUE if fill_color, origin or region is NULL, or if the region is out of bounds or breaks
+    // the rules for the kind of image. The color is a single float if the channel order is CL_DEPTH, else it
+    // has four components.
     let components = if image.layout().format.order == ChannelOrder::Depth { 1 } else { 4 };
     // SAFETY: the application has that many components of four bytes there.
     let bytes = unsafe { fill_color.to_vec(components * size_of::<u32>()) };

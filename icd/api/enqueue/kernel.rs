@@ -53,15 +53,15 @@ pub fn nd_range(
     let local = if local.is_null() {
         None
     } else {
-        // CL_INVALID_WORK_ITEM_SIZE if the number of work-items specified in any of local_work_size is greater than the
-        // corresponding values specified by CL_DEVICE_MAX_WORK_ITEM_SIZES.
+        // CL_INVALID_WORK_ITEM_SIZE if the number of work-items specified in any of local_work_size is
+        // greater than the corresponding values specified by CL_DEVICE_MAX_WORK_ITEM_SIZES.
         let too_large =
             |_| Error::new(Code::InvalidWorkItemSize, "a work-group of more than 2^32 work-items");
         let [x, y, z] = read(local, 1).map(u32::try_from);
         Some([x.map_err(too_large)?, y.map_err(too_large)?, z.map_err(too_large)?])
     };
-    // If global_work_size is NULL, or the value in any passed dimension is 0 then the kernel command will trivially
-    // succeed after its event dependencies are satisfied.
+    // If global_work_size is NULL, or the value in any passed dimension is 0 then the kernel command will
+    // trivially succeed after its event dependencies are satisfied.
     let global = if global.is_null() { [0, 1, 1] } else { read(global, 1) };
     Ok(NdRange { dimensions: work_dim, offset: read(offset, 0), global, local })
 }

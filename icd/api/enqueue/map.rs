@@ -25,9 +25,9 @@ fn enqueue_map_buffer(
 ) -> CLResult<*mut c_void> {
     let enqueue = Enqueue::new(queue, num_events, wait_events, event)?;
     let buffer = Memory::buffer_of_context(buffer, &enqueue.queue.context)?;
-    // CL_INVALID_VALUE if region being mapped given by (offset, size) is out of bounds or if size is 0 or if values
-    // specified in map_flags are not valid.
-    // CL_INVALID_OPERATION if the flags of the buffer forbid the host what map_flags ask for.
+    // CL_INVALID_VALUE if region being mapped given by (offset, size) is out of bounds or if size is 0 or if
+    // values specified in map_flags are not valid. CL_INVALID_OPERATION if the flags of the buffer forbid the
+    // host what map_flags ask for.
     let (runtime, waits) = (&enqueue.queue.runtime, &enqueue.waits);
     let flags = MapFlags::from_bits_retain(flags);
     let (memory, command) = runtime.map_buffer(&buffer.runtime, flags, offset, size, waits)?;
@@ -57,12 +57,14 @@ fn enqueue_map_image(
     let enqueue = Enqueue::new(queue, num_events, wait_events, event)?.on_images()?;
     let image = Memory::image_of_context(image, &enqueue.queue.context)?;
     let layout = image.layout();
-    // CL_INVALID_VALUE if image_row_pitch is NULL, or if image is a 3D image or an array and image_slice_pitch is NULL.
+    // CL_INVALID_VALUE if image_row_pitch is NULL, or if image is a 3D image or an array and
+    // image_slice_pitch is NULL.
     let nowhere = image_row_pitch.is_null() || (layout.kind.has_slices() && image_slice_pitch.is_null());
     refuse_if(nowhere, Code::InvalidValue, "nowhere to return the pitches")?;
-    // CL_INVALID_VALUE if origin or region is NULL, if the region is out of bounds or breaks the rules for the kind of image, or if values specified in map_flags are not
-    // valid.
-    // CL_INVALID_OPERATION if the flags of the image forbid the host what map_flags ask for, or if mapping would lead to overlapping regions being mapped for writing.
+    // CL_INVALID_VALUE if origin or region is NULL, if the region is out of bounds or breaks the rules for
+    // the kind of image, or if values specified in map_flags are not valid. CL_INVALID_OPERATION if the flags
+    // of the image forbid the host what map_flags ask for, or if mapping would lead to overlapping regions
+    // being mapped for writing.
     let (origin, region) = (triple(origin)?, triple(region)?);
     let (runtime, waits) = (&enqueue.queue.runtime, &enqueue.waits);
     let flags = MapFlags::from_bits_retain(flags);
@@ -89,7 +91,8 @@ fn enqueue_unmap_mem_object(
 ) -> CLResult<()> {
     let enqueue = Enqueue::new(queue, num_events, wait_events, event)?;
     let memory = Memory::of_context(memory, &enqueue.queue.context)?;
-    // CL_INVALID_VALUE if mapped_ptr is not a valid pointer returned by clEnqueueMapBuffer or clEnqueueMapImage for memobj.
+    // CL_INVALID_VALUE if mapped_ptr is not a valid pointer returned by clEnqueueMapBuffer or
+    // clEnqueueMapImage for memobj.
     let address = mapped.address() as *const u8;
     let command = enqueue.queue.runtime.unmap_buffer(&memory.runtime, address, &enqueue.waits)?;
     enqueue.done(command)

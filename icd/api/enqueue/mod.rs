@@ -57,7 +57,8 @@ impl Enqueue {
 
     /// The same, for a command on images.
     ///
-    /// CL_INVALID_OPERATION if the device associated with command_queue does not support images (that is, CL_DEVICE_IMAGE_SUPPORT is CL_FALSE).
+    /// CL_INVALID_OPERATION if the device associated with command_queue does not support images (that is,
+    /// CL_DEVICE_IMAGE_SUPPORT is CL_FALSE).
     fn on_images(self) -> CLResult<Self> {
         let images = self.queue.device.facts().images.is_some();
         refuse_if(!images, Code::InvalidOperation, "the device has no images")?;
@@ -72,8 +73,9 @@ impl Enqueue {
 
     /// As [`Enqueue::done`], after waiting for the command if it is a blocking one.
     ///
-    /// CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST if the operation is blocking and the execution status of any of the
-    /// events in event_wait_list is a negative integer value. If the command itself fails, its own error.
+    /// CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST if the operation is blocking and the execution status of
+    /// any of the events in event_wait_list is a negative integer value. If the command itself fails, its own
+    /// error.
     fn done_blocking(self, command: Arc<gencl_runtime::Event>, blocking: bool) -> CLResult<()> {
         if blocking {
             command.wait().map_err(|error| command.failure().unwrap_or(error))?;

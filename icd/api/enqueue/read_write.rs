@@ -25,7 +25,8 @@ fn enqueue_read_buffer(
 ) -> CLResult<()> {
     let enqueue = Enqueue::new(queue, num_events, wait_events, event)?;
     let buffer = Memory::buffer_of_context(buffer, &enqueue.queue.context)?;
-    // CL_INVALID_VALUE if the region being read specified by (offset, size) is out of bounds or if ptr is a NULL value.
+    // CL_INVALID_VALUE if the region being read specified by (offset, size) is out of bounds or if ptr is a
+    // NULL value.
     refuse_if(ptr.is_null(), Code::InvalidValue, "nowhere to read to")?;
     // CL_INVALID_OPERATION if the buffer was created with CL_MEM_HOST_WRITE_ONLY or CL_MEM_HOST_NO_ACCESS.
     // SAFETY: the application has size bytes there until the command has ended.
@@ -48,7 +49,8 @@ fn enqueue_write_buffer(
 ) -> CLResult<()> {
     let enqueue = Enqueue::new(queue, num_events, wait_events, event)?;
     let buffer = Memory::buffer_of_context(buffer, &enqueue.queue.context)?;
-    // CL_INVALID_VALUE if the region being written specified by (offset, size) is out of bounds or if ptr is a NULL value.
+    // CL_INVALID_VALUE if the region being written specified by (offset, size) is out of bounds or if ptr is
+    // a NULL value.
     refuse_if(ptr.is_null(), Code::InvalidValue, "nothing to write from")?;
     // CL_INVALID_OPERATION if the buffer was created with CL_MEM_HOST_READ_ONLY or CL_MEM_HOST_NO_ACCESS.
     // SAFETY: the application has size bytes there until the command has ended.

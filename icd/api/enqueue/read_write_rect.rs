@@ -30,8 +30,9 @@ fn enqueue_read_buffer_rect(
 ) -> CLResult<()> {
     let enqueue = Enqueue::new(queue, num_events, wait_events, event)?;
     let buffer = Memory::buffer_of_context(buffer, &enqueue.queue.context)?;
-    // CL_INVALID_VALUE for NULL pointers, empty regions, pitches that are too small and regions out of bounds.
-    // CL_INVALID_OPERATION if the buffer was created with CL_MEM_HOST_WRITE_ONLY or CL_MEM_HOST_NO_ACCESS.
+    // CL_INVALID_VALUE for NULL pointers, empty regions, pitches that are too small and regions out of
+    // bounds. CL_INVALID_OPERATION if the buffer was created with CL_MEM_HOST_WRITE_ONLY or
+    // CL_MEM_HOST_NO_ACCESS.
     let region = triple(region)?;
     let from = rect(buffer_origin, buffer_row_pitch, buffer_slice_pitch)?;
     let to = rect(host_origin, host_row_pitch, host_slice_pitch)?.resolve(region)?;
@@ -60,8 +61,9 @@ fn enqueue_write_buffer_rect(
 ) -> CLResult<()> {
     let enqueue = Enqueue::new(queue, num_events, wait_events, event)?;
     let buffer = Memory::buffer_of_context(buffer, &enqueue.queue.context)?;
-    // CL_INVALID_VALUE for NULL pointers, empty regions, pitches that are too small and regions out of bounds.
-    // CL_INVALID_OPERATION if the buffer was created with CL_MEM_HOST_READ_ONLY or CL_MEM_HOST_NO_ACCESS.
+    // CL_INVALID_VALUE for NULL pointers, empty regions, pitches that are too small and regions out of
+    // bounds. CL_INVALID_OPERATION if the buffer was created with CL_MEM_HOST_READ_ONLY or
+    // CL_MEM_HOST_NO_ACCESS.
     let region = triple(region)?;
     let to = rect(buffer_origin, buffer_row_pitch, buffer_slice_pitch)?;
     let from = rect(host_origin, host_row_pitch, host_slice_pitch)?.resolve(region)?;

@@ -23,7 +23,8 @@ fn enqueue_svm_free(
     event: Out<cl_event>,
 ) -> CLResult<()> {
     let enqueue = Enqueue::new(queue, num_events, wait_events, event)?.on_shared_memory()?;
-    // CL_INVALID_VALUE if num_svm_pointers is 0 and svm_pointers is non-NULL, or if svm_pointers is NULL and num_svm_pointers is not 0.
+    // CL_INVALID_VALUE if num_svm_pointers is 0 and svm_pointers is non-NULL, or if svm_pointers is NULL and
+    // num_svm_pointers is not 0.
     let pairs = (num_pointers == 0) == pointers.is_null();
     refuse_if(!pairs, Code::InvalidValue, "the list of pointers has another length")?;
     // SAFETY: num_svm_pointers is the length of the list.
@@ -121,8 +122,8 @@ fn enqueue_svm_migrate_mem(
     // CL_INVALID_VALUE if num_svm_pointers is zero or svm_pointers is NULL.
     refuse_if(num_pointers == 0 || pointers.is_null(), Code::InvalidValue, "no pointers")?;
     check_migration(flags)?;
-    // CL_INVALID_VALUE if sizes[i] is non-zero and range [svm_pointers[i], svm_pointers[i]+sizes[i]) is not contained within an existing
-    // clSVMAlloc allocation.
+    // CL_INVALID_VALUE if sizes[i] is non-zero and range [svm_pointers[i], svm_pointers[i]+sizes[i]) is not
+    // contained within an existing clSVMAlloc allocation.
     let count = num_pointers as usize;
     // SAFETY: num_svm_pointers is the length of both lists.
     let (pointers, sizes) = unsafe { (pointers.to_vec(count), sizes.to_vec(count)) };
@@ -145,8 +146,8 @@ pub(super) fn copy(
 ) -> CLResult<()> {
     // CL_INVALID_VALUE if dst_ptr or src_ptr is NULL.
     refuse_if(to.is_null() || from.is_null(), Code::InvalidValue, "no memory")?;
-    // CL_MEM_COPY_OVERLAP if the values specified for dst_ptr, src_ptr and size result in an overlapping copy.
-    // SAFETY: the application has size bytes at both until the command has ended.
+    // CL_MEM_COPY_OVERLAP if the values specified for dst_ptr, src_ptr and size result in an overlapping
+    // copy. SAFETY: the application has size bytes at both until the command has ended.
     let (to, from) = unsafe { (to.memory(size), from.memory(size)) };
     let command = enqueue.queue.runtime.copy_shared(kind, &to, &from, &enqueue.waits)?;
     enqueue.done_blocking(command, blocking != 0)
@@ -159,11 +160,12 @@ pub(super) fn fill(
     (to, size): (&HostPointer<*mut c_void>, usize),
     (pattern, pattern_size): (&HostPointer<*const c_void>, usize),
 ) -> CLResult<()> {
-    // CL_INVALID_VALUE if the destination or the pattern is NULL, or if pattern_size is 0 or not one of { 1, 2, 4, 8, 16, 32, 64, 128 }.
+    // CL_INVALID_VALUE if the destination or the pattern is NULL, or if pattern_size is 0 or not one of { 1,
+    // 2, 4, 8, 16, 32, 64, 128 }.
     refuse_if(to.is_null(), Code::InvalidValue, "no memory")?;
     let pattern = pattern_of(pattern, pattern_size)?;
-    // CL_INVALID_VALUE if the destination is not aligned to pattern_size bytes or if size is not a multiple of it.
-    // SAFETY: the application has size bytes there until the command has ended.
+    // CL_INVALID_VALUE if the destination is not aligned to pattern_size bytes or if size is not a multiple
+    // of it. SAFETY: the application has size bytes there until the command has ended.
     let to = unsafe { to.memory(size) };
     let command = enqueue.queue.runtime.fill_shared(kind, &to, &pattern, &enqueue.waits)?;
     enqueue.done(command)

@@ -52,7 +52,8 @@ fn enqueue_migrate_mem(
     event: Out<cl_event>,
 ) -> CLResult<()> {
     let enqueue = Enqueue::new(queue, num_events, wait_events, event)?;
-    // CL_INVALID_VALUE if flags is not a supported combination of memory migration flags. Host and GPU have the same memory.
+    // CL_INVALID_VALUE if flags is not a supported combination of memory migration flags. Host and GPU have
+    // the same memory.
     check_migration(flags)?;
     let command = enqueue.queue.runtime.nothing(CommandKind::MigrateMem, &enqueue.waits)?;
     enqueue.done(command)
@@ -69,7 +70,8 @@ fn enqueue_mem_advise(
     event: Out<cl_event>,
 ) -> CLResult<()> {
     let enqueue = Enqueue::new(queue, num_events, wait_events, event)?;
-    // CL_INVALID_VALUE if advice is not supported advice for the device associated with command_queue. None is defined but 0.
+    // CL_INVALID_VALUE if advice is not supported advice for the device associated with command_queue. None
+    // is defined but 0.
     refuse_if(advice != 0, Code::InvalidValue, "no such advice")?;
     let command = enqueue.queue.runtime.nothing(CommandKind::MemAdvise, &enqueue.waits)?;
     enqueue.done(command)

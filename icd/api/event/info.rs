@@ -55,7 +55,8 @@ fn get_event_profiling_info(
         CL_PROFILING_COMMAND_COMPLETE => Profile::Complete,
         _ => return info.unknown(name),
     };
-    // CL_PROFILING_INFO_NOT_AVAILABLE if the CL_QUEUE_PROFILING_ENABLE flag is not set for the command-queue, if the
-    // execution status of the command identified by event is not CL_COMPLETE or if event is a user event object.
+    // CL_PROFILING_INFO_NOT_AVAILABLE if the CL_QUEUE_PROFILING_ENABLE flag is not set for the command-queue,
+    // if the execution status of the command identified by event is not CL_COMPLETE or if event is a user
+    // event object.
     info.value(event.runtime.profile(point)?)
 }

@@ -20,8 +20,8 @@ fn wait_for_events(num_events: cl_uint, events: List<cl_event>) -> CLResult<()> 
     let events = to_runtime(&list, Code::InvalidEvent, None)?;
     // clWaitForEvents flushes the queues that it waits for. Waiting for the first event works on its queue.
     events.iter().skip(1).for_each(|event| event.demand());
-    // CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST if the execution status of any of the events in event_list is a
-    // negative integer value. All are waited for, even so.
+    // CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST if the execution status of any of the events in event_list
+    // is a negative integer value. All are waited for, even so.
     let results: Vec<_> = events.iter().map(|event| event.wait()).collect();
     results.into_iter().collect()
 }

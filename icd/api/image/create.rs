@@ -82,7 +82,8 @@ fn create_image3d(
     pitches_are_sizes(new.create(&descriptor, null_mut(), &host_ptr, Vec::new()))
 }
 
-/// CL_INVALID_IMAGE_SIZE if values specified by image_row_pitch and image_slice_pitch do not follow the rules, where there is no descriptor.
+/// CL_INVALID_IMAGE_SIZE if values specified by image_row_pitch and image_slice_pitch do not follow the
+/// rules, where there is no descriptor.
 fn pitches_are_sizes(image: CLResult<cl_mem>) -> CLResult<cl_mem> {
     image.map_err(|error| match error.code {
         Code::InvalidImageDescriptor => Error { code: Code::InvalidImageSize, ..error },
@@ -98,10 +99,10 @@ struct New {
 }
 
 impl New {
-    /// CL_INVALID_CONTEXT if context is not a valid context.
-    /// CL_INVALID_OPERATION if there are no devices in context that support images.
-    /// CL_INVALID_VALUE if values specified in flags are not valid.
-    /// CL_INVALID_IMAGE_FORMAT_DESCRIPTOR if values specified in image_format are not valid or if image_format is NULL.
+    /// CL_INVALID_CONTEXT if context is not a valid context. CL_INVALID_OPERATION if there are no devices in
+    /// context that support images. CL_INVALID_VALUE if values specified in flags are not valid.
+    /// CL_INVALID_IMAGE_FORMAT_DESCRIPTOR if values specified in image_format are not valid or if
+    /// image_format is NULL.
     fn begin(context: cl_context, flags: cl_mem_flags, format: Fixed<cl_image_format, 1>) -> CLResult<Self> {
         let context = Handle::<Context>::get(context)?;
         context.check_images()?;
@@ -121,8 +122,8 @@ impl New {
         if !memory.is_null() {
             return self.create_of(&limits, descriptor, memory, host_ptr, properties);
         }
-        // CL_INVALID_HOST_PTR if host_ptr is NULL and CL_MEM_USE_HOST_PTR or CL_MEM_COPY_HOST_PTR are set in flags or if host_ptr is not NULL but they are not
-        // set.
+        // CL_INVALID_HOST_PTR if host_ptr is NULL and CL_MEM_USE_HOST_PTR or CL_MEM_COPY_HOST_PTR are set in
+        // flags or if host_ptr is not NULL but they are not set.
         let wants_host = self.flags.intersects(MemoryFlags::USE_HOST_PTR | MemoryFlags::COPY_HOST_PTR);
         let differ = wants_host == host_ptr.is_null();
         refuse_if(differ, Code::InvalidHostPtr, "flags and host pointer do not fit each other")?;
@@ -130,10 +131,12 @@ impl New {
         let pitches = descriptor.row_pitch != 0 || descriptor.slice_pitch != 0;
         let without = pitches && host_ptr.is_null();
         refuse_if(without, Code::InvalidImageDescriptor, "pitches without host memory")?;
-        // CL_INVALID_IMAGE_SIZE if dimensions are not valid or exceed the maximum, CL_INVALID_IMAGE_DESCRIPTOR if pitches are not valid.
+        // CL_INVALID_IMAGE_SIZE if dimensions are not valid or exceed the maximum,
+        // CL_INVALID_IMAGE_DESCRIPTOR if pitches are not valid.
         let layout = ImageLayout::new(&limits, self.format, descriptor)?;
-        // SAFETY: where flags make use of host_ptr, the application has that many bytes there (table "Required host_ptr buffer sizes for images"), with
-        // CL_MEM_USE_HOST_PTR for as long as the image lives.
+        // SAFETY: where flags make use of host_ptr, the application has that many bytes there (table
+        // "Required host_ptr buffer sizes for images"), with CL_MEM_USE_HOST_PTR for as long as the image
+        // lives.
         let host = wants_host.then(|| unsafe { host_ptr.memory(layout.size()) });
         // CL_IMAGE_FORMAT_NOT_SUPPORTED if there are no devices in context that support image_format.
         // CL_MEM_OBJECT_ALLOCATION_FAILURE if there is a failure to allocate memory for the image object.
@@ -179,14 +182,16 @@ impl New {
             return refuse_if(pitch, Code::InvalidImageDescriptor, "pitches of an image without rows");
         }
         refuse_if(slice_pitch != 0, Code::InvalidImageDescriptor, "a slice pitch without slices")?;
-        // CL_INVALID_IMAGE_FORMAT_DESCRIPTOR if a 2D image is created from a buffer and the row pitch and base address alignment does not follow the rules.
+        // CL_INVALID_IMAGE_FORMAT_DESCRIPTOR if a 2D image is created from a buffer and the row pitch and
+        // base address alignment does not follow the rules.
         let begin = parent.runtime.host_memory().map_or(0, |host| host.address() as usize);
         let aligned = layout.row_pitch.is_multiple_of(limits.pitch_alignment * texel)
             && begin.is_multiple_of(limits.address_alignment * texel);
         refuse_if(!aligned, Code::InvalidImageFormatDescriptor, "row pitch or address are not aligned")
     }
 
-    /// The rules for images of images: the descriptor is the same, and so is the type of channels; their order is compatible.
+    /// The rules for images of images: the descriptor is the same, and so is the type of channels; their
+    /// order is compatible.
     fn check_view(&self, layout: &ImageLayout, image: &Image) -> CLResult<()> {
         let same = ImageLayout { format: self.format, ..*image.layout() } == *layout;
         refuse_if(!same, Code::InvalidImageDescriptor, "the image has another descriptor")?;

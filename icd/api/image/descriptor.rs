@@ -6,7 +6,8 @@ use opencl_sys::{cl_image_desc, cl_image_format, cl_mem};
 use crate::abi::Fixed;
 use crate::{CLResult, refuse_if};
 
-/// CL_INVALID_IMAGE_FORMAT_DESCRIPTOR if values specified in image_format are not valid or if image_format is NULL.
+/// CL_INVALID_IMAGE_FORMAT_DESCRIPTOR if values specified in image_format are not valid or if image_format is
+/// NULL.
 pub fn format(format: Fixed<cl_image_format, 1>) -> CLResult<ImageFormat> {
     let invalid = |why| Error::new(Code::InvalidImageFormatDescriptor, why);
     let [format] = format.get().ok_or_else(|| invalid("no format"))?;
@@ -16,7 +17,8 @@ pub fn format(format: Fixed<cl_image_format, 1>) -> CLResult<ImageFormat> {
 
 /// A descriptor, and what memory object the texels are to be taken from, or null.
 ///
-/// CL_INVALID_IMAGE_DESCRIPTOR if values specified in image_desc are not valid or if image_desc is NULL. Sizes and pitches are checked by the runtime.
+/// CL_INVALID_IMAGE_DESCRIPTOR if values specified in image_desc are not valid or if image_desc is NULL.
+/// Sizes and pitches are checked by the runtime.
 pub fn descriptor(descriptor: Fixed<cl_image_desc, 1>) -> CLResult<(ImageDescriptor, cl_mem)> {
     let invalid = |why| Error::new(Code::InvalidImageDescriptor, why);
     let [given] = descriptor.get().ok_or_else(|| invalid("no descriptor"))?;
@@ -33,8 +35,8 @@ pub fn descriptor(descriptor: Fixed<cl_image_desc, 1>) -> CLResult<(ImageDescrip
         row_pitch: given.image_row_pitch,
         slice_pitch: given.image_slice_pitch,
     };
-    // mem_object can be a buffer if image_type is CL_MEM_OBJECT_IMAGE1D_BUFFER or CL_MEM_OBJECT_IMAGE2D, and an image if it is
-    // CL_MEM_OBJECT_IMAGE2D. Otherwise it must be NULL.
+    // mem_object can be a buffer if image_type is CL_MEM_OBJECT_IMAGE1D_BUFFER or CL_MEM_OBJECT_IMAGE2D, and
+    // an image if it is CL_MEM_OBJECT_IMAGE2D. Otherwise it must be NULL.
     let memory = given.buffer;
     let fits = match kind {
         ImageKind::Image1DBuffer => !memory.is_null(),

@@ -21,13 +21,15 @@ fn get_supported_image_formats(
     num_image_formats: Out<cl_uint>,
 ) -> CLResult<()> {
     let context = Handle::<Context>::get(context)?;
-    // CL_INVALID_VALUE if flags or image_type are not valid, or if num_entries is 0 and image_formats is not NULL.
+    // CL_INVALID_VALUE if flags or image_type are not valid, or if num_entries is 0 and image_formats is not
+    // NULL.
     let same_kernel = flags & CL_MEM_KERNEL_READ_AND_WRITE != 0;
     MemoryFlags::from_bits_retain(flags & !CL_MEM_KERNEL_READ_AND_WRITE).check()?;
     refuse_if(ImageKind::from_value(image_type).is_none(), Code::InvalidValue, "no such kind of image")?;
     let nowhere = num_entries == 0 && !image_formats.is_null();
     refuse_if(nowhere, Code::InvalidValue, "num_entries is 0")?;
-    // All kinds have the same, but none that a kernel could both read and write (CL_DEVICE_MAX_READ_WRITE_IMAGE_ARGS).
+    // All kinds have the same, but none that a kernel could both read and write
+    // (CL_DEVICE_MAX_READ_WRITE_IMAGE_ARGS).
     let any = context.check_images().is_ok() && !same_kernel;
     let formats: Vec<_> = ImageFormat::supported()
         .filter(|_| any)

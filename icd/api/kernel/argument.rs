@@ -28,8 +28,8 @@ fn set_kernel_arg(
     let argument = kernel.runtime.argument(index)?;
     match argument.kind {
         ArgumentKind::Value => {
-            // CL_INVALID_ARG_SIZE if arg_size does not match the size of the data type for an argument that is not a
-            // memory object.
+            // CL_INVALID_ARG_SIZE if arg_size does not match the size of the data type for an argument that
+            // is not a memory object.
             check_size(argument, size, argument.size as usize)?;
             // CL_INVALID_ARG_VALUE if arg_value specified is not a valid value.
             // SAFETY: the application has arg_size bytes there, for as long as the call takes.
@@ -40,9 +40,8 @@ fn set_kernel_arg(
             // CL_INVALID_ARG_SIZE if the argument is a memory object and arg_size != sizeof(cl_mem).
             check_size(argument, size, size_of::<cl_mem>())?;
             // If the argument is a buffer object, the arg_value pointer can be NULL or point to a NULL value.
-            // CL_INVALID_MEM_OBJECT for an argument declared to be a memory object when the specified arg_value is not
-            // a valid memory object.
-            // SAFETY: the application has a handle there.
+            // CL_INVALID_MEM_OBJECT for an argument declared to be a memory object when the specified
+            // arg_value is not a valid memory object. SAFETY: the application has a handle there.
             let handle = unsafe { value.to_words::<1>() }.map_or(0, |[handle]| handle);
             let buffer = match handle {
                 0 => None,
@@ -51,7 +50,8 @@ fn set_kernel_arg(
             kernel.runtime.set_argument(index, ArgumentValue::Buffer(buffer))
         }
         ArgumentKind::LocalPointer => {
-            // CL_INVALID_ARG_VALUE if the argument is declared with the local qualifier and arg_value is not NULL.
+            // CL_INVALID_ARG_VALUE if the argument is declared with the local qualifier and arg_value is not
+            // NULL.
             if !value.is_null() {
                 return Err(invalid(argument, "is local memory and takes a size only"));
             }
@@ -60,17 +60,19 @@ fn set_kernel_arg(
         }
         ArgumentKind::Image => {
             check_size(argument, size, size_of::<cl_mem>())?;
-            // CL_INVALID_ARG_VALUE if arg_value specified is not a valid value: only buffers may be NULL. And if the argument is an image declared with the read_only
-            // qualifier and arg_value refers to an image object created with CL_MEM_WRITE_ONLY, or the other way round.
-            // CL_INVALID_MEM_OBJECT for an argument declared to be a memory object when the specified arg_value is not a valid memory object.
+            // CL_INVALID_ARG_VALUE if arg_value specified is not a valid value: only buffers may be NULL. And
+            // if the argument is an image declared with the read_only qualifier and arg_value refers to an
+            // image object created with CL_MEM_WRITE_ONLY, or the other way round. CL_INVALID_MEM_OBJECT for
+            // an argument declared to be a memory object when the specified arg_value is not a valid memory
+            // object.
             let image = Memory::image(handle(argument, &value)? as cl_mem)?;
             kernel.runtime.set_argument(index, ArgumentValue::Image(image))
         }
         ArgumentKind::Sampler => {
             // CL_INVALID_ARG_SIZE if the argument is a sampler and arg_size != sizeof(cl_sampler).
             check_size(argument, size, size_of::<cl_sampler>())?;
-            // CL_INVALID_SAMPLER for an argument declared to be of type sampler_t when the specified arg_value is not a
-            // valid sampler object.
+            // CL_INVALID_SAMPLER for an argument declared to be of type sampler_t when the specified
+            // arg_value is not a valid sampler object.
             let sampler = Handle::<Sampler>::get(handle(argument, &value)? as cl_sampler)?;
             kernel.runtime.set_argument(index, ArgumentValue::Sampler(sampler.runtime.clone()))
         }
@@ -115,7 +117,8 @@ fn set_kernel_arg_svm_pointer(
     kernel.runtime.set_argument(index, value)
 }
 
-// As clSetKernelArgSVMPointer, for unified shared memory, which may be anywhere that shared virtual memory may be.
+// As clSetKernelArgSVMPointer, for unified shared memory, which may be anywhere that shared virtual memory
+// may be.
 #[cl_entrypoint(clSetKernelArgMemPointerINTEL)]
 fn set_kernel_arg_mem_pointer_intel(
     kernel: cl_kernel,
@@ -135,8 +138,9 @@ fn set_kernel_exec_info(
     let kernel = Handle::<Kernel>::get(kernel)?;
     // CL_INVALID_OPERATION if no devices in the context associated with kernel support SVM.
     kernel.program.context.runtime.check_shared()?;
-    // CL_INVALID_VALUE if param_name is not valid, if param_value is NULL or if the size specified by param_value_size is not valid. A list of no pointers need not be
-    // anywhere: it takes back what was said before.
+    // CL_INVALID_VALUE if param_name is not valid, if param_value is NULL or if the size specified by
+    // param_value_size is not valid. A list of no pointers need not be anywhere: it takes back what was said
+    // before.
     let none = (size == 0).then(Vec::new);
     // SAFETY: the application has param_value_size bytes there.
     let bytes = unsafe { value.to_vec(size) }.or(none);
@@ -151,7 +155,8 @@ fn set_kernel_exec_info(
             kernel.runtime.set_reaches(which, &addresses.collect::<Vec<_>>())
         }
         CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM if size == size_of::<cl_bool>() => {
-            // CL_INVALID_OPERATION if param_value is CL_TRUE and no devices in the context associated with kernel support fine-grain system SVM.
+            // CL_INVALID_OPERATION if param_value is CL_TRUE and no devices in the context associated with
+            // kernel support fine-grain system SVM.
             let wanted = bytes.iter().any(|byte| *byte != 0);
             refuse_if(wanted, Code::InvalidOperation, "the device has no fine-grained shared virtual memory")
         }

@@ -31,7 +31,8 @@ fn create_kernels_in_program(
     // CL_INVALID_PROGRAM_EXECUTABLE if there is no successfully built executable for any device in program.
     let all = gencl_runtime::Kernel::all(&program.runtime)?;
     if !kernels.is_null() {
-        // CL_INVALID_VALUE if kernels is not NULL and num_kernels is less than the number of kernels in program.
+        // CL_INVALID_VALUE if kernels is not NULL and num_kernels is less than the number of kernels in
+        // program.
         let few = (num_kernels as usize) < all.len();
         refuse_if(few, Code::InvalidValue, "there is not room for all kernels")?;
     }

@@ -40,8 +40,8 @@ fn get_kernel_work_group_info(
         CL_KERNEL_PRIVATE_MEM_SIZE => info.value(build.private_memory_size()),
         // cl_intel_required_subgroup_size
         CL_KERNEL_SPILL_MEM_SIZE_INTEL => info.value(build.spill_memory_size()),
-        // CL_INVALID_VALUE if param_name is CL_KERNEL_GLOBAL_WORK_SIZE and device is not a custom device and kernel is
-        // not a built-in kernel.
+        // CL_INVALID_VALUE if param_name is CL_KERNEL_GLOBAL_WORK_SIZE and device is not a custom device and
+        // kernel is not a built-in kernel.
         CL_KERNEL_GLOBAL_WORK_SIZE => {
             Err(Error::new(Code::InvalidValue, "neither custom device nor built-in kernel"))
         }
@@ -65,8 +65,8 @@ fn get_kernel_suggested_local_work_size(
     let other = !Arc::ptr_eq(&queue.context, &kernel.program.context);
     refuse_if(other, Code::InvalidContext, "queue and kernel are of different contexts")?;
     let range = nd_range(work_dim, global_work_offset, global_work_size, List::none())?;
-    // CL_INVALID_GLOBAL_WORK_SIZE if global_work_size is NULL or if any of the values specified in global_work_size
-    // are 0.
+    // CL_INVALID_GLOBAL_WORK_SIZE if global_work_size is NULL or if any of the values specified in
+    // global_work_size are 0.
     refuse_if(range.global.contains(&0), Code::InvalidGlobalWorkSize, "the index space is empty")?;
     // CL_INVALID_VALUE if suggested_local_work_size is NULL.
     refuse_if(suggested.is_null(), Code::InvalidValue, "nowhere to return the size")?;

@@ -43,15 +43,15 @@ fn create(
     host_ptr: HostPointer<*mut c_void>,
 ) -> CLResult<cl_mem> {
     let context = Handle::<Context>::get(context)?;
-    // SAFETY: where flags make use of host_ptr, the application has size bytes there, with CL_MEM_USE_HOST_PTR for as
-    // long as the memory object lives; otherwise the runtime refuses it.
+    // SAFETY: where flags make use of host_ptr, the application has size bytes there, with
+    // CL_MEM_USE_HOST_PTR for as long as the memory object lives; otherwise the runtime refuses it.
     let host = (!host_ptr.is_null()).then(|| unsafe { host_ptr.memory(size) });
-    // CL_INVALID_VALUE if values specified in flags are not valid.
-    // CL_INVALID_BUFFER_SIZE if size is 0 or greater than CL_DEVICE_MAX_MEM_ALLOC_SIZE, or if CL_MEM_USE_HOST_PTR is set in flags and host_ptr is a pointer
-    // returned by clSVMAlloc and size is greater than the size passed to clSVMAlloc.
-    // CL_INVALID_HOST_PTR if host_ptr is NULL and CL_MEM_USE_HOST_PTR or CL_MEM_COPY_HOST_PTR are set in flags or if
-    // host_ptr is not NULL but they are not set.
-    // CL_MEM_OBJECT_ALLOCATION_FAILURE if there is a failure to allocate memory for buffer object.
+    // CL_INVALID_VALUE if values specified in flags are not valid. CL_INVALID_BUFFER_SIZE if size is 0 or
+    // greater than CL_DEVICE_MAX_MEM_ALLOC_SIZE, or if CL_MEM_USE_HOST_PTR is set in flags and host_ptr is a
+    // pointer returned by clSVMAlloc and size is greater than the size passed to clSVMAlloc.
+    // CL_INVALID_HOST_PTR if host_ptr is NULL and CL_MEM_USE_HOST_PTR or CL_MEM_COPY_HOST_PTR are set in
+    // flags or if host_ptr is not NULL but they are not set. CL_MEM_OBJECT_ALLOCATION_FAILURE if there is a
+    // failure to allocate memory for buffer object.
     let runtime = Buffer::new(&context.runtime, MemoryFlags::from_bits_retain(flags), size as u64, host)?;
     Ok(Handle::create(Memory { runtime, image: None, context, parent: None, flags, properties }))
 }

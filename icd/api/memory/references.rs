@@ -24,7 +24,8 @@ fn set_mem_object_destructor_callback(memory: cl_mem, notify: ObjectNotify, user
     let memory = Handle::<Memory>::get(memory)?;
     // CL_INVALID_VALUE if pfn_notify is NULL.
     let notify = notify.bind(user).ok_or_else(|| Error::new(Code::InvalidValue, "no callback"))?;
-    // The callback gets the handle for reference only: when it is called, the memory object is no longer valid.
+    // The callback gets the handle for reference only: when it is called, the memory object is no longer
+    // valid.
     let address = memory.address();
     memory.runtime.on_destroy(Box::new(move || notify(address as cl_mem)));
     Ok(())

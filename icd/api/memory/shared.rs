@@ -18,14 +18,14 @@ use crate::object::Context;
 fn svm_alloc(context: cl_context, flags: cl_svm_mem_flags, size: usize, alignment: cl_uint) -> *mut c_void {
     // NULL if context is not a valid context.
     let Ok(context) = Handle::<Context>::get(context) else { return null_mut() };
-    // NULL if CL_MEM_SVM_FINE_GRAIN_BUFFER or CL_MEM_SVM_ATOMICS is specified in flags and is not supported by at least one device, or if values
-    // specified in flags are not valid.
+    // NULL if CL_MEM_SVM_FINE_GRAIN_BUFFER or CL_MEM_SVM_ATOMICS is specified in flags and is not supported
+    // by at least one device, or if values specified in flags are not valid.
     let access = [0, CL_MEM_READ_WRITE, CL_MEM_WRITE_ONLY, CL_MEM_READ_ONLY];
     if !access.contains(&flags) {
         return null_mut();
     }
-    // NULL if size is 0 or > CL_DEVICE_MAX_MEM_ALLOC_SIZE, if alignment is not a power of two or is not supported, or if there was a failure
-    // to allocate resources.
+    // NULL if size is 0 or > CL_DEVICE_MAX_MEM_ALLOC_SIZE, if alignment is not a power of two or is not
+    // supported, or if there was a failure to allocate resources.
     match context.runtime.allocate_shared(SharedKind::Svm, None, flags, size, alignment as usize) {
         Ok(memory) => memory.address() as *mut c_void,
         Err(error) => {
@@ -37,7 +37,8 @@ fn svm_alloc(context: cl_context, flags: cl_svm_mem_flags, size: usize, alignmen
 
 #[cl_entrypoint(clSVMFree)]
 fn svm_free(context: cl_context, svm_pointer: HostPointer<*mut c_void>) {
-    // svm_pointer must be the value returned by a call to clSVMAlloc; if a NULL pointer is passed, no action occurs.
+    // svm_pointer must be the value returned by a call to clSVMAlloc; if a NULL pointer is passed, no action
+    // occurs.
     if let Ok(context) = Handle::<Context>::get(context) {
         context.runtime.free_shared(svm_pointer.address());
     }

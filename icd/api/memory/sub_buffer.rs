@@ -23,9 +23,9 @@ fn create_sub_buffer(
     // CL_INVALID_VALUE if value specified in buffer_create_type is not valid.
     let region = create_type == CL_BUFFER_CREATE_TYPE_REGION;
     refuse_if(!region, Code::InvalidValue, "unknown way to create a sub-buffer")?;
-    // CL_INVALID_VALUE if value(s) specified in buffer_create_info (for a given buffer_create_type) is not valid or if
-    // buffer_create_info is NULL.
-    // SAFETY: for this create type it is a cl_buffer_region, two size_t.
+    // CL_INVALID_VALUE if value(s) specified in buffer_create_info (for a given buffer_create_type) is not
+    // valid or if buffer_create_info is NULL. SAFETY: for this create type it is a cl_buffer_region, two
+    // size_t.
     let region = unsafe { create_info.to_words::<2>() };
     let [origin, size] = region.ok_or_else(|| Error::new(Code::InvalidValue, "no region"))?;
     // CL_INVALID_MEM_OBJECT if buffer is a sub-buffer object.

@@ -1,5 +1,5 @@
-//! `cl_intel_unified_shared_memory`: allocations and what they say of themselves. All kinds are the pages of the process that shared virtual memory is, as the GPU
-//! has no memory of its own.
+//! `cl_intel_unified_shared_memory`: allocations and what they say of themselves. All kinds are the pages of
+//! the process that shared virtual memory is, as the GPU has no memory of its own.
 
 use std::ffi::c_void;
 use std::ptr::null_mut;
@@ -58,7 +58,8 @@ fn shared_mem_alloc(
     alignment: cl_uint,
 ) -> CLResult<*mut c_void> {
     let context = Handle::<Context>::get(context)?;
-    // CL_INVALID_DEVICE if device is not NULL and is either not a valid device or is not associated with context.
+    // CL_INVALID_DEVICE if device is not NULL and is either not a valid device or is not associated with
+    // context.
     let device = if device.is_null() { None } else { Some(context.check_device(device)?) };
     allocate(&context, SharedKind::Shared, device, properties, size, alignment)
 }
@@ -72,15 +73,16 @@ fn allocate(
     alignment: cl_uint,
 ) -> CLResult<*mut c_void> {
     let flags = flags(kind, &properties.raw())?;
-    // CL_INVALID_VALUE if alignment is not zero or a power of two, or is greater than the size of the largest data type.
-    // CL_INVALID_BUFFER_SIZE if size is zero or greater than CL_DEVICE_MAX_MEM_ALLOC_SIZE.
+    // CL_INVALID_VALUE if alignment is not zero or a power of two, or is greater than the size of the largest
+    // data type. CL_INVALID_BUFFER_SIZE if size is zero or greater than CL_DEVICE_MAX_MEM_ALLOC_SIZE.
     let device = device.map(|device| &device.runtime);
     let memory = context.runtime.allocate_shared(kind, device, flags, size, alignment as usize)?;
     Ok(memory.address() as *mut c_void)
 }
 
-/// CL_INVALID_PROPERTY if a memory property name in properties is not a supported property name, if the value specified for a supported property name is not
-/// valid, or if the same property name is specified more than once.
+/// CL_INVALID_PROPERTY if a memory property name in properties is not a supported property name, if the value
+/// specified for a supported property name is not valid, or if the same property name is specified more than
+/// once.
 fn flags(kind: SharedKind, properties: &[cl_mem_properties_intel]) -> CLResult<cl_mem_alloc_flags_intel> {
     let mut flags = None;
     for pair in properties.chunks_exact(2) {
@@ -123,7 +125,8 @@ fn mem_blocking_free(context: cl_context, pointer: HostPointer<*mut c_void>) -> 
     context.runtime.free_shared_and_wait(pointer.address())
 }
 
-/// CL_INVALID_VALUE if ptr is not a value returned by clHostMemAllocINTEL, clDeviceMemAllocINTEL, clSharedMemAllocINTEL, or a NULL pointer.
+/// CL_INVALID_VALUE if ptr is not a value returned by clHostMemAllocINTEL, clDeviceMemAllocINTEL,
+/// clSharedMemAllocINTEL, or a NULL pointer.
 fn check_base(context: &Context, address: usize) -> CLResult<()> {
     let memory = context.runtime.shared_at(address);
     let valid = memory.is_some_and(|memory| memory.address() == address && memory.kind() != SharedKind::Svm);

@@ -28,7 +28,8 @@ fn create_program_with_binary(
     let devices = unsafe { devices.to_vec(num_devices as usize) };
     let devices = devices.into_iter().map(|device| Ok(context.check_device(device)?.runtime.clone()));
     let devices = devices.collect::<CLResult<Vec<_>>>()?;
-    // CL_INVALID_VALUE if lengths or binaries is NULL or if any entry in lengths[i] is zero or binaries[i] is NULL.
+    // CL_INVALID_VALUE if lengths or binaries is NULL or if any entry in lengths[i] is zero or binaries[i] is
+    // NULL.
     refuse_if(lengths.is_null() || binaries.is_null(), Code::InvalidValue, "no binaries")?;
     // SAFETY: as above.
     let (lengths, binaries) =

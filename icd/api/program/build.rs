@@ -22,9 +22,9 @@ fn build_program(
     // CL_INVALID_DEVICE if any device in device_list is not in the list of devices associated with program.
     let devices = Device::some(num_devices, devices)?;
     check_notify(notify, user)?;
-    // CL_INVALID_BUILD_OPTIONS if the build options specified by options are invalid.
-    // CL_INVALID_OPERATION if a build of the program for one of the devices has not completed or if there are kernel objects attached.
-    // CL_BUILD_PROGRAM_FAILURE if there is a failure to build the program executable.
+    // CL_INVALID_BUILD_OPTIONS if the build options specified by options are invalid. CL_INVALID_OPERATION if
+    // a build of the program for one of the devices has not completed or if there are kernel objects
+    // attached. CL_BUILD_PROGRAM_FAILURE if there is a failure to build the program executable.
     let options = options.get().unwrap_or_default();
     program.runtime.build(&devices, &options, notify_with(&program, notify, user))
 }

@@ -28,8 +28,8 @@ fn compile_program(
     // CL_INVALID_DEVICE if any device in device_list is not in the list of devices associated with program.
     let devices = Device::some(num_devices, devices)?;
     check_notify(notify, user)?;
-    // CL_INVALID_VALUE if num_input_headers is zero and header_include_names or input_headers are not NULL or if
-    // num_input_headers is not zero and header_include_names or input_headers are NULL.
+    // CL_INVALID_VALUE if num_input_headers is zero and header_include_names or input_headers are not NULL or
+    // if num_input_headers is not zero and header_include_names or input_headers are NULL.
     let fits = headers.is_null() == (num_headers == 0) && header_names.is_null() == (num_headers == 0);
     refuse_if(!fits, Code::InvalidValue, "headers, their names and their number do not fit each other")?;
     // SAFETY: num_input_headers is the length of both lists.
@@ -43,8 +43,8 @@ fn compile_program(
         let header = Handle::<Program>::get(header)?;
         included.push((String::from_utf8_lossy(&name).into_owned(), header.runtime.clone()));
     }
-    // CL_INVALID_OPERATION if the program has no source, a build of it has not completed, or kernels are attached.
-    // CL_INVALID_COMPILER_OPTIONS if the compiler options specified by options are invalid.
+    // CL_INVALID_OPERATION if the program has no source, a build of it has not completed, or kernels are
+    // attached. CL_INVALID_COMPILER_OPTIONS if the compiler options specified by options are invalid.
     // CL_COMPILE_PROGRAM_FAILURE if there is a failure to compile the program source.
     let options = options.get().unwrap_or_default();
     program.runtime.compile(&devices, &options, &included, notify_with(&program, notify, user))

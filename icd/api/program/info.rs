@@ -48,8 +48,8 @@ fn get_program_info(
                 unsafe { value.write_behind(&binaries) }
             })
         }
-        // CL_INVALID_PROGRAM_EXECUTABLE if param_name is CL_PROGRAM_NUM_KERNELS or CL_PROGRAM_KERNEL_NAMES and a
-        // successful program executable has not been built for at least one device.
+        // CL_INVALID_PROGRAM_EXECUTABLE if param_name is CL_PROGRAM_NUM_KERNELS or CL_PROGRAM_KERNEL_NAMES
+        // and a successful program executable has not been built for at least one device.
         CL_PROGRAM_NUM_KERNELS => info.value(program.runtime.kernel_names()?.len()),
         CL_PROGRAM_KERNEL_NAMES => info.string(&program.runtime.kernel_names()?.join(";")),
         CL_PROGRAM_SCOPE_GLOBAL_CTORS_PRESENT | CL_PROGRAM_SCOPE_GLOBAL_DTORS_PRESENT => info.boolean(false),

@@ -12,7 +12,8 @@ use crate::handle::Handle;
 use crate::object::{Context, Device, Program};
 use crate::{CLResult, refuse_if};
 
-/// The one function that may return an object and an error: the program of a link that failed, which has the log.
+/// The one function that may return an object and an error: the program of a link that failed, which has the
+/// log.
 #[cl_entrypoint(clLinkProgram)]
 fn link_program(
     context: cl_context,
@@ -55,7 +56,8 @@ fn link(
     // CL_INVALID_DEVICE if any device in device_list is not in the list of devices associated with context.
     let devices = Device::some(num_devices, devices)?;
     check_notify(notify, user)?;
-    // CL_INVALID_VALUE if num_input_programs is zero and input_programs is NULL or if either is and the other is not.
+    // CL_INVALID_VALUE if num_input_programs is zero and input_programs is NULL or if either is and the other
+    // is not.
     refuse_if(num_programs == 0 || programs.is_null(), Code::InvalidValue, "no programs")?;
     // CL_INVALID_PROGRAM if programs specified in input_programs are not valid program objects.
     // SAFETY: num_input_programs is the length of the list.
@@ -73,8 +75,8 @@ fn link(
             }
         })
     });
-    // CL_INVALID_LINKER_OPTIONS if the linker options specified by options are invalid.
-    // CL_INVALID_OPERATION if for a device only some of the programs are compiled, or a build of one of them has not completed.
+    // CL_INVALID_LINKER_OPTIONS if the linker options specified by options are invalid. CL_INVALID_OPERATION
+    // if for a device only some of the programs are compiled, or a build of one of them has not completed.
     // CL_LINK_PROGRAM_FAILURE if there is a failure to link the compiled binaries and/or libraries.
     let options = options.get().unwrap_or_default();
     let (runtime, result) =

@@ -25,8 +25,8 @@ fn create_program_with_built_in_kernels(
     for device in Device::list(num_devices, devices)? {
         context.check_device(device.raw())?;
     }
-    // CL_INVALID_VALUE if kernel_names is NULL or kernel_names contains a kernel name that is not supported by any of
-    // the devices in device_list.
+    // CL_INVALID_VALUE if kernel_names is NULL or kernel_names contains a kernel name that is not supported
+    // by any of the devices in device_list.
     Err(Error::new(Code::InvalidValue, "the device has no built-in kernels"))
 }
 
@@ -56,6 +56,7 @@ fn set_program_specialization_constant(
 #[cl_entrypoint(clSetProgramReleaseCallback)]
 fn set_program_release_callback(program: cl_program, _notify: ObjectNotify, _user: UserData) -> CLResult<()> {
     Handle::<Program>::get(program)?;
-    // CL_INVALID_OPERATION if no devices associated with program support destructors for program scope global variables.
+    // CL_INVALID_OPERATION if no devices associated with program support destructors for program scope global
+    // variables.
     Err(Error::new(Code::InvalidOperation, "the device has no destructors for global variables"))
 }

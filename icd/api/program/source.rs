@@ -21,7 +21,8 @@ fn create_program_with_source(
     let context = Handle::<Context>::get(context)?;
     // CL_INVALID_VALUE if count is zero or if strings or any entry in strings is NULL.
     refuse_if(count == 0 || strings.is_null(), Code::InvalidValue, "no source")?;
-    // SAFETY: count is the length of both lists. A length of zero, and none at all, stand for strings that end with zero.
+    // SAFETY: count is the length of both lists. A length of zero, and none at all, stand for strings that
+    // end with zero.
     let (strings, lengths) = unsafe { (strings.to_vec(count as usize), lengths.to_vec(count as usize)) };
     let mut source = Vec::new();
     for (index, string) in strings.iter().enumerate() {

@@ -14,7 +14,8 @@ use crate::handle::Handle;
 use crate::object::{Context, Queue};
 use crate::{CLResult, refuse_if};
 
-/// Properties that are hints, and their values. All are accepted; the hardware has one queue, which takes batches as they come.
+/// Properties that are hints, and their values. All are accepted; the hardware has one queue, which takes
+/// batches as they come.
 const HINTS: [(cl_queue_properties, [cl_uint; 3]); 2] = [
     (
         CL_QUEUE_PRIORITY_KHR,
@@ -52,8 +53,8 @@ fn create_command_queue_with_properties(
         }
         match u32::try_from(pair[0]).unwrap_or(u32::MAX) {
             CL_QUEUE_PROPERTIES => flags = pair[1],
-            // CL_INVALID_QUEUE_PROPERTIES if values specified in properties are valid but are not supported by the
-            // device. Only queues on the device have a size.
+            // CL_INVALID_QUEUE_PROPERTIES if values specified in properties are valid but are not supported
+            // by the device. Only queues on the device have a size.
             CL_QUEUE_SIZE => {
                 return Err(Error::new(Code::InvalidQueueProperties, "no queues on the device"));
             }
@@ -75,7 +76,8 @@ fn create(
     // CL_INVALID_VALUE if values specified in properties are not valid.
     let known = Queue::SUPPORTED | CL_QUEUE_ON_DEVICE | CL_QUEUE_ON_DEVICE_DEFAULT;
     refuse_if(flags & !known != 0, Code::InvalidValue, "no such queue properties")?;
-    // CL_INVALID_QUEUE_PROPERTIES if values specified in properties are valid but are not supported by the device.
+    // CL_INVALID_QUEUE_PROPERTIES if values specified in properties are valid but are not supported by the
+    // device.
     let unsupported = flags & !Queue::SUPPORTED != 0;
     refuse_if(unsupported, Code::InvalidQueueProperties, "no queues on the device")?;
     let known = QueueFlags::from_bits_truncate(flags);

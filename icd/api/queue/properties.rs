@@ -9,8 +9,8 @@ use crate::abi::Out;
 use crate::handle::Handle;
 use crate::object::{Context, Queue};
 
-// Deprecated by OpenCL 1.1: CL_INVALID_OPERATION if no devices associated with command_queue support modifying the
-// properties of a command-queue.
+// Deprecated by OpenCL 1.1: CL_INVALID_OPERATION if no devices associated with command_queue support
+// modifying the properties of a command-queue.
 #[cl_entrypoint(clSetCommandQueueProperty)]
 fn set_command_queue_property(
     queue: cl_command_queue,

@@ -41,8 +41,9 @@ fn create_sampler_with_properties(
     let mut seen = [false; 3];
     let mut values = PROPERTIES.map(|(_, value)| value);
     for pair in properties.chunks_exact(2) {
-        // CL_INVALID_VALUE if the property name in sampler_properties is not a supported property name, if the value specified for a supported property
-        // name is not valid, or if the same property name is specified more than once.
+        // CL_INVALID_VALUE if the property name in sampler_properties is not a supported property name, if
+        // the value specified for a supported property name is not valid, or if the same property name is
+        // specified more than once.
         let place = PROPERTIES.iter().position(|(name, _)| cl_sampler_properties::from(*name) == pair[0]);
         let unknown = || Error::new(Code::InvalidValue, format!("unknown property {:#x}", pair[0]));
         let place = place.ok_or_else(unknown)?;
@@ -61,7 +62,8 @@ fn create(
 ) -> CLResult<cl_sampler> {
     let context = Handle::<Context>::get(context)?;
     context.check_images()?;
-    // CL_INVALID_VALUE if addressing_mode, filter_mode, normalized_coords or a combination of these arguments are not valid.
+    // CL_INVALID_VALUE if addressing_mode, filter_mode, normalized_coords or a combination of these arguments
+    // are not valid.
     refuse_if(
         ![CL_FALSE, CL_TRUE].contains(&normalized),
         Code::InvalidValue,

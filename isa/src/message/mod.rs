@@ -501,7 +501,8 @@ impl Message {
         layout::encode(generation, self)
     }
 
-    /// The message as an instruction sends it; `second` of the payload's registers are the second piece of a split send.
+    /// The message as an instruction sends it; `second` of the payload's registers are the second piece of a
+    /// split send.
     ///
     /// # Errors
     /// What the generation cannot express.

@@ -41,8 +41,8 @@ impl fmt::Display for Channels {
     }
 }
 
-/// What the sampler is asked for, by name where it has one (Skylake, Volume 7, "Sampling Engine", "Message Types";
-/// Mesa's `brw_eu_defines.h`).
+/// What the sampler is asked for, by name where it has one (Skylake, Volume 7, "Sampling Engine", "Message
+/// Types"; Mesa's `brw_eu_defines.h`).
 struct Sample {
     kind: u8,
     mode: u8,

@@ -1,8 +1,9 @@
-//! What only the Atom line (Cherryview, Apollo Lake, Gemini Lake) demands: 64-bit types and the multiplication of dwords
-//! pass its narrower multiplier.
+//! What only the Atom line (Cherryview, Apollo Lake, Gemini Lake) demands: 64-bit types and the
+//! multiplication of dwords pass its narrower multiplier.
 //!
-//! Source: Cherryview and Broxton manuals, Volume 7, "Register Region Restrictions", the special requirements for 64-bit
-//! types and integer DWord multiply; Mesa's `brw_eu_validate.c` quotes them and takes Gemini Lake for one of these.
+//! Source: Cherryview and Broxton manuals, Volume 7, "Register Region Restrictions", the special requirements
+//! for 64-bit types and integer DWord multiply; Mesa's `brw_eu_validate.c` quotes them and takes Gemini Lake
+//! for one of these.
 
 use super::subject::{Subject, is_null};
 use super::{Place, Rule, all, whole};

@@ -1,8 +1,8 @@
 //! Operations on floats and half floats at once.
 //!
-//! Source: Skylake manual, Volume 7, "Register Region Restrictions, Special Restrictions for Handling Mixed Mode Float Operations";
-//! Mesa's `brw_eu_validate.c` takes them for Broadwell too, where Intel's compiler converts half floats of 16 channels at once; what Broadwell
-//! has is no mixed mode but conversions.
+//! Source: Skylake manual, Volume 7, "Register Region Restrictions, Special Restrictions for Handling Mixed
+//! Mode Float Operations"; Mesa's `brw_eu_validate.c` takes them for Broadwell too, where Intel's compiler
+//! converts half floats of 16 channels at once; what Broadwell has is no mixed mode but conversions.
 
 use super::subject::{Subject, is_null};
 use super::{Place, Rule, at_destination, some, whole};

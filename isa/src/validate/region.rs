@@ -67,7 +67,8 @@ fn column(s: &Subject<'_>) -> Vec<Place> {
 }
 
 fn column_qword(s: &Subject<'_>) -> Vec<Place> {
-    // The rules of the Atom line for 64 bits ask for a vertical stride of width times horizontal stride, and so does Intel's code.
+    // The rules of the Atom line for 64 bits ask for a vertical stride of width times horizontal stride, and
+    // so does Intel's code.
     let wide = s.i.destination.ty.size() == 8;
     s.broken_parameters(|source| {
         let r = source.region;
@@ -252,7 +253,8 @@ fn pairs(s: &Subject<'_>) -> Vec<Place> {
     })
 }
 
-/// The second of two registers is written for the channels that follow by 8, of doubles by 4, whatever the first has. Ivy Bridge takes the same channels of doubles again.
+/// The second of two registers is written for the channels that follow by 8, of doubles by 4, whatever the
+/// first has. Ivy Bridge takes the same channels of doubles again.
 fn half_channels(s: &Subject<'_>) -> Vec<Place> {
     if destination_registers(s) != 2 || s.i.no_mask {
         return Vec::new();
@@ -308,8 +310,8 @@ fn ratio_alignment(s: &Subject<'_>) -> Vec<Place> {
     at_destination(narrow(s) && s.has_regions() && d.indirect.is_none() && !allowed)
 }
 
-/// Does the instruction convert between a type of the one kind and a type of the other? The manuals say of `mov` what
-/// there is not; what other instructions convert on the way they convert as it does.
+/// Does the instruction convert between a type of the one kind and a type of the other? The manuals say of
+/// `mov` what there is not; what other instructions convert on the way they convert as it does.
 fn converts(s: &Subject<'_>, one: fn(Type) -> bool, other: fn(Type) -> bool) -> bool {
     let d = s.i.destination.ty;
     s.computes()

@@ -44,8 +44,8 @@ impl<'a> Subject<'a> {
         if halved { ty.size() / 2 } else { ty.size() }
     }
 
-    /// The rows of a source region: first byte and end of each, from the start of its register, or from the address
-    /// of an indirect one.
+    /// The rows of a source region: first byte and end of each, from the start of its register, or from the
+    /// address of an indirect one.
     pub(super) fn rows(&self, s: &Source) -> impl Iterator<Item = (u32, u32)> + use<> {
         let size = self.element(s.ty);
         let Region { vstride, width, hstride } = s.region;

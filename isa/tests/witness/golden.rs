@@ -26,8 +26,8 @@ pub fn tests() -> Vec<Trial> {
 /// The lines that nobody can confirm; the file says why.
 const MANUAL: &str = "golden/manual.txt";
 
-/// The generations with which `iga64` can be asked about an instruction: its own, and for Ivy Bridge, which it does not know, Haswell
-/// where the bytes mean the same there.
+/// The generations with which `iga64` can be asked about an instruction: its own, and for Ivy Bridge, which
+/// it does not know, Haswell where the bytes mean the same there.
 fn reader(generation: Generation, bytes: &[u8; 16], instruction: &Instruction) -> Option<Generation> {
     let same = |other: &Generation| decode(*other, bytes).as_ref() == Ok(instruction);
     [generation, Generation::Gen75]
@@ -118,8 +118,8 @@ fn assemble(assembler: &Path, generation: Generation, text: &str) -> Option<[u8;
     bytes_of(&std::fs::read_to_string(&output).expect("readable"))
 }
 
-/// Each line is one that `iga64` reads as we do, or a vector, whose bytes and text mean the same, or Mesa's assembler makes the bytes of
-/// the text, where `ASSEMBLER` names it (`i965_asm`).
+/// Each line is one that `iga64` reads as we do, or a vector, whose bytes and text mean the same, or Mesa's
+/// assembler makes the bytes of the text, where `ASSEMBLER` names it (`i965_asm`).
 fn confirmed() -> Outcome {
     full()?;
     let assembler = std::env::var_os("ASSEMBLER").map(PathBuf::from);

@@ -1,4 +1,5 @@
-//! What this crate encodes, read by Intel's own disassembler; what Intel's own compiler emits, read by this crate.
+//! What this crate encodes, read by Intel's own disassembler; what Intel's own compiler emits, read by this
+//! crate.
 //!
 //! Needs `iga64` (Debian package `libigc-tools`) and `ocloc` (`intel-opencl-icd`).
 

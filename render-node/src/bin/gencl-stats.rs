@@ -11,14 +11,16 @@ use gencl_simulator::statistics::compare::{self, Column};
 use gencl_simulator::statistics::report::{Kernel, VERSION};
 use gencl_simulator::statistics::{Report, text};
 
-/// Prints a line for each kernel; or the instructions of one with what they took; or two drivers' kernels side by side.
+/// Prints a line for each kernel; or the instructions of one with what they took; or two drivers' kernels
+/// side by side.
 #[derive(Parser)]
 #[command(name = "gencl-stats", version)]
 struct Arguments {
     /// What was written.
     #[arg(required_unless_present = "compare")]
     file: Option<PathBuf>,
-    /// The kernel whose instructions are printed: the beginning of its hash, or its number in the table, from 1 on.
+    /// The kernel whose instructions are printed: the beginning of its hash, or its number in the table, from
+    /// 1 on.
     #[arg(long, value_name = "KERNEL")]
     annotate: Option<String>,
     /// Two drivers' folders with a file PROGRAM.json for each program: a Markdown table of both.

@@ -11,8 +11,8 @@ pub fn gencl_sim() -> Command {
     command
 }
 
-/// Runs `body` in a process that `gencl-sim` shows the node to, which is the test of this name, started again: with options of
-/// `gencl-sim` and variables of the environment.
+/// Runs `body` in a process that `gencl-sim` shows the node to, which is the test of this name, started
+/// again: with options of `gencl-sim` and variables of the environment.
 pub fn run_with(test: &str, options: &[&str], variables: &[(&str, &str)], body: impl FnOnce()) {
     if std::env::var_os("GENCL_RENDER_NODE_ROOT").is_some() {
         return body();

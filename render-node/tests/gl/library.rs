@@ -1,5 +1,5 @@
-//! EGL and OpenGL as far as the tests need them, from the libraries that are installed: loaded at run time, so that nothing
-//! else of the project depends on them.
+//! EGL and OpenGL as far as the tests need them, from the libraries that are installed: loaded at run time,
+//! so that nothing else of the project depends on them.
 
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::path::{Path, PathBuf};

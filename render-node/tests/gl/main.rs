@@ -1,5 +1,5 @@
-//! Mesa's drivers for OpenGL on the simulated devices, as they are installed: crocus on Gen7 and Gen7.5, iris from Gen8 on.
-//! Compute shaders compute what the host does.
+//! Mesa's drivers for OpenGL on the simulated devices, as they are installed: crocus on Gen7 and Gen7.5, iris
+//! from Gen8 on. Compute shaders compute what the host does.
 
 mod library;
 mod shaders;
@@ -63,8 +63,9 @@ const ROWS: &[Row] = &[
     Row { name: "crocus_on_ivy_bridge", driver: "crocus", device: "ivb", shown: "IVB GT2", variables: &[] },
     Row { name: "crocus_on_bay_trail", driver: "crocus", device: "byt", shown: "BYT", variables: &[] },
     Row { name: "crocus_on_haswell", driver: "crocus", device: "hsw", shown: "HSW GT2", variables: &[] },
-    // Everything goes through scratch memory between its uses. Not on Ivy Bridge, where crocus gives launches of 11 KiB the buffer of
-    // those of 1 KiB (`crocus_get_scratch_space` looks for the lowest bit of the size).
+    // Everything goes through scratch memory between its uses. Not on Ivy Bridge, where crocus gives launches
+    // of 11 KiB the buffer of those of 1 KiB (`crocus_get_scratch_space` looks for the lowest bit of the
+    // size).
     Row { name: "crocus_on_haswell_spills", driver: "crocus", device: "hsw", shown: "HSW GT2", variables: &[("INTEL_DEBUG", "spill_fs")] },
     Row { name: "crocus_on_ivy_bridge_of_8_lanes", driver: "crocus", device: "ivb", shown: "IVB GT2", variables: &[("INTEL_DEBUG", "no16")] },
     Row { name: "crocus_on_haswell_of_32_lanes", driver: "crocus", device: "hsw", shown: "HSW GT2", variables: &[("INTEL_DEBUG", "do32")] },

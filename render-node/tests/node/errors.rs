@@ -1,5 +1,5 @@
-//! Requests with something wrong, through a real descriptor and `ioctl`: the error number is the one that Linux 6.1 gives
-//! (`drivers/gpu/drm/i915/gem/*.c`, `drm_ioctl.c`, `drm_syncobj.c`, `drm_prime.c`).
+//! Requests with something wrong, through a real descriptor and `ioctl`: the error number is the one that
+//! Linux 6.1 gives (`drivers/gpu/drm/i915/gem/*.c`, `drm_ioctl.c`, `drm_syncobj.c`, `drm_prime.c`).
 #![expect(clippy::field_reassign_with_default, reason = "the macros get what is right as an expression")]
 
 use crate::support::{PINNED, ask, batch, create, open, read, send, send_address};
@@ -28,7 +28,8 @@ const NOWHERE: u64 = 8;
 /// An address that no program has.
 const KERNELS: u64 = 0xffff_8000_0000_0000;
 
-/// Sends a right request, then the same with fields changed, each time with a new argument, and compares errors.
+/// Sends a right request, then the same with fields changed, each time with a new argument, and compares
+/// errors.
 macro_rules! errors {
     ($fd:expr, $request:ident, $base:expr; $([$($field:ident = $value:expr),+] => $errno:expr;)*) => {{
         let mut argument = $base;

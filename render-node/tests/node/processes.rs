@@ -110,7 +110,8 @@ fn the_node_over_exec() {
 
 /// Runs a function in a child by `fork`, and waits for its end.
 fn in_fork(act: impl FnOnce()) {
-    // SAFETY: of the parent's threads none holds a lock that the child needs: the test is alone in its process.
+    // SAFETY: of the parent's threads none holds a lock that the child needs: the test is alone in its
+    // process.
     let child = unsafe { libc::fork() };
     if child == 0 {
         let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(act));

@@ -21,9 +21,10 @@ use crate::ImageLimits;
 /// The target that is simulated when nothing else is asked for.
 const DEFAULT_TARGET: &str = "skl";
 
-/// Finds the devices that `GENCL_DEVICE` names, separated by commas: `sim:skl`, the path of a render node; when it is not set all supported render
-/// nodes, else the simulator. `GENCL_DEVICE_TYPE` (`cpu`, `gpu`) changes what they say they are. A device that cannot be used does not hide the others. The error
-/// tells why there is none.
+/// Finds the devices that `GENCL_DEVICE` names, separated by commas: `sim:skl`, the path of a render node;
+/// when it is not set all supported render nodes, else the simulator. `GENCL_DEVICE_TYPE` (`cpu`, `gpu`)
+/// changes what they say they are. A device that cannot be used does not hide the others. The error tells why
+/// there is none.
 pub(crate) fn discover() -> Result<Vec<Device>, String> {
     let wishes = environment::trusted_value("GENCL_DEVICE").unwrap_or_default();
     let wishes = wishes.to_string_lossy();
@@ -105,17 +106,20 @@ fn hardware(node: &dyn RenderNode) -> Result<Hardware, String> {
     Ok(Hardware { model, pci_id, name, units: Units::of_device(node, model) })
 }
 
-/// Files of drivers whose GPUs have no render node, or more than that: NVIDIA's, and the compute interface of AMD's.
+/// Files of drivers whose GPUs have no render node, or more than that: NVIDIA's, and the compute interface of
+/// AMD's.
 const OTHER_GPUS: [&str; 2] = ["/dev/nvidia0", "/dev/kfd"];
 
-/// What a simulated device says it is: a GPU, as most programs look for no other device or treat others worse (docs/decisions.md). Where there is a
-/// GPU, which another platform may have, programs that take the first one are to find that, so it is a CPU there.
+/// What a simulated device says it is: a GPU, as most programs look for no other device or treat others worse
+/// (docs/decisions.md). Where there is a GPU, which another platform may have, programs that take the first
+/// one are to find that, so it is a CPU there.
 fn simulated_kind() -> DeviceKind {
     let others = || OTHER_GPUS.iter().any(|path| Path::new(path).exists());
     if !kernel::has_nodes() && !others() { DeviceKind::Gpu } else { DeviceKind::Cpu }
 }
 
-/// The simulator; a batch without progress is stopped after `GENCL_HANG_LIMIT` seconds, `GENCL_ENGINE` says how kernels are executed.
+/// The simulator; a batch without progress is stopped after `GENCL_HANG_LIMIT` seconds, `GENCL_ENGINE` says
+/// how kernels are executed.
 fn simulated(target: &str, kind: Option<DeviceKind>) -> Result<Device, String> {
     let mut settings = Settings { shared: false, ..Settings::default() };
     if let Some(limit) = environment::value("GENCL_HANG_LIMIT") {

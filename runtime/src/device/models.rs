@@ -1,7 +1,8 @@
 //! Families and models: the rows to which PCI ids point.
 //!
-//! Sources: Mesa's `intel_device_info.c` (units, threads, L3 banks, timestamp; threads for scratch memory: `init_max_scratch_ids`), NEO's `hw_info_*.inl`
-//! (L3 cache), Beignet's `intel_gpgpu_get_max_curbe_size`; the clock is the boost clock of the first product.
+//! Sources: Mesa's `intel_device_info.c` (units, threads, L3 banks, timestamp; threads for scratch memory:
+//! `init_max_scratch_ids`), NEO's `hw_info_*.inl` (L3 cache), Beignet's `intel_gpgpu_get_max_curbe_size`; the
+//! clock is the boost clock of the first product.
 
 use super::needs;
 use super::table::{Family, Model};

@@ -42,8 +42,8 @@ pub(crate) const OWN_ADDRESSES: &[Need] = &[
     ),
 ];
 
-/// Where all share one. The command parser's first versions let the L3 cache be divided; atomic operations in it are allowed from the fourth on
-/// (`i915_cmd_parser.c`, `i915_cmd_parser_get_version`).
+/// Where all share one. The command parser's first versions let the L3 cache be divided; atomic operations in
+/// it are allowed from the fourth on (`i915_cmd_parser.c`, `i915_cmd_parser_get_version`).
 pub(crate) const SHARED_ADDRESSES: &[Need] = &[
     EXEC,
     WAIT,

@@ -1,4 +1,5 @@
-//! What differs from GPU to GPU, found by PCI id: families, their models, and the facts that follow from them.
+//! What differs from GPU to GPU, found by PCI id: families, their models, and the facts that follow from
+//! them.
 
 use std::sync::Arc;
 
@@ -81,7 +82,8 @@ pub struct DeviceFacts {
     pub timestamp_hz: u64,
     /// `CL_DEVICE_PROFILING_TIMER_RESOLUTION` in nanoseconds, rounded up.
     pub timer_resolution_ns: u64,
-    /// The largest images, if there are images: as kernels cannot use them yet, only for tests of the objects (`GENCL_DEBUG=images`).
+    /// The largest images, if there are images: as kernels cannot use them yet, only for tests of the objects
+    /// (`GENCL_DEBUG=images`).
     pub images: Option<ImageLimits>,
     /// `CL_DRIVER_VERSION`
     pub driver_version: &'static str,
@@ -106,18 +108,20 @@ pub(crate) struct Family {
     /// Bytes of a bank of the L3 cache, as far as they are for data.
     pub(crate) l3_bank: u64,
     pub(crate) timestamp_hz: u64,
-    /// Subslices of each slice that scratch memory has to be there for: where there are more than there are, the hardware computes a thread's place in it as if all
-    /// were there.
+    /// Subslices of each slice that scratch memory has to be there for: where there are more than there are,
+    /// the hardware computes a thread's place in it as if all were there.
     pub(crate) scratch_subslices: u32,
     /// Threads of each subslice that scratch memory has to be there for.
     pub(crate) scratch_threads: u32,
-    /// Registers of constants that one launch may load (MEDIA_VFE_STATE, CURBE Allocation Size: what the URB has beside 32 entries).
+    /// Registers of constants that one launch may load (MEDIA_VFE_STATE, CURBE Allocation Size: what the URB
+    /// has beside 32 entries).
     pub(crate) constant_registers: u32,
     /// Makes an address space of its kind.
     pub(crate) addresses: fn(Arc<dyn RenderNode>) -> AddressSpace,
     /// What its launches need of the kernel driver.
     pub(crate) needs: &'static [Need],
-    /// Most memory that buffers may take: of addresses of 32 bits something is left for all else, of those that all processes share half.
+    /// Most memory that buffers may take: of addresses of 32 bits something is left for all else, of those
+    /// that all processes share half.
     pub(crate) most_memory: u64,
     /// Commands and state structures.
     pub(crate) commands: &'static CommandSet,
@@ -142,12 +146,13 @@ pub(crate) fn by_pci_id(pci_id: u16) -> Option<(&'static str, &'static Model)> {
     PCI_IDS.iter().find(|(id, ..)| *id == pci_id).map(|(_, name, model)| (*name, *model))
 }
 
-/// Constant memory is read as global memory is, so no hardware limits it. What is promised is a size that programs
-/// which ask for the limit, and then fill it, get done.
+/// Constant memory is read as global memory is, so no hardware limits it. What is promised is a size that
+/// programs which ask for the limit, and then fill it, get done.
 const MAX_CONSTANT_BUFFER: u64 = 64 << 20;
 
-/// Images of all devices: the sides that surface states of Gen9 can have (Skylake manual, volume 2d, RENDER_SURFACE_STATE: Width, Height, Depth), of which
-/// OpenCL asks for no less than these; buffers have 2^27 texels. Alignments are those of a cache line, for texels of the largest size.
+/// Images of all devices: the sides that surface states of Gen9 can have (Skylake manual, volume 2d,
+/// RENDER_SURFACE_STATE: Width, Height, Depth), of which OpenCL asks for no less than these; buffers have
+/// 2^27 texels. Alignments are those of a cache line, for texels of the largest size.
 pub(super) const IMAGES: ImageLimits = ImageLimits {
     size_2d: 16384,
     size_3d: 2048,
@@ -169,7 +174,8 @@ pub(crate) struct Hardware {
     pub(crate) units: Units,
 }
 
-/// Most threads of a work-group: the walker counts to 64 (Skylake, Volume 2a, `GPGPU_WALKER`, Thread Width Counter Maximum).
+/// Most threads of a work-group: the walker counts to 64 (Skylake, Volume 2a, `GPGPU_WALKER`, Thread Width
+/// Counter Maximum).
 const GROUP_THREADS: u32 = 64;
 
 impl Hardware {
@@ -178,12 +184,14 @@ impl Hardware {
         self.units.eus * self.model.family.threads_per_eu
     }
 
-    /// Hardware threads that a work-group may have: it runs within one subslice, where its local memory and barrier are.
+    /// Hardware threads that a work-group may have: it runs within one subslice, where its local memory and
+    /// barrier are.
     fn threads_per_group(&self) -> u32 {
         (self.units.eus_of_smallest * self.model.family.threads_per_eu).min(GROUP_THREADS)
     }
 
-    /// Most work-items of a group: a power of two, as programs expect, that fits with the widest threads, which every kernel can be compiled to.
+    /// Most work-items of a group: a power of two, as programs expect, that fits with the widest threads,
+    /// which every kernel can be compiled to.
     fn max_work_group_size(&self) -> u32 {
         let widest = Profile::of(self.model.family.target).widths.iter().max().expect("there are widths");
         1 << (self.threads_per_group() * widest).ilog2()

@@ -29,13 +29,15 @@ impl Units {
         }
     }
 
-    /// What a device has by the topology; where the kernel does not tell it (Ivy Bridge, Bay Trail), what its model has.
+    /// What a device has by the topology; where the kernel does not tell it (Ivy Bridge, Bay Trail), what its
+    /// model has.
     pub(crate) fn of_device(node: &dyn RenderNode, model: &Model) -> Self {
         let topology = node.query(query::TOPOLOGY_INFO).ok();
         topology.and_then(|bytes| Self::from_topology(&bytes)).unwrap_or(Self::of_model(model))
     }
 
-    /// From masks of what is there: slices, subslices of each slice, EUs of each subslice. `None` when they make no sense.
+    /// From masks of what is there: slices, subslices of each slice, EUs of each subslice. `None` when they
+    /// make no sense.
     fn from_topology(bytes: &[u8]) -> Option<Self> {
         const HEAD: usize = size_of::<QueryTopologyInfo>();
         let head: QueryTopologyInfo = bytemuck::pod_read_unaligned(bytes.get(..HEAD)?);

@@ -237,9 +237,9 @@ impl Event {
         }
     }
 
-    /// Calls `function` once when the event reaches the status value `at` (2 submitted, 1 running, 0 complete) or
-    /// has failed, with the status then; at once when that is past. Otherwise it is called on the thread of the queue, and who waits for the
-    /// command returns after that.
+    /// Calls `function` once when the event reaches the status value `at` (2 submitted, 1 running, 0
+    /// complete) or has failed, with the status then; at once when that is past. Otherwise it is called on
+    /// the thread of the queue, and who waits for the command returns after that.
     pub fn on_status(&self, at: i32, function: Box<dyn FnOnce(EventStatus) + Send>) {
         match self.node.on_status(at, function) {
             Some(due) => due.call(),

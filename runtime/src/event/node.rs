@@ -38,7 +38,8 @@ impl EventStatus {
         self.value() <= 0
     }
 
-    /// What a callback for the status value `at` is told in this status: failures as they are, else what it asked for.
+    /// What a callback for the status value `at` is told in this status: failures as they are, else what it
+    /// asked for.
     fn told_at(self, at: i32) -> Self {
         match (self, at) {
             (Self::Failed(_), _) => self,
@@ -80,8 +81,8 @@ pub(crate) struct Gate {
 }
 
 impl Gate {
-    /// A gate that calls `open` once, on the thread on which the last thing before it ends. The maker counts as
-    /// one of those things, until it calls [`Gate::pass`].
+    /// A gate that calls `open` once, on the thread on which the last thing before it ends. The maker counts
+    /// as one of those things, until it calls [`Gate::pass`].
     pub(crate) fn new(open: Box<dyn Fn() + Send + Sync>) -> Arc<Self> {
         Arc::new(Self { missing: AtomicUsize::new(1), open })
     }
@@ -156,8 +157,8 @@ impl<R: Clone> Node<R> {
         Some(Due { status: state.status, callbacks: vec![(at, function)] })
     }
 
-    /// Moves on: opens gates at the end, wakes who waits, gives the callbacks that are due now. `None` when it has ended already
-    /// or is that far.
+    /// Moves on: opens gates at the end, wakes who waits, gives the callbacks that are due now. `None` when
+    /// it has ended already or is that far.
     #[must_use]
     pub(crate) fn advance(&self, status: EventStatus, reason: Option<R>) -> Option<Due> {
         let mut state = self.state.lock();

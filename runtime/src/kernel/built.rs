@@ -20,7 +20,8 @@ pub struct BuiltKernel {
     room: u32,
     /// The most with the widest threads, a power of two.
     work_group_size: u32,
-    /// The work-group size that was chosen last, and for which global size: choosing takes longer than launching.
+    /// The work-group size that was chosen last, and for which global size: choosing takes longer than
+    /// launching.
     chosen: Mutex<Option<([u64; 3], [u32; 3])>>,
 }
 
@@ -86,8 +87,9 @@ impl BuiltKernel {
         u64::from(self.info().spill_size)
     }
 
-    /// `CL_KERNEL_WORK_GROUP_SIZE`: most work-items of a group of this kernel, a power of two. Threads of the kernel's width may have room for less;
-    /// then it is compiled once more, with wider ones, for a launch that takes them.
+    /// `CL_KERNEL_WORK_GROUP_SIZE`: most work-items of a group of this kernel, a power of two. Threads of the
+    /// kernel's width may have room for less; then it is compiled once more, with wider ones, for a launch
+    /// that takes them.
     pub fn work_group_size(&self) -> u32 {
         self.work_group_size
     }
@@ -102,7 +104,8 @@ impl BuiltKernel {
         if group <= self.room { self.info().simd_width } else { self.most_lanes }
     }
 
-    /// What a launch with groups of so many work-items executes. `OUT_OF_RESOURCES` when it takes wider threads, and they cannot be had.
+    /// What a launch with groups of so many work-items executes. `OUT_OF_RESOURCES` when it takes wider
+    /// threads, and they cannot be had.
     pub(crate) fn executable_for(&self, group: u32) -> Result<Arc<Executable>> {
         match group <= self.room {
             true => Ok(self.executable.clone()),
@@ -121,7 +124,8 @@ impl BuiltKernel {
         self.info().simd_width
     }
 
-    /// The work-group size that was chosen for `global` work-items, which is what `choose` gives if that was not the last choice.
+    /// The work-group size that was chosen for `global` work-items, which is what `choose` gives if that was
+    /// not the last choice.
     pub(crate) fn chosen_local_size(
         &self,
         global: [u64; 3],

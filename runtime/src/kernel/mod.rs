@@ -33,8 +33,9 @@ pub enum ArgumentValue<'a> {
     Sampler(Arc<Sampler>),
 }
 
-/// What a kernel remembers of an argument that is set. It does not keep a memory object alive: a kernel may hold no
-/// references to its arguments, as the application could not take them back (specification of `clSetKernelArg`).
+/// What a kernel remembers of an argument that is set. It does not keep a memory object alive: a kernel may
+/// hold no references to its arguments, as the application could not take them back (specification of
+/// `clSetKernelArg`).
 #[derive(Clone, Debug)]
 enum Setting {
     /// Most are scalars and short vectors, which are kept without an allocation.
@@ -61,8 +62,8 @@ pub(crate) enum Bound {
 }
 
 impl Bound {
-    /// Is it the same as another, whose launch still keeps what it refers to? Of values it says only that they stand at the same place:
-    /// [`Arguments::are_like`] compares their bytes.
+    /// Is it the same as another, whose launch still keeps what it refers to? Of values it says only that
+    /// they stand at the same place: [`Arguments::are_like`] compares their bytes.
     fn is_like(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Bytes(own), Self::Bytes(other)) => own == other,
@@ -118,7 +119,8 @@ impl Arguments {
 
     /// Are they the same as others, for the same kernel?
     pub(crate) fn are_like(&self, other: &Self) -> bool {
-        // With nothing to compare, `memcmp` reads from nowhere under an empty mask, which processors take long for.
+        // With nothing to compare, `memcmp` reads from nowhere under an empty mask, which processors take
+        // long for.
         let same_values = || self.values.is_empty() || self.values == other.values;
         let same_bound = || self.bound.iter().zip(&other.bound).all(|(own, other)| own.is_like(other));
         let same_reaches =
@@ -173,11 +175,12 @@ struct Reaches {
     all: [bool; 3],
 }
 
-/// A kernel of a program, with arguments. Several threads may use one at a time, but the arguments that a launch sees
-/// are those set when it is enqueued.
+/// A kernel of a program, with arguments. Several threads may use one at a time, but the arguments that a
+/// launch sees are those set when it is enqueued.
 pub struct Kernel {
     program: Arc<Program>,
-    /// On each device that has it, in their order; at least on one. What arguments there are is the same on all.
+    /// On each device that has it, in their order; at least on one. What arguments there are is the same on
+    /// all.
     builds: SmallVec<[BuiltKernel; 1]>,
     arguments: Mutex<Vec<Option<Setting>>>,
     /// What launches may reach through pointers in memory.
@@ -191,8 +194,9 @@ impl std::fmt::Debug for Kernel {
 }
 
 impl Kernel {
-    /// Finds a kernel in a built program. `INVALID_PROGRAM_EXECUTABLE` when it is not built for any device, `INVALID_KERNEL_NAME` when
-    /// it has no kernel of this name; the reason lists those it has. `INVALID_KERNEL_DEFINITION` when its arguments differ from device to device.
+    /// Finds a kernel in a built program. `INVALID_PROGRAM_EXECUTABLE` when it is not built for any device,
+    /// `INVALID_KERNEL_NAME` when it has no kernel of this name; the reason lists those it has.
+    /// `INVALID_KERNEL_DEFINITION` when its arguments differ from device to device.
     pub fn new(program: &Arc<Program>, name: &str) -> Result<Arc<Self>> {
         let builds: SmallVec<[_; 1]> = program
             .executables()?
@@ -216,7 +220,8 @@ impl Kernel {
         Ok(Arc::new(Self { program: program.clone(), builds, arguments, reaches: Mutex::default() }))
     }
 
-    /// One of each kernel of the program that has the same arguments on all devices. `INVALID_PROGRAM_EXECUTABLE` when it is not built for any.
+    /// One of each kernel of the program that has the same arguments on all devices.
+    /// `INVALID_PROGRAM_EXECUTABLE` when it is not built for any.
     pub fn all(program: &Arc<Program>) -> Result<Vec<Arc<Self>>> {
         let kernels = program.kernel_names()?.into_iter().map(|name| Self::new(program, &name));
         let differs = |kernel: &Result<_>| {
@@ -277,8 +282,8 @@ impl Kernel {
         })
     }
 
-    /// As [`Kernel::argument`], for the application's questions. `KERNEL_ARG_INFO_NOT_AVAILABLE` unless the program was made from source and built with
-    /// `-cl-kernel-arg-info`.
+    /// As [`Kernel::argument`], for the application's questions. `KERNEL_ARG_INFO_NOT_AVAILABLE` unless the
+    /// program was made from source and built with `-cl-kernel-arg-info`.
     pub fn argument_information(&self, index: u32) -> Result<&Argument> {
         let argument = self.argument(index)?;
         if self.program.is_from_binary() {
@@ -290,8 +295,8 @@ impl Kernel {
         Ok(argument)
     }
 
-    /// Sets an argument. `INVALID_ARG_INDEX`, `INVALID_ARG_SIZE` (a value of the wrong size, local memory of none),
-    /// `INVALID_ARG_VALUE` (a value of the wrong kind).
+    /// Sets an argument. `INVALID_ARG_INDEX`, `INVALID_ARG_SIZE` (a value of the wrong size, local memory of
+    /// none), `INVALID_ARG_VALUE` (a value of the wrong kind).
     pub fn set_argument(&self, index: u32, value: ArgumentValue<'_>) -> Result<()> {
         let argument = self.argument(index)?;
         let bound = match (argument.kind, value) {
@@ -340,8 +345,8 @@ impl Kernel {
         Ok(())
     }
 
-    /// `INVALID_MEM_OBJECT` for an image of another context, `INVALID_ARG_VALUE` for one of another kind than the argument's type has, or that kernels may not use as
-    /// the argument's qualifier says.
+    /// `INVALID_MEM_OBJECT` for an image of another context, `INVALID_ARG_VALUE` for one of another kind than
+    /// the argument's type has, or that kernels may not use as the argument's qualifier says.
     fn check_image(&self, argument: &Argument, image: &Image) -> Result<()> {
         if !Arc::ptr_eq(image.data().context(), self.program.context()) {
             return Err(Error::new(Code::InvalidMemObject, "the image is of another context"));
@@ -364,8 +369,8 @@ impl Kernel {
         Ok(())
     }
 
-    /// Says which shared virtual memory launches may reach through pointers in memory, in place of what was said before. `INVALID_VALUE`
-    /// for an address that is in none.
+    /// Says which shared virtual memory launches may reach through pointers in memory, in place of what was
+    /// said before. `INVALID_VALUE` for an address that is in none.
     pub fn set_reaches(&self, which: ReachedList, addresses: &[usize]) -> Result<()> {
         let find = |address: &usize| {
             let memory = self.program.context().shared_at(*address).map(|memory| Arc::downgrade(&memory));
@@ -409,7 +414,8 @@ impl Kernel {
         layout.size
     }
 
-    /// Copies the arguments as they are now to empty ones. `INVALID_KERNEL_ARGS` with the name of one that is not set, or whose memory was released.
+    /// Copies the arguments as they are now to empty ones. `INVALID_KERNEL_ARGS` with the name of one that is
+    /// not set, or whose memory was released.
     pub(crate) fn snapshot(&self, to: &mut Arguments) -> Result<()> {
         let settings = self.arguments.lock();
         let refuse = |argument: &Argument, why: &str| {

@@ -1,7 +1,9 @@
 //! Batches: launches that go to the kernel driver together, and what became of each.
 //!
-//! A slot has the commands in front and the state behind: for each launch two timestamps, interface descriptors, the constants of each
-//! walker, the argument block; for one that is like the one before only the timestamps. Launches of a batch run one after the other, with everything flushed and read anew between them.
+//! A slot has the commands in front and the state behind: for each launch two timestamps, interface
+//! descriptors, the constants of each walker, the argument block; for one that is like the one before only
+//! the timestamps. Launches of a batch run one after the other, with everything flushed and read anew between
+//! them.
 
 use std::sync::Arc;
 
@@ -60,7 +62,8 @@ pub(crate) struct Batch<'a> {
 pub(crate) enum Submitted {
     /// It will run.
     Yes(InFlight),
-    /// Batches before it have lost the hardware context; when they have been waited for, it may be tried again.
+    /// Batches before it have lost the hardware context; when they have been waited for, it may be tried
+    /// again.
     Later,
 }
 
@@ -92,8 +95,8 @@ impl<'a> Batch<'a> {
         (self.context.device().commands(), slot, &mut self.common)
     }
 
-    /// Adds a launch that is to run behind the others, the last of which is `before`. `false` when there is no room for it. Errors when memory for it
-    /// is missing; the batch is then as it was.
+    /// Adds a launch that is to run behind the others, the last of which is `before`. `false` when there is
+    /// no room for it. Errors when memory for it is missing; the batch is then as it was.
     pub(crate) fn add(
         &mut self,
         launch: &Launch,
@@ -162,7 +165,8 @@ impl<'a> Batch<'a> {
         Ok(true)
     }
 
-    /// Adds the last launch once more: what was made for it is there. `false` when there is no room, or the launch has memory of its own.
+    /// Adds the last launch once more: what was made for it is there. `false` when there is no room, or the
+    /// launch has memory of its own.
     fn repeat(&mut self) -> bool {
         let Some(mut state) = self.last.take() else { return false };
         let (set, slot, _) = self.parts();
@@ -184,8 +188,9 @@ impl<'a> Batch<'a> {
         self.last = Some(state);
     }
 
-    /// Hands the batch to the kernel driver. `behind_others` says that there are batches of the same hardware that nobody has waited for,
-    /// `awaited` that the caller waits for those and this one next. `OUT_OF_RESOURCES` when it is refused.
+    /// Hands the batch to the kernel driver. `behind_others` says that there are batches of the same hardware
+    /// that nobody has waited for, `awaited` that the caller waits for those and this one next.
+    /// `OUT_OF_RESOURCES` when it is refused.
     pub(crate) fn submit(
         mut self,
         hardware: &Hardware,
@@ -200,8 +205,8 @@ impl<'a> Batch<'a> {
         if context.dumps_batches() {
             eprint!("{}", dump::batch(set, &slot.dwords));
         }
-        // The kernel driver takes no batch that it would have to let others wait for as written; who waits for the timestamps
-        // waits for the batch.
+        // The kernel driver takes no batch that it would have to let others wait for as written; who waits
+        // for the timestamps waits for the batch.
         let storage = slot.storage.clone();
         add(slot, &storage, ObjectFlags::CAPTURE);
         let relocates = storage.relocates();
@@ -400,7 +405,8 @@ fn relocate(slot: &mut Slot) {
     }
 }
 
-/// At `offset`, the address of `target` plus `delta` is to be; `presumed` is what was taken for the address of `target`.
+/// At `offset`, the address of `target` plus `delta` is to be; `presumed` is what was taken for the address
+/// of `target`.
 fn relocation(target: GemHandle, delta: u32, offset: u64, presumed: u64) -> Relocation {
     Relocation {
         target: target.0,
@@ -443,8 +449,8 @@ fn add_variables(slot: &mut Slot, executable: &Executable, image: Image, flags: 
         return;
     }
     let pointers = executable.relocations().iter().filter(|pointer| pointer.image == image);
-    // The kernel driver writes a pointer when what it points to has moved; a kernel may have changed it before. Where it was is
-    // known when the batch is submitted: other queues' batches come between.
+    // The kernel driver writes a pointer when what it points to has moved; a kernel may have changed it
+    // before. Where it was is known when the batch is submitted: other queues' batches come between.
     let entries = pointers.filter_map(|pointer| {
         let target = executable.image(pointer.target)?;
         Some(relocation(target.handle(), pointer.addend as u32, pointer.offset, 0))
@@ -528,7 +534,8 @@ impl InFlight {
         }
     }
 
-    /// Nanoseconds from the beginning of the first launch to the end of the last; `None` when not all have ended.
+    /// Nanoseconds from the beginning of the first launch to the end of the last; `None` when not all have
+    /// ended.
     pub(crate) fn duration(&self, context: &DeviceContext) -> Option<u64> {
         let slot = self.slot();
         let (first, last) = (slot.launches.first()?.stamps, slot.launches.last()?.stamps + 8);

@@ -62,9 +62,10 @@ pub(crate) struct Common {
     end: Packed,
     /// What was set last.
     front_end: Option<FrontEnd>,
-    /// The last walker, by the address of its descriptor, and where its commands are but for those that load its state. That stays over a walker, what must come behind one and any PIPE_CONTROL:
-    /// Mesa's `crocus` (Gen7, Gen8: `crocus_upload_compute_state`) and `iris` (Gen8, Gen9: `iris_upload_gpgpu_walker`) do not load it anew for a dispatch that
-    /// needs the same.
+    /// The last walker, by the address of its descriptor, and where its commands are but for those that load
+    /// its state. That stays over a walker, what must come behind one and any PIPE_CONTROL: Mesa's `crocus`
+    /// (Gen7, Gen8: `crocus_upload_compute_state`) and `iris` (Gen8, Gen9: `iris_upload_gpgpu_walker`) do not
+    /// load it anew for a dispatch that needs the same.
     walker: Option<(u32, Range<usize>)>,
 }
 
@@ -78,14 +79,16 @@ impl Common {
     }
 }
 
-/// Waits for what runs and writes its results to memory, then does what `post_sync` says. The stall alone would not be allowed: PIPE_CONTROL wants a flush or a
-/// write beside it (Volume 7, "Programming restrictions for PIPE_CONTROL"). With a write, it is what the manual calls end-of-pipe
-/// synchronisation: the write comes when the flush is done (so does Mesa's `iris_emit_end_of_pipe_sync`).
+/// Waits for what runs and writes its results to memory, then does what `post_sync` says. The stall alone
+/// would not be allowed: PIPE_CONTROL wants a flush or a write beside it (Volume 7, "Programming restrictions
+/// for PIPE_CONTROL"). With a write, it is what the manual calls end-of-pipe synchronisation: the write comes
+/// when the flush is done (so does Mesa's `iris_emit_end_of_pipe_sync`).
 fn stall(set: &PipeControl, post_sync: u64) -> [(Field, u64); 3] {
     [(set.dc_flush, 1), (set.cs_stall, 1), (set.post_sync, post_sync)]
 }
 
-/// Makes all caches read anew, then does what `post_sync` says. Without a write data are flushed once more, as the stall wants company.
+/// Makes all caches read anew, then does what `post_sync` says. Without a write data are flushed once more,
+/// as the stall wants company.
 fn invalidate(set: &PipeControl, post_sync: u64) -> [(Field, u64); 7] {
     [
         (set.dc_flush, (post_sync == 0).into()),
@@ -145,7 +148,8 @@ impl<'a> Writer<'a> {
         once + walks * each.iter().sum::<usize>()
     }
 
-    /// What comes first, for a pipeline in any state. `surfaces` is the address of the binding table, if there is one.
+    /// What comes first, for a pipeline in any state. `surfaces` is the address of the binding table, if
+    /// there is one.
     pub(crate) fn begin(&mut self, surfaces: u64) {
         let set = &self.set.pipe_control;
         self.emit(&set.layout, &stall(set, 0));
@@ -154,7 +158,8 @@ impl<'a> Writer<'a> {
         self.base_addresses(surfaces);
     }
 
-    /// One launch, behind others that have ended and written their results. Caches may hold what was there before.
+    /// One launch, behind others that have ended and written their results. Caches may hold what was there
+    /// before.
     pub(crate) fn launch(&mut self, state: &BatchState, common: &mut Common) {
         self.stamp(&common.begin, state.stamps[0]);
         let constants = state.walks.iter().map(|walk| walk.constants_size).max().unwrap_or(0);
@@ -183,8 +188,8 @@ impl<'a> Writer<'a> {
         self.relocate(&set.address, begin);
     }
 
-    /// Selects the GPGPU pipeline. Before that: read caches are invalidated and the colour calculation state is cleared
-    /// (Volume 2a, PIPELINE_SELECT).
+    /// Selects the GPGPU pipeline. Before that: read caches are invalidated and the colour calculation state
+    /// is cleared (Volume 2a, PIPELINE_SELECT).
     fn select_pipeline(&mut self) {
         let set = &self.set.pipe_control;
         self.emit(&set.layout, &invalidate(set, 0));
@@ -200,7 +205,8 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// All base addresses are 0 but for that of surfaces: what the commands call offsets are addresses below 4 GiB.
+    /// All base addresses are 0 but for that of surfaces: what the commands call offsets are addresses below
+    /// 4 GiB.
     fn base_addresses(&mut self, surfaces: u64) {
         let set = &self.set.state_base_address;
         let mocs = self.set.mocs;
@@ -239,8 +245,8 @@ impl<'a> Writer<'a> {
         );
     }
 
-    /// Threads, scratch and URB. Two URB entries of two registers are the least that works and not used by GPGPU threads; the rest of the URB
-    /// is for constants (Mesa, `anv`'s compute pipeline, has the same).
+    /// Threads, scratch and URB. Two URB entries of two registers are the least that works and not used by
+    /// GPGPU threads; the rest of the URB is for constants (Mesa, `anv`'s compute pipeline, has the same).
     fn front_end(&mut self, device_threads: u32, FrontEnd { scratch, constants }: FrontEnd) {
         let set = &self.set.media_vfe_state;
         let (base, size) = scratch.unwrap_or_default();
@@ -260,7 +266,8 @@ impl<'a> Writer<'a> {
         );
     }
 
-    /// Loads a walker's state and walks. Gives where the commands are that do not load, none of which has an address.
+    /// Loads a walker's state and walks. Gives where the commands are that do not load, none of which has an
+    /// address.
     fn walk(&mut self, simd_width: u32, state: &WalkState) -> Range<usize> {
         if state.constants_size > 0 {
             let set = &self.set.media_curbe_load;

@@ -112,12 +112,14 @@ pub(crate) struct CommandSet {
     pub(crate) mocs: u64,
     /// Code of the smallest size of shared local memory that has the given bytes.
     pub(crate) slm_code: fn(u32) -> u64,
-    /// Code of scratch memory for each thread that has at least the given bytes, and how many it has; `None` where there is none so large.
+    /// Code of scratch memory for each thread that has at least the given bytes, and how many it has; `None`
+    /// where there is none so large.
     pub(crate) scratch_code: fn(u32) -> Option<(u64, u32)>,
 }
 
 impl CommandSet {
-    /// Do all threads get one copy of the constants that they share? Else each gets its own, in front of its local ids.
+    /// Do all threads get one copy of the constants that they share? Else each gets its own, in front of its
+    /// local ids.
     pub(crate) fn shares_constants(&self) -> bool {
         self.interface_descriptor.cross_thread_length.is_there()
     }

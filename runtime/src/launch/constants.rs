@@ -30,12 +30,12 @@ fn ids_of_lanes(kernel: &Kernel, lanes: u32) -> usize {
     if kernel.local_ids { 3 * (2 * lanes as usize).next_multiple_of(REGISTER) } else { 0 }
 }
 
-/// Most registers of constants of a thread's own (Ivy Bridge manual, Volume 2 Part 2, and Broadwell's, Volume 2d: `INTERFACE_DESCRIPTOR_DATA`,
-/// Constant URB Entry Read Length, 0 to 63).
+/// Most registers of constants of a thread's own (Ivy Bridge manual, Volume 2 Part 2, and Broadwell's, Volume
+/// 2d: `INTERFACE_DESCRIPTOR_DATA`, Constant URB Entry Read Length, 0 to 63).
 const OWN: usize = 63;
 
-/// Registers of constants that all threads share, of which there is one copy or one for each thread, and of each thread's own with
-/// its copy.
+/// Registers of constants that all threads share, of which there is one copy or one for each thread, and of
+/// each thread's own with its copy.
 fn registers(kernel: &Kernel, lanes: u32, shared: bool) -> (usize, usize) {
     let (cross, ids) = (kernel.cross_thread_size as usize / REGISTER, ids_of_lanes(kernel, lanes) / REGISTER);
     if shared { (cross, ids) } else { (0, cross + ids) }
@@ -47,7 +47,8 @@ pub(crate) fn most_threads(kernel: &Kernel, lanes: u32, shared: bool, most: u32)
     (most as usize).saturating_sub(all).checked_div(each).map_or(u32::MAX, |threads| threads as u32)
 }
 
-/// What each argument is as a number: the address of a buffer, the offset of local memory. Values give `None`.
+/// What each argument is as a number: the address of a buffer, the offset of local memory. Values give
+/// `None`.
 pub(crate) type Pointers = SmallVec<[Option<u64>; 16]>;
 
 /// The arguments as numbers; `address` says where a buffer is.
@@ -146,7 +147,8 @@ pub(crate) fn cross_thread(
     }
 }
 
-/// Fills the local ids of all threads of a work-group. Lanes beyond the group get those of its last work-item.
+/// Fills the local ids of all threads of a work-group. Lanes beyond the group get those of its last
+/// work-item.
 pub(crate) fn local_ids(kernel: &Kernel, local: [u32; 3], bytes: &mut [u8]) {
     let each = local_ids_size(kernel);
     if each == 0 {
@@ -173,7 +175,8 @@ pub(crate) fn local_ids(kernel: &Kernel, local: [u32; 3], bytes: &mut [u8]) {
     }
 }
 
-/// Turns constants that all threads share, with the local ids of all threads behind them, into blocks of both for each thread.
+/// Turns constants that all threads share, with the local ids of all threads behind them, into blocks of both
+/// for each thread.
 pub(crate) fn interleave(shared: usize, own: usize, threads: usize, bytes: &mut [u8]) {
     // From the last to the first: what is overwritten has been moved.
     for thread in (0..threads).rev() {
@@ -185,7 +188,8 @@ pub(crate) fn interleave(shared: usize, own: usize, threads: usize, bytes: &mut 
     }
 }
 
-/// Why the device cannot start a kernel, if so. `shared` says that all threads get one copy of the constants that they share.
+/// Why the device cannot start a kernel, if so. `shared` says that all threads get one copy of the constants
+/// that they share.
 pub(crate) fn check(kernel: &Kernel, shared: bool) -> Result<(), String> {
     let (_, own) = registers(kernel, kernel.simd_width, shared);
     if own > OWN {

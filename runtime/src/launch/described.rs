@@ -1,4 +1,5 @@
-//! Our batches against an independent description of the commands: names, positions, headers and reserved bits.
+//! Our batches against an independent description of the commands: names, positions, headers and reserved
+//! bits.
 
 use std::collections::BTreeMap;
 
@@ -67,7 +68,8 @@ fn the_l3_register_is_the_described_one() {
     }
 }
 
-/// Walks a batch by the description alone: every command is known, has its length, and no bit is set that no field has.
+/// Walks a batch by the description alone: every command is known, has its length, and no bit is set that no
+/// field has.
 #[test]
 fn batches_decode_without_reserved_bits() {
     for (name, set) in SETS {

@@ -26,7 +26,8 @@ impl Given {
     }
 }
 
-/// Kernel, work-item and nearest buffer in front of what the render node knows. `place` tells where the kernel driver has a buffer.
+/// Kernel, work-item and nearest buffer in front of what the render node knows. `place` tells where the
+/// kernel driver has a buffer.
 pub(super) fn describe(
     launch: &Launch,
     state: &ErrorState,

@@ -24,7 +24,8 @@ impl Field {
         Self::number(name, bit, bit)
     }
 
-    /// An address or offset, whose bit n stands at bit n of its dword: what is below the field's first bit is 0.
+    /// An address or offset, whose bit n stands at bit n of its dword: what is below the field's first bit is
+    /// 0.
     pub(crate) const fn address(name: &'static str, start: u16, end: u16) -> Self {
         Self { name, start, end, shift: (start % 32) as u8, relocates: false }
     }
@@ -90,8 +91,8 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// A command: bits 31:16 of its header, length in dwords. Commands of one dword have no length field, others hold
-    /// their length less 2 in the low bits.
+    /// A command: bits 31:16 of its header, length in dwords. Commands of one dword have no length field,
+    /// others hold their length less 2 in the low bits.
     pub(crate) const fn command(name: &'static str, opcode: u32, length: usize) -> Self {
         let length_field = if length > 1 { length as u32 - 2 } else { 0 };
         Self { name, header: opcode << 16 | length_field, length }

@@ -1,5 +1,6 @@
-//! Commands and structures of Gen7 and Gen7.5. Source: Ivy Bridge manual, Volume 2 Part 2 "Media and GPGPU Pipelines", Volume 1 Part 1 "STATE_BASE_ADDRESS" and
-//! Volume 4 Part 1 "SURFACE_STATE"; Haswell manual, Volume 2a and 2d, in the form of Mesa's `gen7.xml` and `gen75.xml`; what drivers put into them: Mesa's
+//! Commands and structures of Gen7 and Gen7.5. Source: Ivy Bridge manual, Volume 2 Part 2 "Media and GPGPU
+//! Pipelines", Volume 1 Part 1 "STATE_BASE_ADDRESS" and Volume 4 Part 1 "SURFACE_STATE"; Haswell manual,
+//! Volume 2a and 2d, in the form of Mesa's `gen7.xml` and `gen75.xml`; what drivers put into them: Mesa's
 //! `crocus_state.c`, Beignet's `intel_gpgpu.c`.
 
 use super::commands::{
@@ -14,7 +15,8 @@ const fn pointer(name: &'static str, start: u16, end: u16) -> Field {
     Field::pointer(name, start, end)
 }
 
-/// How the L3 cache is shared out (Ivy Bridge manual, Volume 1 Part 7 "L3 Cache and URB"; `L3SQCREG1`, `L3CNTLREG2`, `L3CNTLREG3`).
+/// How the L3 cache is shared out (Ivy Bridge manual, Volume 1 Part 7 "L3 Cache and URB"; `L3SQCREG1`,
+/// `L3CNTLREG2`, `L3CNTLREG3`).
 mod l3 {
     pub const SQCREG1: u64 = 0xb010;
     pub const CNTLREG2: u64 = 0xb020;
@@ -23,8 +25,9 @@ mod l3 {
     const SLM_ENABLE: u64 = 1;
     const URB_LOW_BANDWIDTH: u64 = 1 << 7;
 
-    /// Ways of URB, read-only data and data cache beside shared local memory: configuration 9 of Mesa's `ivb_l3_configs`, which all
-    /// three clients have a part of. Local memory is in half of the banks, in the others is the URB.
+    /// Ways of URB, read-only data and data cache beside shared local memory: configuration 9 of Mesa's
+    /// `ivb_l3_configs`, which all three clients have a part of. Local memory is in half of the banks, in the
+    /// others is the URB.
     pub const WITH_SLM: u64 = SLM_ENABLE | 16 << 1 | URB_LOW_BANDWIDTH | 16 << 14 | 16 << 21;
     /// The same of `vlv_l3_configs`, whose URB has 32 ways in any case.
     pub const BAY_TRAIL_WITH_SLM: u64 = SLM_ENABLE | 16 << 14 | 16 << 21;
@@ -36,8 +39,9 @@ mod l3 {
     pub const HASWELL_CREDITS: u64 = 12 << 19 | 4 << 14;
 }
 
-/// `SCRATCH1` and `CHICKEN3` of Haswell: atomic operations are done in the L3 cache. The kernel driver switches that off and lets batches switch it on
-/// (version 4 of its command parser); the upper half of `CHICKEN3` says which bits are written.
+/// `SCRATCH1` and `CHICKEN3` of Haswell: atomic operations are done in the L3 cache. The kernel driver
+/// switches that off and lets batches switch it on (version 4 of its command parser); the upper half of
+/// `CHICKEN3` says which bits are written.
 const HASWELL_ATOMICS: [(u64, u64); 2] = [(0xb038, 0), (0xe49c, 1 << 22)];
 
 /// Kilobytes less one, up to 12 (MEDIA_VFE_STATE, "Per Thread Scratch Space").

@@ -1,13 +1,13 @@
-//! Commands and structures of Gen8, as far as they differ from Gen9's. Source: Broadwell manual, Volume 2a "Command Reference: Instructions" and Volume 2d
-//! "Command Reference: Structures", in the form of Mesa's `gen8.xml`; what drivers put into them: Mesa's `genX_cmd_compute.c` (`anv`), Beignet's
-//! `intel_gpgpu.c`.
+//! Commands and structures of Gen8, as far as they differ from Gen9's. Source: Broadwell manual, Volume 2a
+//! "Command Reference: Instructions" and Volume 2d "Command Reference: Structures", in the form of Mesa's
+//! `gen8.xml`; what drivers put into them: Mesa's `genX_cmd_compute.c` (`anv`), Beignet's `intel_gpgpu.c`.
 
 use super::commands::{CommandSet, MediaVfeState, PipelineSelect, StateBaseAddress};
 use super::field::{Field, Layout};
 use super::gen9;
 
-/// Sizes of shared local memory are powers of two of 4 KiB and more, counted in 4 KiB (INTERFACE_DESCRIPTOR_DATA, "Shared Local Memory Size"; Mesa,
-/// `encode_slm_size`).
+/// Sizes of shared local memory are powers of two of 4 KiB and more, counted in 4 KiB
+/// (INTERFACE_DESCRIPTOR_DATA, "Shared Local Memory Size"; Mesa, `encode_slm_size`).
 pub(super) fn slm_code(bytes: u32) -> u64 {
     match bytes {
         0 => 0,
@@ -33,7 +33,8 @@ pub(crate) static GEN8: CommandSet = CommandSet {
         bypass_gateway: Field::flag("Bypass Gateway Control", 102),
         ..gen9::TABLES.media_vfe_state
     },
-    // MEMORY_OBJECT_CONTROL_STATE: "Memory Type" write-back (3 at bits 6:5), "Target Cache" L3 and LLC (3 at bits 4:3); Mesa's `isl.c`, 0x78.
+    // MEMORY_OBJECT_CONTROL_STATE: "Memory Type" write-back (3 at bits 6:5), "Target Cache" L3 and LLC (3 at
+    // bits 4:3); Mesa's `isl.c`, 0x78.
     mocs: 3 << 5 | 3 << 3,
     slm_code,
     ..gen9::TABLES

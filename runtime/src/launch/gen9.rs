@@ -1,5 +1,6 @@
-//! Commands and structures of Gen9. Source: Skylake manual, Volume 2a "Command Reference: Instructions" and Volume 2d
-//! "Command Reference: Structures", in the form of Mesa's `gen9.xml`, whose names and bit numbers these are.
+//! Commands and structures of Gen9. Source: Skylake manual, Volume 2a "Command Reference: Instructions" and
+//! Volume 2d "Command Reference: Structures", in the form of Mesa's `gen9.xml`, whose names and bit numbers
+//! these are.
 
 use super::commands::{
     BatchBufferEnd, CcStatePointers, CommandSet, GpgpuWalker, InterfaceDescriptor, LoadRegisterImm,
@@ -25,11 +26,12 @@ pub(super) const fn address(name: &'static str, start: u16, end: u16) -> Field {
 /// L3CNTLREG (Volume 2c): how the L3 cache is shared out.
 const L3CNTLREG: u64 = 0x7034;
 
-/// The first configuration with shared local memory in Mesa's `intel_l3_config.c` for Skylake: "SLM Enable" (bit 0), 16 ways
-/// "URB Allocation" (bits 7:1), 48 ways "All Allocation" (bits 31:25).
+/// The first configuration with shared local memory in Mesa's `intel_l3_config.c` for Skylake: "SLM Enable"
+/// (bit 0), 16 ways "URB Allocation" (bits 7:1), 48 ways "All Allocation" (bits 31:25).
 const L3_WITH_SLM: u64 = 1 | 16 << 1 | 48 << 25;
 
-/// Shared local memory comes in 0, 1, 2, 4, ... 64 KiB (INTERFACE_DESCRIPTOR_DATA, "Shared Local Memory Size").
+/// Shared local memory comes in 0, 1, 2, 4, ... 64 KiB (INTERFACE_DESCRIPTOR_DATA, "Shared Local Memory
+/// Size").
 fn slm_code(bytes: u32) -> u64 {
     match bytes {
         0 => 0,
@@ -157,7 +159,8 @@ pub(super) const TABLES: CommandSet = CommandSet {
     },
     surface_state: None,
     registers: &[(L3CNTLREG, L3_WITH_SLM)],
-    // The kernel driver's table of Gen9 has write-back caching in LLC and L3 at index 2; bit 0 of the field is not part of the index.
+    // The kernel driver's table of Gen9 has write-back caching in LLC and L3 at index 2; bit 0 of the field
+    // is not part of the index.
     mocs: 2 << 1,
     slm_code,
     scratch_code,

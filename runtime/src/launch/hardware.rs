@@ -18,8 +18,8 @@ pub(crate) struct HardwareContext {
 impl HardwareContext {
     fn new(node: &Arc<dyn RenderNode>) -> Result<Arc<Self>> {
         let id = node.context_create()?;
-        // When a batch hangs, those behind it must not run as if it had ended well: the kernel driver is to give the context up. One that does not
-        // know the parameter runs them.
+        // When a batch hangs, those behind it must not run as if it had ended well: the kernel driver is to
+        // give the context up. One that does not know the parameter runs them.
         if let Err(errno) = node.context_set_param(id, context_param::RECOVERABLE, 0) {
             tracing::debug!("the hardware context goes on after hangs: {errno}");
         }
@@ -60,8 +60,8 @@ pub(crate) struct Hardware {
     stack: ThreadMemory,
 }
 
-/// Memory that each hardware thread has a part of, with the bytes of a part. One for all launches: batches of a hardware context run one
-/// after the other.
+/// Memory that each hardware thread has a part of, with the bytes of a part. One for all launches: batches of
+/// a hardware context run one after the other.
 #[derive(Default)]
 struct ThreadMemory(Mutex<Option<(u32, Arc<Storage>)>>);
 

@@ -3,8 +3,9 @@
 /// A good work-group size for `global` work-items: a divisor in each dimension (`uneven` spaces may be
 /// cut off, so there x may be anything), at most `limit` work-items.
 ///
-/// A work-group of few lanes wastes lanes of its threads and dispatch time, one of many leaves less for the other EUs. So: full threads first,
-/// then 64 work-items or more, 256 in large spaces, then as wide as possible in x, where memory accesses of neighbours meet.
+/// A work-group of few lanes wastes lanes of its threads and dispatch time, one of many leaves less for the
+/// other EUs. So: full threads first, then 64 work-items or more, 256 in large spaces, then as wide as
+/// possible in x, where memory accesses of neighbours meet.
 pub(crate) fn choose(global: [u64; 3], simd_width: u32, limit: u32, uneven: bool) -> [u32; 3] {
     let enough = enough(global);
     if uneven && global[1] == 1 && global[2] == 1 {

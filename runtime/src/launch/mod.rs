@@ -1,7 +1,8 @@
 //! Launches: from a kernel with arguments and an index space to a batch that the kernel driver has.
 //!
-//! Launches that follow each other share a batch. One buffer, a slot, holds everything that is made for them: commands, timestamps, interface
-//! descriptors, constants for each walker, argument blocks. What it refers to (code, scratch, the arguments' buffers) is listed with it.
+//! Launches that follow each other share a batch. One buffer, a slot, holds everything that is made for them:
+//! commands, timestamps, interface descriptors, constants for each walker, argument blocks. What it refers to
+//! (code, scratch, the arguments' buffers) is listed with it.
 
 mod assemble;
 mod batch;
@@ -127,8 +128,8 @@ fn put_dwords(bytes: &mut [u8], dwords: &[u32]) {
     }
 }
 
-/// `INVALID_WORK_DIMENSION`; `INVALID_GLOBAL_WORK_SIZE` and `INVALID_GLOBAL_OFFSET` when sizes or the last global id are more than a `size_t` of the
-/// device's holds, which has so many bits as addresses.
+/// `INVALID_WORK_DIMENSION`; `INVALID_GLOBAL_WORK_SIZE` and `INVALID_GLOBAL_OFFSET` when sizes or the last
+/// global id are more than a `size_t` of the device's holds, which has so many bits as addresses.
 fn check_range(range: &NdRange, address_bits: u32) -> Result<()> {
     let most = u64::MAX >> (64 - address_bits);
     if !(1..=3).contains(&range.dimensions) {

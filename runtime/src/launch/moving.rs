@@ -64,7 +64,8 @@ fn submit(batch: Batch<'_>, hardware: &Hardware) -> InFlight {
     }
 }
 
-/// A batch is made, another queue's batch moves the program's variables, they move back, and the first batch runs.
+/// A batch is made, another queue's batch moves the program's variables, they move back, and the first batch
+/// runs.
 #[test]
 fn pointers_follow_what_moves_between_batches_of_two_queues() {
     let device = Device::simulated("ivb", SimulatorSettings::default()).unwrap();

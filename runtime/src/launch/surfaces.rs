@@ -9,9 +9,10 @@ pub(crate) const SURFACES: usize = 128;
 /// Where the surface state is: 32 bytes aligned, from the surface state base address on.
 const STATE: usize = 64;
 
-/// Bytes of the surface: all addresses of 31 bits. "Width", "Height" and "Depth" hold bits 6:0, 20:7 and 30:21 of the last byte's number; the manual
-/// calls 2^30 the largest size (Ivy Bridge, Volume 4 Part 1, SURFACE_STATE "Height"), the fields hold 2^31, and Beignet's first releases, which reached memory
-/// the same way, filled them so.
+/// Bytes of the surface: all addresses of 31 bits. "Width", "Height" and "Depth" hold bits 6:0, 20:7 and
+/// 30:21 of the last byte's number; the manual calls 2^30 the largest size (Ivy Bridge, Volume 4 Part 1,
+/// SURFACE_STATE "Height"), the fields hold 2^31, and Beignet's first releases, which reached memory the same
+/// way, filled them so.
 const SIZE: u64 = 1 << 31;
 
 /// "Surface Type": SURFTYPE_BUFFER.

@@ -35,8 +35,9 @@ pub(crate) struct Space {
 }
 
 impl Space {
-    /// Divides `range` into groups of `local` work-items. Where a dimension is no multiple the last group is smaller, if that is
-    /// `uneven`, else `INVALID_WORK_GROUP_SIZE`. `INVALID_GLOBAL_WORK_SIZE` for more groups than the hardware can count.
+    /// Divides `range` into groups of `local` work-items. Where a dimension is no multiple the last group is
+    /// smaller, if that is `uneven`, else `INVALID_WORK_GROUP_SIZE`. `INVALID_GLOBAL_WORK_SIZE` for more
+    /// groups than the hardware can count.
     pub(crate) fn new(range: &NdRange, local: [u32; 3], uneven: bool) -> Result<Self> {
         let mut groups = [0; 3];
         for dimension in 0..3 {

@@ -10,8 +10,9 @@ use crate::{Context, Result};
 
 /// Memory of a memory object: a buffer object on each device of the context, all of the same bytes.
 ///
-/// Of a context of one device it is a buffer object like any other. No device takes another's, so that otherwise they are made of pages of the process
-/// (userptr): nothing is ever moved, and what one device has written when its batch has ended all others see, as the host does.
+/// Of a context of one device it is a buffer object like any other. No device takes another's, so that
+/// otherwise they are made of pages of the process (userptr): nothing is ever moved, and what one device has
+/// written when its batch has ended all others see, as the host does.
 #[derive(Debug)]
 pub(crate) struct Allocation {
     /// In the order of the devices.
@@ -33,8 +34,8 @@ impl Allocation {
         Self::of_pages(context, &pages, false)
     }
 
-    /// The application's memory itself when it consists of whole pages and the kernel driver takes it, else memory
-    /// of the same size, filled with a copy.
+    /// The application's memory itself when it consists of whole pages and the kernel driver takes it, else
+    /// memory of the same size, filled with a copy.
     pub(crate) fn of_host(context: &Context, host: &HostMemory) -> Result<Self> {
         if (host.address() as u64 | host.len() as u64).is_multiple_of(PAGE) {
             match Self::of_pages(context, host, true) {
@@ -53,7 +54,8 @@ impl Allocation {
         Ok(Self { storages: storages.collect::<Result<_>>()?, host })
     }
 
-    /// Pages of the host at the host's own address, where devices know memory by that; elsewhere on others. Errors as [`Storage::shared`].
+    /// Pages of the host at the host's own address, where devices know memory by that; elsewhere on others.
+    /// Errors as [`Storage::shared`].
     pub(crate) fn shared(context: &Context, pages: &HostMemory) -> Result<Self> {
         let storages = context.members().iter().map(|device| match device.shares_addresses() {
             true => Storage::shared(device.space(), pages.clone()),

@@ -109,11 +109,13 @@ impl std::fmt::Debug for Buffer {
 
 impl Buffer {
     /// Makes a buffer of `size` bytes. `host` is the application's memory, given with `USE_HOST_PTR` or
-    /// `COPY_HOST_PTR` and of at least `size` bytes; with `USE_HOST_PTR` it stays valid until the buffer is destroyed.
+    /// `COPY_HOST_PTR` and of at least `size` bytes; with `USE_HOST_PTR` it stays valid until the buffer is
+    /// destroyed.
     ///
     /// `INVALID_VALUE` for flags that exclude each other, `INVALID_BUFFER_SIZE` for 0, more than the devices'
-    /// largest allocation, or more than there is of the shared virtual memory that `host` is in, `INVALID_HOST_PTR` when flags
-    /// and `host` do not fit, `MEM_OBJECT_ALLOCATION_FAILURE` when there is no memory.
+    /// largest allocation, or more than there is of the shared virtual memory that `host` is in,
+    /// `INVALID_HOST_PTR` when flags and `host` do not fit, `MEM_OBJECT_ALLOCATION_FAILURE` when there is no
+    /// memory.
     pub fn new(
         context: &Arc<Context>,
         flags: MemoryFlags,
@@ -166,8 +168,8 @@ impl Buffer {
         }))
     }
 
-    /// Makes a sub-buffer. `INVALID_VALUE` when the region is not within the buffer or `flags` allow what the buffer does not,
-    /// `INVALID_MEM_OBJECT` when this is a sub-buffer, `INVALID_BUFFER_SIZE` for size 0,
+    /// Makes a sub-buffer. `INVALID_VALUE` when the region is not within the buffer or `flags` allow what the
+    /// buffer does not, `INVALID_MEM_OBJECT` when this is a sub-buffer, `INVALID_BUFFER_SIZE` for size 0,
     /// `MISALIGNED_SUB_BUFFER_OFFSET` when `origin` is no multiple of any device's base address alignment.
     pub fn sub_buffer(self: &Arc<Self>, flags: MemoryFlags, origin: u64, size: u64) -> Result<Arc<Self>> {
         if self.parent.is_some() {
@@ -187,12 +189,14 @@ impl Buffer {
         Ok(self.part(flags, origin, size))
     }
 
-    /// The first `size` bytes, for an image that is made of this buffer. `INVALID_VALUE` when `flags` allow what the buffer does not.
+    /// The first `size` bytes, for an image that is made of this buffer. `INVALID_VALUE` when `flags` allow
+    /// what the buffer does not.
     pub(crate) fn view(self: &Arc<Self>, flags: MemoryFlags, size: u64) -> Result<Arc<Self>> {
         Ok(self.part(self.inherited(flags)?, 0, size))
     }
 
-    /// Flags of an object that is made of this one's bytes: what it does not say it inherits. `INVALID_VALUE` for flags that allow what this does not.
+    /// Flags of an object that is made of this one's bytes: what it does not say it inherits. `INVALID_VALUE`
+    /// for flags that allow what this does not.
     fn inherited(&self, flags: MemoryFlags) -> Result<MemoryFlags> {
         checked(flags)?;
         if flags.intersects(HOST_POINTER) {
@@ -233,7 +237,8 @@ impl Buffer {
         &self.context
     }
 
-    /// As given, with `READ_WRITE` when no access was asked for; of a sub-buffer what it inherits is included.
+    /// As given, with `READ_WRITE` when no access was asked for; of a sub-buffer what it inherits is
+    /// included.
     pub fn flags(&self) -> MemoryFlags {
         self.flags
     }
@@ -320,8 +325,8 @@ impl Buffer {
         Ok(())
     }
 
-    /// Notes a mapping and gives the memory for the application, from the region's first byte to its last. `INVALID_OPERATION` when a region would be mapped
-    /// for writing twice.
+    /// Notes a mapping and gives the memory for the application, from the region's first byte to its last.
+    /// `INVALID_OPERATION` when a region would be mapped for writing twice.
     pub(crate) fn map(&self, flags: MapFlags, rect: BufferRect, region: [usize; 3]) -> Result<HostMemory> {
         let begin = rect.row(0, 0);
         let length = rect.end(region).ok_or(Code::InvalidValue)? - begin;
@@ -339,7 +344,8 @@ impl Buffer {
         Ok(memory)
     }
 
-    /// Forgets the mapping at `address` without bringing back what was written. `INVALID_VALUE` when there is none.
+    /// Forgets the mapping at `address` without bringing back what was written. `INVALID_VALUE` when there is
+    /// none.
     pub fn forget_mapping(&self, address: *const u8) -> Result<()> {
         self.unmap(address as usize).map(drop)
     }

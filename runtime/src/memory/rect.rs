@@ -4,8 +4,8 @@ use gencl_i915::HostMemory;
 
 use crate::{Code, Error, Result};
 
-/// Where a rectangular region begins in a buffer or in host memory, and its pitches, in bytes. Pitches of 0 are
-/// computed from the region as OpenCL says.
+/// Where a rectangular region begins in a buffer or in host memory, and its pitches, in bytes. Pitches of 0
+/// are computed from the region as OpenCL says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct BufferRect {
     /// x in bytes, y in rows, z in slices.
@@ -17,8 +17,8 @@ pub struct BufferRect {
 }
 
 impl BufferRect {
-    /// Puts in the default pitches for `region` (bytes, rows, slices) and checks them. `INVALID_VALUE` when a pitch is
-    /// smaller than what it spans, or a slice is no whole number of rows.
+    /// Puts in the default pitches for `region` (bytes, rows, slices) and checks them. `INVALID_VALUE` when a
+    /// pitch is smaller than what it spans, or a slice is no whole number of rows.
     pub fn resolve(mut self, region: [usize; 3]) -> Result<Self> {
         let bad = |reason: String| Err(Error::new(Code::InvalidValue, reason));
         if region.contains(&0) {

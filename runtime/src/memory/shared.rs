@@ -55,7 +55,8 @@ impl SharedMemory {
     ) -> Result<Arc<Self>> {
         let no_memory =
             |why: String| Error::new(Code::MemObjectAllocationFailure, format!("{size} bytes: {why}"));
-        // Addresses between any two allocations stay unused on both sides. What is not touched takes no memory.
+        // Addresses between any two allocations stay unused on both sides. What is not touched takes no
+        // memory.
         let room = size.checked_add(3 * GUARD as usize).ok_or_else(|| no_memory("too many".into()))?;
         let mapping = HostMemory::zeros(room).map_err(|error| no_memory(error.to_string()))?;
         let offset = mapping.address().align_offset(GUARD as usize);
@@ -105,9 +106,11 @@ impl Context {
         able.unwrap_or(&self.members()[0]).check_shared()
     }
 
-    /// Allocates shared virtual memory of zeros, which all devices that have such memory reach, for one of them or for none in particular. `INVALID_DEVICE`,
-    /// `INVALID_OPERATION` when that one, or none, has it, `INVALID_BUFFER_SIZE` for 0 or more than the devices' largest allocation, `INVALID_VALUE` for an
-    /// alignment that is no power of two of at most [`MAX_ALIGNMENT`] bytes (0: that), `MEM_OBJECT_ALLOCATION_FAILURE`.
+    /// Allocates shared virtual memory of zeros, which all devices that have such memory reach, for one of
+    /// them or for none in particular. `INVALID_DEVICE`, `INVALID_OPERATION` when that one, or none, has it,
+    /// `INVALID_BUFFER_SIZE` for 0 or more than the devices' largest allocation, `INVALID_VALUE` for an
+    /// alignment that is no power of two of at most [`MAX_ALIGNMENT`] bytes (0: that),
+    /// `MEM_OBJECT_ALLOCATION_FAILURE`.
     pub fn allocate_shared(
         &self,
         kind: SharedKind,
@@ -139,8 +142,8 @@ impl Context {
         drop(memory);
     }
 
-    /// Gives back an allocation as [`Context::free_shared`] and waits until no command needs it that was enqueued before. `INVALID_VALUE` when `address` is none's first
-    /// address.
+    /// Gives back an allocation as [`Context::free_shared`] and waits until no command needs it that was
+    /// enqueued before. `INVALID_VALUE` when `address` is none's first address.
     pub fn free_shared_and_wait(&self, address: usize) -> Result<()> {
         let memory = self.shared().0.lock().remove(&address);
         let memory = memory.ok_or_else(|| Error::new(Code::InvalidValue, "no allocation begins there"))?;

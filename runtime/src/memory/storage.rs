@@ -9,8 +9,8 @@ use parking_lot::{Mutex, MutexGuard};
 use super::va::{PAGE, RangeAllocator};
 use crate::{Code, Error, Result};
 
-/// Parts of the address space. The commands that point to the first three have 32 bits for an address. Where addresses have 32 bits altogether there is but one
-/// part, [`Zone::NEAR`] or [`Zone::NARROW`].
+/// Parts of the address space. The commands that point to the first three have 32 bits for an address. Where
+/// addresses have 32 bits altogether there is but one part, [`Zone::NEAR`] or [`Zone::NARROW`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Zone {
     /// Scratch memory.
@@ -42,8 +42,8 @@ impl Zone {
         }
     }
 
-    /// One past the last address: of the low zones the next one's beginning, a page below the end of the 48-bit space
-    /// for the last (addresses beyond bit 47 would have to be sign-extended).
+    /// One past the last address: of the low zones the next one's beginning, a page below the end of the
+    /// 48-bit space for the last (addresses beyond bit 47 would have to be sign-extended).
     pub(crate) const fn end(self) -> u64 {
         match self {
             Self::Scratch => Self::Instructions.base(),
@@ -83,7 +83,8 @@ impl AddressSpace {
         }
     }
 
-    /// One of 31 bits, which is shared with everybody (i915's "aliasing PPGTT"): where buffers are placed here, the kernel driver places them as well if it can.
+    /// One of 31 bits, which is shared with everybody (i915's "aliasing PPGTT"): where buffers are placed
+    /// here, the kernel driver places them as well if it can.
     pub(crate) fn narrow(node: Arc<dyn RenderNode>) -> Self {
         let (begin, end) = Zone::NARROW;
         Self {
@@ -94,8 +95,9 @@ impl AddressSpace {
         }
     }
 
-    /// Keeps [`Storage::placed`] as it is for everybody else. Batches that have pointers between buffers rewritten go to the kernel driver one
-    /// after the other: what a buffer holds is what the last of them left there.
+    /// Keeps [`Storage::placed`] as it is for everybody else. Batches that have pointers between buffers
+    /// rewritten go to the kernel driver one after the other: what a buffer holds is what the last of them
+    /// left there.
     pub(crate) fn placing(&self) -> MutexGuard<'_, ()> {
         self.placing.lock()
     }
@@ -149,8 +151,9 @@ impl Storage {
         Self::place(space, Zone::Buffers, size, userptr(space, pages)?)
     }
 
-    /// Pages of the host at the host's own address, a multiple of the space's guard. `MEM_OBJECT_ALLOCATION_FAILURE` when the kernel driver does not take
-    /// them or the address is another buffer's.
+    /// Pages of the host at the host's own address, a multiple of the space's guard.
+    /// `MEM_OBJECT_ALLOCATION_FAILURE` when the kernel driver does not take them or the address is another
+    /// buffer's.
     pub(crate) fn shared(space: &Arc<AddressSpace>, host: HostMemory) -> Result<Self> {
         let (address, size, zone) = (host.address() as u64, host.len() as u64, Zone::Buffers);
         let gem = userptr(space, host)?;
@@ -181,8 +184,8 @@ impl Storage {
         u32::try_from(self.range.address).expect("all zones but the last are below 4 GiB")
     }
 
-    /// Where the kernel driver had it in the last batch: the address that is in other buffers which point to it. To be read and written
-    /// under [`AddressSpace::placing`].
+    /// Where the kernel driver had it in the last batch: the address that is in other buffers which point to
+    /// it. To be read and written under [`AddressSpace::placing`].
     pub(crate) fn placed(&self) -> u64 {
         self.placed.load(Ordering::Relaxed)
     }
@@ -231,8 +234,9 @@ impl Storage {
     }
 }
 
-/// So many bytes behind what kernels have pointers to may be read, and are 0: vector loads of many programs go beyond the end by some bytes. The
-/// kernel driver is asked for them, as it is what knows of a page that nobody writes to.
+/// So many bytes behind what kernels have pointers to may be read, and are 0: vector loads of many programs
+/// go beyond the end by some bytes. The kernel driver is asked for them, as it is what knows of a page that
+/// nobody writes to.
 const PADDING: u64 = PAGE;
 
 /// Of buffers that we place ourselves.

@@ -21,7 +21,8 @@ impl RangeAllocator {
         Self { free: BTreeMap::from([(begin, end)]) }
     }
 
-    /// Takes `size` bytes and the guard behind them; the address is a multiple of [`GUARD`]. `None` when nothing fits.
+    /// Takes `size` bytes and the guard behind them; the address is a multiple of [`GUARD`]. `None` when
+    /// nothing fits.
     pub(crate) fn allocate(&mut self, size: u64) -> Option<u64> {
         let taken = Self::taken(size)?;
         let (&begin, &end) = self.free.iter().find(|&(&begin, &end)| end - begin >= taken)?;
@@ -32,7 +33,8 @@ impl RangeAllocator {
         Some(begin)
     }
 
-    /// Takes `size` bytes and the guard behind them at an address, a multiple of [`GUARD`]; false when they are not free.
+    /// Takes `size` bytes and the guard behind them at an address, a multiple of [`GUARD`]; false when they
+    /// are not free.
     pub(crate) fn allocate_at(&mut self, address: u64, size: u64) -> bool {
         let Some(taken) = Self::taken(size) else { return false };
         let Some((&begin, &end)) = self.free.range(..=address).next_back() else { return false };

@@ -104,7 +104,8 @@ impl Building {
         (member, build.lock())
     }
 
-    /// Are the options valid, and is there a compiler, if it takes more than a look at the program's binaries?
+    /// Are the options valid, and is there a compiler, if it takes more than a look at the program's
+    /// binaries?
     pub(super) fn check(&self, options: &str) -> Result<()> {
         let mut compiles = false;
         for &device in &self.devices {
@@ -128,7 +129,8 @@ impl Building {
         }
     }
 
-    /// Has what `request` says done for one device after the other: nothing for `None`. The error is that of the first for which it fails.
+    /// Has what `request` says done for one device after the other: nothing for `None`. The error is that of
+    /// the first for which it fails.
     pub(super) fn run(
         mut self,
         request: impl Fn(&Program, &DeviceContext, &Build) -> Result<Option<ToServer>>,

@@ -4,7 +4,8 @@ use gencl_program::options::{BuildOptions, LinkOptions};
 
 use crate::{Code, Device, Error, Result};
 
-/// `clBuildProgram`, `clCompileProgram`, `clLinkProgram`: they differ in their options and in the codes of their errors.
+/// `clBuildProgram`, `clCompileProgram`, `clLinkProgram`: they differ in their options and in the codes of
+/// their errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Call {
     Build,

@@ -11,8 +11,8 @@ use crate::launch::check;
 use crate::memory::{Storage, Zone};
 use crate::{Code, Error, Result};
 
-/// Bytes that the instruction fetch may read beyond the last instruction (Skylake manual, Volume 7 "3D-Media-GPGPU",
-/// "Instruction prefetch": 128 bytes); they have to be mapped.
+/// Bytes that the instruction fetch may read beyond the last instruction (Skylake manual, Volume 7
+/// "3D-Media-GPGPU", "Instruction prefetch": 128 bytes); they have to be mapped.
 const PREFETCH: u64 = 128;
 
 /// Kernels begin at multiples of this many bytes, as interface descriptors point to them.
@@ -40,7 +40,8 @@ pub(crate) struct Executable {
 }
 
 impl Executable {
-    /// Loads a program for a device from what `binary` holds. `INVALID_BINARY` when it is for another device, or makes no sense.
+    /// Loads a program for a device from what `binary` holds. `INVALID_BINARY` when it is for another device,
+    /// or makes no sense.
     pub(crate) fn load(
         context: &DeviceContext,
         program: gencl_program::Program,
@@ -118,8 +119,8 @@ impl Executable {
         kernel.simd_width.max(widest.unwrap_or(0))
     }
 
-    /// The same program, with threads of `lanes` lanes: always the same number. The two have their variables in common. `OUT_OF_RESOURCES` when
-    /// it cannot be compiled.
+    /// The same program, with threads of `lanes` lanes: always the same number. The two have their variables
+    /// in common. `OUT_OF_RESOURCES` when it cannot be compiled.
     pub(crate) fn widened(&self, context: &DeviceContext, lanes: u32) -> Result<Arc<Self>> {
         let widen = || -> std::result::Result<Self, String> {
             let request = ToServer::Widen(WidenRequest { program: self.binary.to_vec(), lanes });
@@ -162,7 +163,8 @@ impl Executable {
         self.code.low_address() + self.starts[number]
     }
 
-    /// Program-scope variables in global memory. They live as long as the executable, and each device has its own.
+    /// Program-scope variables in global memory. They live as long as the executable, and each device has its
+    /// own.
     pub(crate) fn variables(&self) -> Option<&Arc<Storage>> {
         self.variables.as_ref()
     }
@@ -190,7 +192,8 @@ impl Executable {
         &self.formats
     }
 
-    /// The string at an address in the program's variables, without its end. `place` says where the variables were when the kernel ran.
+    /// The string at an address in the program's variables, without its end. `place` says where the variables
+    /// were when the kernel ran.
     pub(crate) fn string(&self, address: u64, place: impl Fn(&Storage) -> u64) -> Option<Vec<u8>> {
         let images = [(&self.constants, self.constants_size), (&self.variables, self.variables_size)];
         images.into_iter().find_map(|(storage, size)| {

@@ -74,8 +74,9 @@ impl Program {
         Arc::new(Self::new(context, context.members(), Some(source)))
     }
 
-    /// A program for some devices from what [`Program::binary`] gave of each. It has to be built, which takes no compiler, or linked if it is a compiled object
-    /// or a library. `INVALID_DEVICE`; else with each binary how it went: `INVALID_BINARY` for bytes that are damaged or of another device.
+    /// A program for some devices from what [`Program::binary`] gave of each. It has to be built, which takes
+    /// no compiler, or linked if it is a compiled object or a library. `INVALID_DEVICE`; else with each
+    /// binary how it went: `INVALID_BINARY` for bytes that are damaged or of another device.
     pub fn from_binaries(
         context: &Arc<Context>,
         binaries: &[(Arc<Device>, Vec<u8>)],
@@ -155,7 +156,8 @@ impl Program {
         Ok(executable.map_or(0, |executable| executable.variables_size()))
     }
 
-    /// Names of the kernels in the order of the source, those of all devices. `INVALID_PROGRAM_EXECUTABLE` when it is not built for any.
+    /// Names of the kernels in the order of the source, those of all devices. `INVALID_PROGRAM_EXECUTABLE`
+    /// when it is not built for any.
     pub fn kernel_names(&self) -> Result<Vec<String>> {
         let mut names: Vec<String> = Vec::new();
         for (_, executable) in self.executables()? {
@@ -178,11 +180,13 @@ impl Program {
         }
     }
 
-    /// Builds for devices, for all of the program when none are given. With `notify` the call returns when the build has begun, and `notify` is called from another
-    /// thread at its end. A build that cannot begin fails at once, and nobody is notified (OpenCL 3.0, 5.8.2 and the like in 5.8.3 and 5.8.4).
+    /// Builds for devices, for all of the program when none are given. With `notify` the call returns when
+    /// the build has begun, and `notify` is called from another thread at its end. A build that cannot begin
+    /// fails at once, and nobody is notified (OpenCL 3.0, 5.8.2 and the like in 5.8.3 and 5.8.4).
     ///
-    /// `INVALID_DEVICE`, `INVALID_OPERATION` when kernels are attached or a build for one of the devices is in progress, `INVALID_BUILD_OPTIONS` and `COMPILER_NOT_AVAILABLE` when it
-    /// cannot begin, `BUILD_PROGRAM_FAILURE` when it fails for one of them; [`Program::log`] has the details.
+    /// `INVALID_DEVICE`, `INVALID_OPERATION` when kernels are attached or a build for one of the devices is
+    /// in progress, `INVALID_BUILD_OPTIONS` and `COMPILER_NOT_AVAILABLE` when it cannot begin,
+    /// `BUILD_PROGRAM_FAILURE` when it fails for one of them; [`Program::log`] has the details.
     pub fn build(
         self: &Arc<Self>,
         devices: &[Arc<Device>],
@@ -237,10 +241,12 @@ impl Program {
         })
     }
 
-    /// Links compiled programs and libraries for devices, for all of the context when none are given, to one that is built, or to a library. Of a device for which none
-    /// of them is compiled there will be nothing. The new program is there even when linking fails; then its status and
-    /// log say so, and `LINK_PROGRAM_FAILURE` comes with it. There is none when linking cannot begin: `INVALID_DEVICE`, `INVALID_OPERATION` when for a device only some
-    /// inputs are compiled, or for no device all, `INVALID_LINKER_OPTIONS`, `LINKER_NOT_AVAILABLE`.
+    /// Links compiled programs and libraries for devices, for all of the context when none are given, to one
+    /// that is built, or to a library. Of a device for which none of them is compiled there will be nothing.
+    /// The new program is there even when linking fails; then its status and log say so, and
+    /// `LINK_PROGRAM_FAILURE` comes with it. There is none when linking cannot begin: `INVALID_DEVICE`,
+    /// `INVALID_OPERATION` when for a device only some inputs are compiled, or for no device all,
+    /// `INVALID_LINKER_OPTIONS`, `LINKER_NOT_AVAILABLE`.
     pub fn link(
         context: &Arc<Context>,
         devices: &[Arc<Device>],
@@ -286,7 +292,8 @@ impl Program {
         }
     }
 
-    /// Begins a build, if it can begin: what the specification wants to be known before a callback is waited for.
+    /// Begins a build, if it can begin: what the specification wants to be known before a callback is waited
+    /// for.
     fn begin(self: &Arc<Self>, call: Call, devices: &[Arc<Device>], options: &str) -> Result<Building> {
         let building = self.occupy(call, devices, options)?;
         match building.check(options) {

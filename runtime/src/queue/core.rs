@@ -1,8 +1,9 @@
 //! Leader/follower execution of a queue's commands.
 //!
-//! Commands are executed in steps: submit launches to the GPU, run one command on the host, or wait for the oldest batch. One thread at a time
-//! executes a step: the leader. A thread that waits for a command becomes the leader, which saves waking another one. The queue's own thread
-//! leads when no other thread waits: on demand (a flush, a callback), and when commands have been pending for [`FLUSH_DELAY`].
+//! Commands are executed in steps: submit launches to the GPU, run one command on the host, or wait for the
+//! oldest batch. One thread at a time executes a step: the leader. A thread that waits for a command becomes
+//! the leader, which saves waking another one. The queue's own thread leads when no other thread waits: on
+//! demand (a flush, a callback), and when commands have been pending for [`FLUSH_DELAY`].
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -24,7 +25,8 @@ const FLUSH_DELAY: Duration = Duration::from_millis(1);
 /// Number of pending commands at which the queue's thread is woken.
 const FLUSH_LENGTH: usize = 16;
 
-/// Intended duration of a batch in nanoseconds, estimated from earlier launches: events complete with their batch, so it bounds their latency.
+/// Intended duration of a batch in nanoseconds, estimated from earlier launches: events complete with their
+/// batch, so it bounds their latency.
 const TARGET_BATCH_TIME: u64 = 1_000_000;
 
 /// Largest ratio of the numbers of launches in two successive batches.
@@ -33,7 +35,8 @@ const MAX_BATCH_GROWTH: usize = 4;
 /// Stands for the kernel's name in reports about commands that run on the host.
 const HOST: &str = "a command";
 
-/// Backpressure limit: with this many pending commands, a thread that enqueues executes or waits for half of them first.
+/// Backpressure limit: with this many pending commands, a thread that enqueues executes or waits for half of
+/// them first.
 pub(super) const MAX_PENDING: usize = 16 * 1024;
 
 /// Ordering that a command of an out-of-order queue requires.
@@ -54,7 +57,8 @@ pub(crate) struct Core {
     out_of_order: bool,
     profiled: bool,
     state: Mutex<State>,
-    /// Launch descriptions for reuse. Behind a lock of its own, as enqueuing threads take them while the leader returns them.
+    /// Launch descriptions for reuse. Behind a lock of its own, as enqueuing threads take them while the
+    /// leader returns them.
     #[allow(clippy::vec_box, reason = "the boxes are what is used again")]
     spare_launches: Mutex<Vec<Box<Launch>>>,
     /// Largest number of launches in the next batch.
@@ -74,8 +78,9 @@ impl std::fmt::Debug for Core {
 }
 
 impl Core {
-    /// Makes the parts of a queue and starts its thread, which ends when the queue is closed and all commands have ended.
-    /// `OUT_OF_RESOURCES` when the kernel driver refuses, `OUT_OF_HOST_MEMORY` when there is no thread.
+    /// Makes the parts of a queue and starts its thread, which ends when the queue is closed and all commands
+    /// have ended. `OUT_OF_RESOURCES` when the kernel driver refuses, `OUT_OF_HOST_MEMORY` when there is no
+    /// thread.
     pub(super) fn start(
         context: &Arc<Context>,
         device: &Arc<DeviceContext>,
@@ -168,7 +173,8 @@ impl Core {
         event
     }
 
-    /// The gate of a new command, with one pass outstanding for the caller; `None` when there is nothing to wait for.
+    /// The gate of a new command, with one pass outstanding for the caller; `None` when there is nothing to
+    /// wait for.
     fn gate<'e>(
         self: &Arc<Self>,
         number: u64,
@@ -185,7 +191,8 @@ impl Core {
         gate
     }
 
-    /// Backpressure: above the limit, executes pending commands, or waits until half of them have been executed.
+    /// Backpressure: above the limit, executes pending commands, or waits until half of them have been
+    /// executed.
     fn throttle(&self, state: &mut MutexGuard<'_, State>) {
         if state.pending.len() < MAX_PENDING || state.leader == Some(std::thread::current().id()) {
             return;
@@ -205,7 +212,8 @@ impl Core {
         self.leave(state);
     }
 
-    /// Waits for a notification, which a thread that waits for all commands up to `number` gets when those have ended; 0: for any change.
+    /// Waits for a notification, which a thread that waits for all commands up to `number` gets when those
+    /// have ended; 0: for any change.
     fn wait_for_change(&self, state: &mut MutexGuard<'_, State>, number: u64) {
         state.awaited = if state.waiting == 0 { number } else { state.awaited.min(number) };
         state.waiting += 1;
@@ -213,7 +221,8 @@ impl Core {
         state.waiting -= 1;
     }
 
-    /// To be called when a thread that may have led stops waiting: hands remaining work to another waiting thread.
+    /// To be called when a thread that may have led stops waiting: hands remaining work to another waiting
+    /// thread.
     fn leave(&self, state: &State) {
         if state.waiting > 0 && state.leader.is_none() && state.has_step(true) {
             self.changed.notify_all();
@@ -225,8 +234,9 @@ impl Core {
         self.wait_until(0, |_| event.ended())
     }
 
-    /// Waits until `done` returns true, which requires that all commands up to `number` have ended, and until the callbacks that are due have
-    /// returned. Leads while no other thread does. `OUT_OF_RESOURCES` when called by a function that a command of this queue executes.
+    /// Waits until `done` returns true, which requires that all commands up to `number` have ended, and until
+    /// the callbacks that are due have returned. Leads while no other thread does. `OUT_OF_RESOURCES` when
+    /// called by a function that a command of this queue executes.
     fn wait_until(&self, number: u64, done: impl Fn(&mut State) -> bool) -> Result<()> {
         let me = std::thread::current().id();
         let mut state = self.state.lock();
@@ -290,13 +300,14 @@ impl Core {
         self.wake(&mut state);
     }
 
-    /// Executes a step as leader; requires that there is a step and no leader. `stays`: the caller leads until nothing is left, so it will wait
-    /// for a batch that it submits now.
+    /// Executes a step as leader; requires that there is a step and no leader. `stays`: the caller leads
+    /// until nothing is left, so it will wait for a batch that it submits now.
     fn lead(&self, state: &mut MutexGuard<'_, State>, stays: bool) {
         state.leader = Some(std::thread::current().id());
         let mut due = Vec::new();
         if let Some(step) = state.take_step(self.batch_limit.load(Ordering::Relaxed)) {
-            // A panic is a bug of ours. The step's commands fail, as their completers are dropped; the queue remains usable.
+            // A panic is a bug of ours. The step's commands fail, as their completers are dropped; the queue
+            // remains usable.
             let safe = AssertUnwindSafe(|| self.step(state, step, stays, &mut due));
             if catch_unwind(safe).is_err() {
                 let error =
@@ -326,7 +337,8 @@ impl Core {
             Step::Run(command) => MutexGuard::unlocked(state, || self.run(command, fault.as_ref(), due)),
             Step::Submit(mut commands) => {
                 let behind_others = !state.flights.is_empty();
-                // The leader waits for this batch next, as there is nothing else to execute. Callbacks that are due take unknown time.
+                // The leader waits for this batch next, as there is nothing else to execute. Callbacks that
+                // are due take unknown time.
                 let awaited = stays || (!behind_others && state.pending.is_empty());
                 let flight = MutexGuard::unlocked(state, || {
                     self.submit(&mut commands, fault, behind_others, awaited, due)
@@ -384,7 +396,8 @@ impl Core {
         self.end(completer, result.map_err(|error| self.fault(HOST, error)), due);
     }
 
-    /// Reports a failure of the device or the driver under the kernel's name. Returns the error for commands that depend on it.
+    /// Reports a failure of the device or the driver under the kernel's name. Returns the error for commands
+    /// that depend on it.
     fn fault(&self, kernel: &str, error: Error) -> Error {
         let error = error.of_fault();
         self.context.report(kernel, &error);
@@ -480,8 +493,9 @@ impl Core {
         batch.add(launch, before, &self.hardware)
     }
 
-    /// Waits for a batch and ends its commands. Returns those that were not executed because an earlier one has `failed`, in this batch or the
-    /// one before it: they are executed later, or fail if they depend on it.
+    /// Waits for a batch and ends its commands. Returns those that were not executed because an earlier one
+    /// has `failed`, in this batch or the one before it: they are executed later, or fail if they depend on
+    /// it.
     fn retire(&self, flight: Flight, failed: &mut bool, due: &mut Vec<Due>) -> VecDeque<Command> {
         let Flight { mut batch, mut commands } = flight;
         batch.wait();
@@ -528,7 +542,8 @@ impl Core {
     /// Ends a launch. Returns its description for reuse.
     fn ended(&self, command: Command, result: Result<()>, due: &mut Vec<Due>) -> Option<Box<Launch>> {
         let Command { completer, work, .. } = command;
-        // The event ends before its objects are released: their destructor callbacks belong to the application.
+        // The event ends before its objects are released: their destructor callbacks belong to the
+        // application.
         self.end(completer, result, due);
         match work {
             Work::Launch(mut launch) => {

@@ -2,7 +2,8 @@
 
 use crate::{Code, Error, Result};
 
-/// The faults that a queue has had. Until [`Faults::tell`] has told of one, everything that comes behind it in order fails.
+/// The faults that a queue has had. Until [`Faults::tell`] has told of one, everything that comes behind it
+/// in order fails.
 #[derive(Default)]
 pub(super) struct Faults {
     count: u64,
@@ -31,7 +32,8 @@ impl Faults {
         self.told
     }
 
-    /// Tells of those that nobody had been told of when `told` were: also when somebody else has been meanwhile.
+    /// Tells of those that nobody had been told of when `told` were: also when somebody else has been
+    /// meanwhile.
     pub(super) fn tell(&mut self, told: u64) -> Result<()> {
         self.told = self.count;
         self.error.as_ref().filter(|_| self.count > told).map_or(Ok(()), |error| Err(error.clone()))

@@ -11,8 +11,8 @@ use crate::memory::{Placed, copy_rect};
 use crate::{Buffer, BufferRect, Code, Color, Error, Event, Image, ImageKind, MapFlags, Result};
 
 impl Queue {
-    /// Reads a region of texels to `to_rect` of `to`, which [`Image::host_rect`] has made. `INVALID_VALUE` out of bounds, `INVALID_OPERATION` when the
-    /// host may not read.
+    /// Reads a region of texels to `to_rect` of `to`, which [`Image::host_rect`] has made. `INVALID_VALUE`
+    /// out of bounds, `INVALID_OPERATION` when the host may not read.
     pub fn read_image(
         &self,
         image: &Arc<Image>,
@@ -71,7 +71,8 @@ impl Queue {
         })
     }
 
-    /// Copies a region of texels from image to image. `IMAGE_FORMAT_MISMATCH`, `INVALID_VALUE` out of bounds, `MEM_COPY_OVERLAP`.
+    /// Copies a region of texels from image to image. `IMAGE_FORMAT_MISMATCH`, `INVALID_VALUE` out of bounds,
+    /// `MEM_COPY_OVERLAP`.
     pub fn copy_image(
         &self,
         from: (&Arc<Image>, [usize; 3]),
@@ -96,8 +97,8 @@ impl Queue {
         })
     }
 
-    /// Copies a region of texels to a buffer, one after the other from `offset` on. `INVALID_VALUE` out of bounds, `INVALID_MEM_OBJECT` when the image is
-    /// one of one dimension and made of the buffer.
+    /// Copies a region of texels to a buffer, one after the other from `offset` on. `INVALID_VALUE` out of
+    /// bounds, `INVALID_MEM_OBJECT` when the image is one of one dimension and made of the buffer.
     pub fn copy_image_to_buffer(
         &self,
         from: &Arc<Image>,
@@ -133,8 +134,8 @@ impl Queue {
         })
     }
 
-    /// Maps a region of texels; the memory has the image's pitches. [`Queue::unmap_buffer`] of the image's bytes gives it back. Errors as
-    /// [`Queue::map_buffer`].
+    /// Maps a region of texels; the memory has the image's pitches. [`Queue::unmap_buffer`] of the image's
+    /// bytes gives it back. Errors as [`Queue::map_buffer`].
     pub fn map_image(
         &self,
         image: &Arc<Image>,

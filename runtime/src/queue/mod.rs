@@ -26,11 +26,12 @@ bitflags::bitflags! {
     }
 }
 
-/// A queue. Commands run one after the other, in order or, with `OUT_OF_ORDER`, each when what it waits for has ended.
+/// A queue. Commands run one after the other, in order or, with `OUT_OF_ORDER`, each when what it waits for
+/// has ended.
 ///
-/// Every `enqueue` method checks its arguments, gives the command's event and returns at once; `waits` are events that
-/// the command waits for. A blocking call is one of these followed by [`Event::wait`].
-/// All of them fail with `INVALID_CONTEXT` when an object is of another context.
+/// Every `enqueue` method checks its arguments, gives the command's event and returns at once; `waits` are
+/// events that the command waits for. A blocking call is one of these followed by [`Event::wait`]. All of
+/// them fail with `INVALID_CONTEXT` when an object is of another context.
 #[derive(Debug)]
 pub struct Queue {
     context: Arc<Context>,
@@ -39,7 +40,8 @@ pub struct Queue {
 }
 
 impl Queue {
-    /// Makes a queue of a device. `INVALID_DEVICE` when that is not one of the context's, `OUT_OF_RESOURCES` when the kernel driver refuses, `OUT_OF_HOST_MEMORY` when no thread can be made.
+    /// Makes a queue of a device. `INVALID_DEVICE` when that is not one of the context's, `OUT_OF_RESOURCES`
+    /// when the kernel driver refuses, `OUT_OF_HOST_MEMORY` when no thread can be made.
     pub fn new(context: &Arc<Context>, device: &Arc<Device>, flags: QueueFlags) -> Result<Arc<Self>> {
         let out_of_order = flags.contains(QueueFlags::OUT_OF_ORDER);
         let device = context.on(device)?;
@@ -67,8 +69,9 @@ impl Queue {
         self.flags
     }
 
-    /// Waits until everything that was enqueued has ended. The error of the first fault since the last time, if there was one: until then a queue
-    /// in order fails whatever comes behind a fault. `OUT_OF_RESOURCES` where a command waits for the caller.
+    /// Waits until everything that was enqueued has ended. The error of the first fault since the last time,
+    /// if there was one: until then a queue in order fails whatever comes behind a fault. `OUT_OF_RESOURCES`
+    /// where a command waits for the caller.
     pub fn finish(&self) -> Result<()> {
         self.core.finish()
     }
@@ -99,7 +102,8 @@ impl Queue {
     ///
     /// `INVALID_KERNEL_ARGS`, `INVALID_WORK_DIMENSION`, `INVALID_GLOBAL_WORK_SIZE`, `INVALID_GLOBAL_OFFSET`,
     /// `INVALID_WORK_GROUP_SIZE`, `INVALID_WORK_ITEM_SIZE`, `OUT_OF_RESOURCES` (too much local memory),
-    /// `INVALID_PROGRAM_EXECUTABLE` (not built for the device), `INVALID_OPERATION` (shared virtual memory where there is none).
+    /// `INVALID_PROGRAM_EXECUTABLE` (not built for the device), `INVALID_OPERATION` (shared virtual memory
+    /// where there is none).
     pub fn launch(
         &self,
         kind: CommandKind,
@@ -113,7 +117,8 @@ impl Queue {
         self.push(kind, waits, Work::Launch(launch))
     }
 
-    /// The work-group size that a launch has, where the application leaves it to us. Errors as [`Queue::launch`].
+    /// The work-group size that a launch has, where the application leaves it to us. Errors as
+    /// [`Queue::launch`].
     pub fn suggested_local_size(&self, kernel: &Kernel, range: &NdRange) -> Result<[u32; 3]> {
         self.same_context(kernel.program().context())?;
         kernel.executable_on(self.core.device())?.suggested_local_size(range)

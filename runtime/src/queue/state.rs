@@ -22,7 +22,8 @@ pub(super) enum Work {
     Nothing,
     /// Executed on the host, on any thread.
     Host(Box<dyn FnOnce() -> Result<()> + Send>),
-    /// A function of the application, called on the queue's thread only: a waiting thread may hold locks that it needs.
+    /// A function of the application, called on the queue's thread only: a waiting thread may hold locks that
+    /// it needs.
     Application(Box<dyn FnOnce() + Send>),
     /// Executed on the GPU.
     Launch(Box<Launch>),
@@ -59,7 +60,8 @@ impl Command {
         self.launch().is_some()
     }
 
-    /// The error with which it fails instead of being executed, if a dependence has failed; `fault` is the queue's.
+    /// The error with which it fails instead of being executed, if a dependence has failed; `fault` is the
+    /// queue's.
     pub(super) fn refusal(&self, fault: Option<&Error>) -> Option<Error> {
         let listed = self.waits.iter().find_map(|event| event.outcome().err());
         listed.or_else(|| {
@@ -87,7 +89,8 @@ pub(super) enum Step {
     Retire(Flight),
 }
 
-/// A command of an out-of-order queue that has not been issued: one that it depends on has not, or its gate is closed.
+/// A command of an out-of-order queue that has not been issued: one that it depends on has not, or its gate
+/// is closed.
 struct Blocked {
     command: Command,
     /// Number of blocked commands that it depends on, and 1 for a closed gate.
@@ -139,7 +142,8 @@ pub(super) struct State {
     pub(super) leader: Option<ThreadId>,
     /// Number of threads that wait for commands.
     pub(super) waiting: usize,
-    /// None of them has to be woken before all commands up to this number have ended, unless one of them has to lead.
+    /// None of them has to be woken before all commands up to this number have ended, unless one of them has
+    /// to lead.
     pub(super) awaited: u64,
     /// Number of threads that wait until the queue is below its backpressure limit.
     pub(super) throttled: usize,
@@ -194,8 +198,8 @@ impl State {
         self.pending.is_empty() && self.blocked.is_empty() && self.flights.is_empty() && self.due.is_empty()
     }
 
-    /// Adds a command of an out-of-order queue that depends on the commands `before` it. It is issued when they have been issued, not when they
-    /// have ended, as issued commands are executed in order.
+    /// Adds a command of an out-of-order queue that depends on the commands `before` it. It is issued when
+    /// they have been issued, not when they have ended, as issued commands are executed in order.
     pub(super) fn issue_after(&mut self, number: u64, command: Command, before: impl Iterator<Item = u64>) {
         let mut missing = usize::from(command.gate.is_some());
         for other in before {
@@ -220,7 +224,8 @@ impl State {
                     self.blocked.entry(number).and_modify(|blocked| blocked.missing -= 1);
                     number
                 }
-                // A marker or barrier that depends on all earlier commands is issued when it is the first one left.
+                // A marker or barrier that depends on all earlier commands is issued when it is the first one
+                // left.
                 None => match self.blocked.first_key_value() {
                     Some((first, blocked)) if blocked.missing == 0 => *first,
                     _ => return,
@@ -256,8 +261,8 @@ impl State {
         self.outstanding.events.front().is_none_or(|(first, _)| *first > number)
     }
 
-    /// Should waiting threads be woken after a step? While there is a next step, not before what they wait for has ended: they would only
-    /// take the processor from the leader.
+    /// Should waiting threads be woken after a step? While there is a next step, not before what they wait
+    /// for has ended: they would only take the processor from the leader.
     pub(super) fn serves_waiting(&mut self) -> bool {
         !self.has_step(true) || !self.due.is_empty() || self.ended_up_to(self.awaited)
     }

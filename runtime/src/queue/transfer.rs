@@ -11,8 +11,8 @@ use crate::memory::{Placed, copy_rect};
 use crate::{Buffer, BufferRect, Code, Error, Event, MAX_ALIGNMENT, MapFlags, Result};
 
 impl Queue {
-    /// Reads `to.len()` bytes from `offset` of the buffer. `INVALID_VALUE` out of bounds, `INVALID_OPERATION` when the
-    /// host may not read.
+    /// Reads `to.len()` bytes from `offset` of the buffer. `INVALID_VALUE` out of bounds, `INVALID_OPERATION`
+    /// when the host may not read.
     pub fn read_buffer(
         &self,
         buffer: &Arc<Buffer>,
@@ -71,8 +71,8 @@ impl Queue {
         })
     }
 
-    /// Fills `size` bytes from `offset` on with a pattern of 1, 2, 4, ... or 128 bytes; offset and size are multiples of it.
-    /// `INVALID_VALUE`.
+    /// Fills `size` bytes from `offset` on with a pattern of 1, 2, 4, ... or 128 bytes; offset and size are
+    /// multiples of it. `INVALID_VALUE`.
     pub fn fill_buffer(
         &self,
         buffer: &Arc<Buffer>,
@@ -130,8 +130,8 @@ impl Queue {
         })
     }
 
-    /// Copies a rectangle from buffer to buffer. `INVALID_VALUE` out of bounds or when pitches differ within one buffer,
-    /// `MEM_COPY_OVERLAP`.
+    /// Copies a rectangle from buffer to buffer. `INVALID_VALUE` out of bounds or when pitches differ within
+    /// one buffer, `MEM_COPY_OVERLAP`.
     pub fn copy_buffer_rect(
         &self,
         from: (&Arc<Buffer>, BufferRect),
@@ -162,9 +162,9 @@ impl Queue {
         })
     }
 
-    /// Maps a region: the memory is the application's once the event is complete, until [`Queue::unmap_buffer`].
-    /// `INVALID_VALUE` out of bounds or for flags that exclude each other, `INVALID_OPERATION` when the host may not, or the region is mapped
-    /// and both are for writing.
+    /// Maps a region: the memory is the application's once the event is complete, until
+    /// [`Queue::unmap_buffer`]. `INVALID_VALUE` out of bounds or for flags that exclude each other,
+    /// `INVALID_OPERATION` when the host may not, or the region is mapped and both are for writing.
     pub fn map_buffer(
         &self,
         buffer: &Arc<Buffer>,
@@ -250,7 +250,8 @@ impl Queue {
         })
     }
 
-    /// Fills shared virtual memory with a pattern as [`Queue::fill_buffer`] does; the address is a multiple of its size. `INVALID_VALUE`.
+    /// Fills shared virtual memory with a pattern as [`Queue::fill_buffer`] does; the address is a multiple
+    /// of its size. `INVALID_VALUE`.
     pub fn fill_shared(
         &self,
         kind: CommandKind,
@@ -286,7 +287,8 @@ impl Queue {
     }
 }
 
-/// `INVALID_VALUE` unless a pattern has 1, 2, 4, ... or 128 bytes and fits the beginning and size of what it is to fill.
+/// `INVALID_VALUE` unless a pattern has 1, 2, 4, ... or 128 bytes and fits the beginning and size of what it
+/// is to fill.
 fn check_pattern(pattern: &[u8], begin: usize, size: usize) -> Result<()> {
     if !pattern.len().is_power_of_two() || pattern.len() > MAX_ALIGNMENT {
         return Err(Error::new(Code::InvalidValue, format!("a pattern of {} bytes", pattern.len())));

@@ -80,7 +80,8 @@ impl Kernels {
         Ok(known)
     }
 
-    /// Decodes the kernel at an address, whose code ends somewhere within `rest` bytes, and gives its code too.
+    /// Decodes the kernel at an address, whose code ends somewhere within `rest` bytes, and gives its code
+    /// too.
     fn decode(&self, address: u64, rest: u64, memory: &AddressSpace) -> Result<(Vec<u8>, Kernel), Fault> {
         // Buffers with kernels are often much larger than the kernel: more is read when it did not suffice.
         let mut code = Vec::new();

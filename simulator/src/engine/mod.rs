@@ -1,4 +1,5 @@
-//! The engine that executes EU code: decoded kernels, interpreted or translated, and work-groups spread over host threads.
+//! The engine that executes EU code: decoded kernels, interpreted or translated, and work-groups spread over
+//! host threads.
 
 mod kernels;
 mod participant;
@@ -51,8 +52,8 @@ impl Engine {
     }
 }
 
-/// How many work-groups of a kernel run at once on a device: as many as there is scratch memory for, and where the kernel may see the numbers of its threads, as
-/// many as have different ones. Otherwise any number.
+/// How many work-groups of a kernel run at once on a device: as many as there is scratch memory for, and
+/// where the kernel may see the numbers of its threads, as many as have different ones. Otherwise any number.
 fn participants(device: &Device, kernel: &Kernel, launch: &Launch) -> usize {
     let slots = match launch.scratch {
         Some(scratch) => scratch.slots,

@@ -94,7 +94,8 @@ impl Participant {
         let mut next = Groups::at(&job.work.launch, chunk.first());
         if self.translate() || self.make_room(chunk) && self.translate() {
             let Some(tools) = &mut self.tools else { return Ok(()) };
-            // Counted at the end: sums in memory would have each work-group wait until what the one before has stored is in the caches.
+            // Counted at the end: sums in memory would have each work-group wait until what the one before
+            // has stored is in the caches.
             let mut groups = 0;
             let result = chunk.try_for_each(|_| {
                 let [x, y, z] = next.take();

@@ -48,8 +48,8 @@ impl Workers {
         }
     }
 
-    /// The first thread slot of a participant. Without scratch memory, participants beyond the device's threads share
-    /// slots: then they are but a name.
+    /// The first thread slot of a participant. Without scratch memory, participants beyond the device's
+    /// threads share slots: then they are but a name.
     pub fn first_slot(&self, launch: &Launch, participant: usize) -> u32 {
         let each = launch.threads_per_group();
         let fit = (self.device.total_threads() / each).max(1);

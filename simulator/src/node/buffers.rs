@@ -49,7 +49,8 @@ impl Buffer {
         self.object.is_userptr()
     }
 
-    /// A new descriptor of the buffer's file. `ENODEV` for the application's own memory, and where buffers are not shared.
+    /// A new descriptor of the buffer's file. `ENODEV` for the application's own memory, and where buffers
+    /// are not shared.
     pub fn file(&self) -> Result<OwnedFd> {
         let file = self.object.file().ok_or(Errno(libc::ENODEV))?;
         file.map_err(|error| errno(&error, libc::EMFILE))
@@ -72,7 +73,8 @@ impl Buffer {
         self.users.lock().add(fence, writes);
     }
 
-    /// `EFAULT` unless all of the application's memory can be read and written (`i915_gem_object_userptr_submit_init`).
+    /// `EFAULT` unless all of the application's memory can be read and written
+    /// (`i915_gem_object_userptr_submit_init`).
     pub fn check_memory(&self) -> Result<()> {
         if self.checked.load(Ordering::Acquire) {
             return Ok(());

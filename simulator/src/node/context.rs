@@ -1,6 +1,7 @@
 //! Hardware contexts: a queue of batches, who executes them, and what happened.
 //!
-//! A context has a thread for its batches. Who waits for one of them executes them in its place when it comes first ([`Context::help`]): nobody has to be woken then.
+//! A context has a thread for its batches. Who waits for one of them executes them in its place when it comes
+//! first ([`Context::help`]): nobody has to be woken then.
 
 use std::collections::VecDeque;
 use std::panic::AssertUnwindSafe;
@@ -166,8 +167,9 @@ impl Context {
         *self.vm.lock() = vm;
     }
 
-    /// Queues a batch and gives its fence. `order` gets it too and gives the batches that come before. If it is `awaited`, the thread is not woken for it:
-    /// the caller helps next. It is woken when helping ends before this one.
+    /// Queues a batch and gives its fence. `order` gets it too and gives the batches that come before. If it
+    /// is `awaited`, the thread is not woken for it: the caller helps next. It is woken when helping ends
+    /// before this one.
     pub fn submit(
         self: &Arc<Self>,
         id: ContextId,
@@ -224,7 +226,8 @@ impl Context {
         }
     }
 
-    /// As [`Context::close`] when the program destroys it: of one that is not persistent, what runs is stopped.
+    /// As [`Context::close`] when the program destroys it: of one that is not persistent, what runs is
+    /// stopped.
     pub fn destroy(&self) {
         if !self.params.lock().persistent {
             self.killed.store(true, Ordering::Release);
@@ -279,8 +282,8 @@ impl Context {
         }
     }
 
-    /// Executes batches up to that of a fence in place of the context's thread, as long as that is not at work and nothing
-    /// else has to end before. The fence may be pending afterwards.
+    /// Executes batches up to that of a fence in place of the context's thread, as long as that is not at
+    /// work and nothing else has to end before. The fence may be pending afterwards.
     pub fn help(&self, core: &Core, fence: &Fence) {
         let mut queue = self.queue.lock();
         loop {
@@ -412,7 +415,8 @@ impl Context {
             context_param::BANNABLE => params.bannable = true,
             context_param::RECOVERABLE => params.recoverable = value != 0,
             context_param::PERSISTENCE => params.persistent = value != 0,
-            // Contexts run side by side, each on a thread: it is kept and changes nothing (`validate_priority`).
+            // Contexts run side by side, each on a thread: it is kept and changes nothing
+            // (`validate_priority`).
             context_param::PRIORITY => {
                 let (least, default, most) = PRIORITIES;
                 let priority = value as i64;

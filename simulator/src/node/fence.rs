@@ -1,7 +1,7 @@
 //! Fences: when batches begin and are done.
 //!
-//! As the kernel's `dma_fence`: made with the batch, signaled once, never reset. Who has a fence may wait for it, ask
-//! for a call when it is signaled, and keep it as long as it likes.
+//! As the kernel's `dma_fence`: made with the batch, signaled once, never reset. Who has a fence may wait for
+//! it, ask for a call when it is signaled, and keep it as long as it likes.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
@@ -88,7 +88,8 @@ impl Fence {
         Fence(Arc::new(Inner { context, number, engine, executes, state, changed: Condvar::new() }))
     }
 
-    /// The line that it belongs to: of two fences of one line the one with the larger number is signaled later.
+    /// The line that it belongs to: of two fences of one line the one with the larger number is signaled
+    /// later.
     pub fn context(&self) -> u64 {
         self.0.context
     }
@@ -176,7 +177,8 @@ impl Fence {
         }
     }
 
-    /// Executes what a wait would be for on this thread, if the context's own thread is not at it ([`Context::help`]).
+    /// Executes what a wait would be for on this thread, if the context's own thread is not at it
+    /// ([`Context::help`]).
     pub(super) fn help(&self, core: &Core) {
         if let Some(context) = self.0.executes.upgrade() {
             context.help(core, self);

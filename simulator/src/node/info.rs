@@ -11,8 +11,8 @@ use gencl_eu::device::Device;
 /// A parameter: number and value.
 type Param = (i32, fn(&Device) -> i32);
 
-/// `I915_PARAM_*` as a kernel 6.1 gives them for these devices to a program without privileges (`i915_getparam.c`),
-/// except where this driver has less: no video engines, no preemption and no semaphores.
+/// `I915_PARAM_*` as a kernel 6.1 gives them for these devices to a program without privileges
+/// (`i915_getparam.c`), except where this driver has less: no video engines, no preemption and no semaphores.
 #[rustfmt::skip]
 const PARAMS: &[Param] = &[
     (param::CHIPSET_ID,               |d| i32::from(d.pci_id)),
@@ -40,7 +40,8 @@ const PARAMS: &[Param] = &[
     (param::HAS_EXEC_NO_RELOC,        |_| 1),
     (param::HAS_EXEC_HANDLE_LUT,      |_| 1),
     (param::HAS_WT,                   |_| 0),
-    // Gen7's batches are parsed, and those of Gen9's blitter; what is refused is a fault of the batch here, or dropped.
+    // Gen7's batches are parsed, and those of Gen9's blitter; what is refused is a fault of the batch here,
+    // or dropped.
     (param::CMD_PARSER_VERSION,       |_| 10),
     (param::HAS_COHERENT_PHYS_GTT,    |_| 1),
     (param::MMAP_VERSION,             |_| 1),
@@ -110,7 +111,8 @@ pub fn query(device: &Device, id: u64) -> Result<Vec<u8>> {
     }
 }
 
-/// Slices, subslices and EUs, all of them there. Masks in bytes: slices, subslices of each slice, EUs of each subslice.
+/// Slices, subslices and EUs, all of them there. Masks in bytes: slices, subslices of each slice, EUs of each
+/// subslice.
 fn topology(device: &Device) -> Vec<u8> {
     let bytes_for = |count: u32| count.div_ceil(8) as u16;
     let subslice_offset = bytes_for(device.slices);

@@ -285,8 +285,8 @@ impl RenderNode for Simulator {
         if length == 0 || unaligned {
             return Err(Errno(libc::EINVAL));
         }
-        // SAFETY: the caller keeps the memory until the handle is closed and no batch uses it; the object lives
-        // in the handle and in batches only.
+        // SAFETY: the caller keeps the memory until the handle is closed and no batch uses it; the object
+        // lives in the handle and in batches only.
         Ok(self.buffers.insert(Buffer::new(unsafe { Object::userptr(address, length as u64) })))
     }
 

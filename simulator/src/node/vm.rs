@@ -1,8 +1,9 @@
 //! Address spaces (PPGTT): where buffers are bound.
 //!
-//! A buffer has one address in an address space, for all contexts that use it, from the first batch that names it on until
-//! it is freed, has to make room for one whose address is fixed, or has to move itself. A batch nevertheless sees the
-//! buffers of its own request only; that those of others are at their addresses too is i915's, by chance.
+//! A buffer has one address in an address space, for all contexts that use it, from the first batch that
+//! names it on until it is freed, has to make room for one whose address is fixed, or has to move itself. A
+//! batch nevertheless sees the buffers of its own request only; that those of others are at their addresses
+//! too is i915's, by chance.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Weak};
@@ -14,10 +15,12 @@ use super::buffers::Buffer;
 use gencl_eu::device::Device;
 use gencl_eu::memory::PAGE_SIZE;
 
-/// Without [`ObjectFlags::SUPPORTS_48B_ADDRESS`] buffers end before the last page below 4 GiB (`PIN_ZONE_4G`).
+/// Without [`ObjectFlags::SUPPORTS_48B_ADDRESS`] buffers end before the last page below 4 GiB
+/// (`PIN_ZONE_4G`).
 const ZONE_4G: u64 = (1 << 32) - PAGE_SIZE;
 
-/// Batches with relocations are not placed below (`BATCH_OFFSET_BIAS`), so that negative deltas stay addresses.
+/// Batches with relocations are not placed below (`BATCH_OFFSET_BIAS`), so that negative deltas stay
+/// addresses.
 pub const BATCH_BIAS: u64 = 256 << 10;
 
 const EINVAL: Errno = Errno(libc::EINVAL);
@@ -82,7 +85,8 @@ impl Wish<'_> {
 struct Bound {
     /// By first address.
     ranges: BTreeMap<u64, Range>,
-    /// Where a buffer is; keys are addresses of buffers, whose weak references keep them from being given out again.
+    /// Where a buffer is; keys are addresses of buffers, whose weak references keep them from being given out
+    /// again.
     places: HashMap<usize, u64>,
     /// How many ranges are looked through for freed buffers next.
     look_at: usize,
@@ -109,14 +113,14 @@ impl Vm {
         Arc::default()
     }
 
-    /// Binds all buffers of a request and gives their addresses. `EINVAL` for a fixed address outside of the address
-    /// space, `ENOSPC` when two of the request overlap or there is no room.
+    /// Binds all buffers of a request and gives their addresses. `EINVAL` for a fixed address outside of the
+    /// address space, `ENOSPC` when two of the request overlap or there is no room.
     pub fn place(&self, device: &Device, request: u64, wishes: &[Wish<'_>]) -> Result<Vec<u64>> {
         let mut bound = self.bound.lock();
         bound.forget_freed_sometimes();
         let mut addresses = vec![None; wishes.len()];
-        // Fixed ones have their place, others may stay where they are if that is free, the rest finds room: what
-        // `eb_reserve` comes to after its passes.
+        // Fixed ones have their place, others may stay where they are if that is free, the rest finds room:
+        // what `eb_reserve` comes to after its passes.
         for (address, wish) in addresses.iter_mut().zip(wishes).filter(|(_, wish)| wish.is_fixed()) {
             *address = Some(bound.fix(device, request, wish)?);
         }
@@ -189,7 +193,8 @@ impl Bound {
         Ok(self.bind(start, request, wish))
     }
 
-    /// Where the caller presumes it when nothing is there but what has been freed, or a gap, or what is not of this request makes room.
+    /// Where the caller presumes it when nothing is there but what has been freed, or a gap, or what is not
+    /// of this request makes room.
     fn find(&mut self, device: &Device, request: u64, wish: &Wish<'_>) -> Result<u64> {
         if let Some(start) = self.keep(device, request, wish) {
             return Ok(start);

@@ -1,16 +1,19 @@
 //! From what work-groups took to what a launch takes on a device.
 //!
-//! A launch cannot be faster than any of its parts that do not share a resource: the pipes of the EUs, their way to the shared functions,
-//! the data ports, memory, and the threads themselves, of which only so many are resident. The largest of these bounds is taken for the
-//! launch's time; that they overlap perfectly is the model's simplification.
+//! A launch cannot be faster than any of its parts that do not share a resource: the pipes of the EUs, their
+//! way to the shared functions, the data ports, memory, and the threads themselves, of which only so many are
+//! resident. The largest of these bounds is taken for the launch's time; that they overlap perfectly is the
+//! model's simplification.
 
 use gencl_eu::device::Device;
 use gencl_eu::dispatch::Launch;
 use gencl_eu::profile::Profile;
 
-/// Barriers of a subslice ("The Compute Architecture of Intel Processor Graphics Gen9", "Shared Local Memory").
+/// Barriers of a subslice ("The Compute Architecture of Intel Processor Graphics Gen9", "Shared Local
+/// Memory").
 const BARRIERS: u32 = 16;
-/// Lines of 64 bytes that come from or go to the last level cache in a clock (the same, "Graphics Technology Interface").
+/// Lines of 64 bytes that come from or go to the last level cache in a clock (the same, "Graphics Technology
+/// Interface").
 const LINES_PER_CLOCK: u64 = 1;
 
 /// What limits a launch.
@@ -112,7 +115,8 @@ fn needs_one_subslice(launch: &Launch) -> bool {
 pub struct Bounds([u64; Bound::ALL.len()]);
 
 impl Bounds {
-    /// Those of what was counted, on a machine. `whole`: it is all there is, so that its longest thread counts.
+    /// Those of what was counted, on a machine. `whole`: it is all there is, so that its longest thread
+    /// counts.
     pub fn of(profile: &Profile, machine: Machine, whole: bool) -> Bounds {
         let pipes = profile.either_pipe + profile.first_pipe + profile.second_pipe;
         let one = profile.first_pipe.max(profile.second_pipe);

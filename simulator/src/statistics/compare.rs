@@ -13,8 +13,8 @@ pub struct Column {
     pub reports: Vec<Option<Report>>,
 }
 
-/// The kernel that a program is about: the one that executed most instructions. Drivers have small ones of their own, which
-/// fill and copy.
+/// The kernel that a program is about: the one that executed most instructions. Drivers have small ones of
+/// their own, which fill and copy.
 fn main_kernel(report: &Report) -> Option<&Kernel> {
     report.kernels.iter().max_by_key(|kernel| kernel.executed)
 }
@@ -24,8 +24,9 @@ fn pair(kernels: [Option<&Kernel>; 2], number: impl Fn(&Kernel) -> String) -> St
     kernels.map(|kernel| kernel.map_or_else(|| "-".to_owned(), &number)).join(" / ")
 }
 
-/// A Markdown table with a row for each program, and the geometric mean of the ratios of the clocks: the second driver's by the first's.
-/// Clocks are those of a device that is full of such work ([`Kernel::full_cycles`]).
+/// A Markdown table with a row for each program, and the geometric mean of the ratios of the clocks: the
+/// second driver's by the first's. Clocks are those of a device that is full of such work
+/// ([`Kernel::full_cycles`]).
 pub fn table(programs: &[&str], columns: &[Column; 2]) -> String {
     let [first, second] = columns.each_ref().map(|column| &column.name);
     let mut text = format!("Each cell: {first} / {second}\n\n");

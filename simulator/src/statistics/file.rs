@@ -21,8 +21,9 @@ static DESTINATIONS: Mutex<Vec<Destination>> = Mutex::new(Vec::new());
 
 /// The collector whose report is written to a file when this process exits; the same one each time.
 ///
-/// A file that exists is left as it is, since another process may have written it: then the file's name is followed by a dot and the
-/// process's number. Nothing is written when nothing was launched, or when the process ends without `exit`.
+/// A file that exists is left as it is, since another process may have written it: then the file's name is
+/// followed by a dot and the process's number. Nothing is written when nothing was launched, or when the
+/// process ends without `exit`.
 pub fn written_at_exit(path: &Path) -> Arc<Collector> {
     let process = std::process::id();
     let mut destinations = DESTINATIONS.lock();
@@ -30,8 +31,8 @@ pub fn written_at_exit(path: &Path) -> Arc<Collector> {
         return Arc::clone(&known.collector);
     }
     if !destinations.iter().any(|d| d.process == process) {
-        // SAFETY: `write_all` is a function of the right type, without requirements. When there is no room for it, the
-        // statistics are not written, which is all that could be done about it.
+        // SAFETY: `write_all` is a function of the right type, without requirements. When there is no room
+        // for it, the statistics are not written, which is all that could be done about it.
         unsafe { libc::atexit(write_all) };
     }
     let collector = Arc::<Collector>::default();

@@ -1,4 +1,5 @@
-//! Statistics of kernels: how launches are summed up, the file that they are written to, and how that is shown.
+//! Statistics of kernels: how launches are summed up, the file that they are written to, and how that is
+//! shown.
 //!
 //! The counting is [`gencl_eu::profile`]'s; `docs/statistics.md` explains model and file.
 

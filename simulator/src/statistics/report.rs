@@ -61,8 +61,8 @@ pub struct Kernel {
     pub thread_cycles: u64,
     /// Those of them that threads waited.
     pub wait_cycles: u64,
-    /// Is there a translation for its first launch? Known when `GENCL_ENGINE=translate` asks for translations; the counts are the interpreter's
-    /// all the same.
+    /// Is there a translation for its first launch? Known when `GENCL_ENGINE=translate` asks for
+    /// translations; the counts are the interpreter's all the same.
     #[serde(default)]
     pub translated: Option<bool>,
     /// Why there is none.
@@ -119,7 +119,8 @@ pub struct Instruction {
     pub lines: u64,
     /// Clocks that its messages occupied the data port.
     pub port: u64,
-    /// Why the kernel's translation leaves it to the interpreter; without a translation, and where it is host code, nothing.
+    /// Why the kernel's translation leaves it to the interpreter; without a translation, and where it is host
+    /// code, nothing.
     #[serde(default)]
     pub interpreted: Option<String>,
 }

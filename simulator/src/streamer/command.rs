@@ -69,14 +69,16 @@ pub struct Command {
     pub mask: u32,
     /// Length in each generation.
     pub lengths: [Length; COLUMNS],
-    /// Bits of the length field in the first dword, in each generation; without meaning where the length is one dword.
+    /// Bits of the length field in the first dword, in each generation; without meaning where the length is
+    /// one dword.
     pub length_bits: [u32; COLUMNS],
     /// Engines that have it.
     pub engines: Engines,
     /// Fields; all other bits must be 0.
     pub fields: &'static [Field],
-    /// It leaves the context's state and registers as they are, as far as a walker depends on them; memory it may write. An equal walker behind it is
-    /// executed again without being looked at ([`super::media::walker`]).
+    /// It leaves the context's state and registers as they are, as far as a walker depends on them; memory it
+    /// may write. An equal walker behind it is executed again without being looked at
+    /// ([`super::media::walker`]).
     pub keeps_state: bool,
     /// What it does.
     pub run: Handler,

@@ -1,7 +1,7 @@
 //! The commands, each with its length in every generation.
 //!
-//! Opcodes and lengths: Volume 2a "Command Reference: Instructions" of the manuals (Gen7: Volume 2 Parts 1 and 2); a test
-//! compares them with Mesa's `gen7.xml` to `gen9.xml`.
+//! Opcodes and lengths: Volume 2a "Command Reference: Instructions" of the manuals (Gen7: Volume 2 Parts 1
+//! and 2); a test compares them with Mesa's `gen7.xml` to `gen9.xml`.
 
 use gencl_isa::Generation;
 

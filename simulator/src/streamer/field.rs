@@ -107,8 +107,8 @@ impl Packet<'_> {
         field.places.of(self.generation).is_some()
     }
 
-    /// The field's value, 0 where the generation does not have it. At most 64 bits wide and 3 dwords long; dwords
-    /// that are missing at the end count as 0.
+    /// The field's value, 0 where the generation does not have it. At most 64 bits wide and 3 dwords long;
+    /// dwords that are missing at the end count as 0.
     #[inline(always)]
     pub fn get(&self, field: Field) -> u64 {
         let Some((first, last)) = field.places.of(self.generation) else { return 0 };

@@ -1,8 +1,8 @@
 //! Fields of commands and structures, each with its place in every generation.
 //!
-//! Names and bits are those of Mesa's `gen7.xml` to `gen9.xml`, which follow the manuals' Volume 2a "Command Reference:
-//! Instructions" and Volume 2d "Command Reference: Structures" (Gen7: Volume 2 Parts 1 and 2); a test compares them. The
-//! fields that identify a command and its length stand in the command table instead.
+//! Names and bits are those of Mesa's `gen7.xml` to `gen9.xml`, which follow the manuals' Volume 2a "Command
+//! Reference: Instructions" and Volume 2d "Command Reference: Structures" (Gen7: Volume 2 Parts 1 and 2); a
+//! test compares them. The fields that identify a command and its length stand in the command table instead.
 
 use super::field::layouts;
 

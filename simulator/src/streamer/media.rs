@@ -39,8 +39,8 @@ pub fn vfe_state(streamer: &mut Streamer<'_>, packet: Packet<'_>) -> Result<Flow
             "MEDIA_VFE_STATE: Per Thread Scratch Space {scratch_code} is reserved"
         )));
     }
-    // The part of a thread's scratch space that is its stack, in the same code. No thread is told of it; Intel's driver
-    // gives all scratch space to both (`PreambleHelper::programVfeState`).
+    // The part of a thread's scratch space that is its stack, in the same code. No thread is told of it;
+    // Intel's driver gives all scratch space to both (`PreambleHelper::programVfeState`).
     let stack_code = packet.get32(vfe::STACK_SIZE);
     streamer.rule(stack_code <= scratch_code, || {
         format!(
@@ -422,8 +422,9 @@ impl Streamer<'_> {
             )
         })?;
         let address = canonical(self.state.bases.general.wrapping_add(state.scratch_base));
-        // Every hardware thread has its part, whether it will run or not. But there may be nothing: Intel's driver leaves the state of an earlier
-        // launch where it is, without the memory, when a kernel uses none.
+        // Every hardware thread has its part, whether it will run or not. But there may be nothing: Intel's
+        // driver leaves the state of an earlier launch where it is, without the memory, when a kernel uses
+        // none.
         if self.memory.check(address, 1, Access::Write).is_ok() {
             self.memory.check(address, size, Access::Write)?;
         }

@@ -1,10 +1,10 @@
 //! The command streamer: reads a batch and executes its commands one after the other.
 //!
 //! Written from the Broadwell and Skylake manuals (Volume 2a "Command Reference: Instructions", Volume 7
-//! "3D-Media-GPGPU") and Mesa's `gen8.xml` and `gen9.xml`, not from what the runtime emits. Generations differ in
-//! tables only: where fields are (`layouts.rs`), how long commands are (`commands.rs`), what codes mean
-//! (`traits.rs`). Whatever is not understood stops the batch: an
-//! unknown command or register, a reserved bit that is set, state that is missing.
+//! "3D-Media-GPGPU") and Mesa's `gen8.xml` and `gen9.xml`, not from what the runtime emits. Generations
+//! differ in tables only: where fields are (`layouts.rs`), how long commands are (`commands.rs`), what codes
+//! mean (`traits.rs`). Whatever is not understood stops the batch: an unknown command or register, a reserved
+//! bit that is set, state that is missing.
 
 mod command;
 mod commands;

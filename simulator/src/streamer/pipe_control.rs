@@ -1,7 +1,7 @@
 //! PIPE_CONTROL: flushes, stalls and writes behind them.
 //!
-//! Launches are done when GPGPU_WALKER has been executed and there are no caches, so flushes and invalidations
-//! change nothing here; what the manual demands of them is checked all the same.
+//! Launches are done when GPGPU_WALKER has been executed and there are no caches, so flushes and
+//! invalidations change nothing here; what the manual demands of them is checked all the same.
 
 use std::sync::LazyLock;
 
@@ -97,8 +97,8 @@ const fn gpgpu(field: Field, generations: Generations, needs: Need) -> Rule {
     Rule { field, gpgpu: true, generations, needs }
 }
 
-/// Source: Volume 2a, PIPE_CONTROL, and Volume 7, "Programming restrictions for PIPE_CONTROL", as far as they are about
-/// single commands; which generations a rule is for, as Mesa's `iris_emit_raw_pipe_control` and
+/// Source: Volume 2a, PIPE_CONTROL, and Volume 7, "Programming restrictions for PIPE_CONTROL", as far as they
+/// are about single commands; which generations a rule is for, as Mesa's `iris_emit_raw_pipe_control` and
 /// `crocus_emit_raw_pipe_control` quote it.
 #[rustfmt::skip]
 const RULES: &[Rule] = &[
@@ -163,7 +163,8 @@ const INVALIDATIONS: &[Field] = &[
     pc::INSTRUCTION_INVALIDATE,
 ];
 
-/// Every fourth command stalls (WaCsStallAtEveryFourthPipecontrol, as Mesa's `crocus_emit_raw_pipe_control` quotes it).
+/// Every fourth command stalls (WaCsStallAtEveryFourthPipecontrol, as Mesa's `crocus_emit_raw_pipe_control`
+/// quotes it).
 const STALL_EVERY_FOURTH: Generations = ONLY_7;
 
 /// Counts commands without a stall.

@@ -26,7 +26,8 @@ enum Kind {
     Masked,
     /// Cannot be written.
     ReadOnly,
-    /// The kernel's: what a user's batch writes is dropped (Volume 3 "GPU Overview", "User Mode Privileged Commands").
+    /// The kernel's: what a user's batch writes is dropped (Volume 3 "GPU Overview", "User Mode Privileged
+    /// Commands").
     Privileged,
 }
 
@@ -76,16 +77,17 @@ const fn only(generation: Generation, kind: Kind) -> [Option<Kind>; COLUMNS] {
 
 /// The engine's registers: offsets on the render engine; the blitter has those below 0x2800 at 0x20000 more.
 ///
-/// Offsets: the manuals' Volume 2c "Command Reference: Registers", and Mesa's `gen7.xml` to `gen9.xml`. Those that can
-/// be written are the ones that unprivileged batches may write: the list in Volume 2a,
-/// MI_LOAD_REGISTER_IMM, and the white list of i915 (`intel_workarounds.c`), which has registers for Gen9 only; for Gen7 and
-/// Gen7.5 those of its command parser (`gen7_render_regs`, `hsw_render_regs` in `i915_cmd_parser.c`).
+/// Offsets: the manuals' Volume 2c "Command Reference: Registers", and Mesa's `gen7.xml` to `gen9.xml`. Those
+/// that can be written are the ones that unprivileged batches may write: the list in Volume 2a,
+/// MI_LOAD_REGISTER_IMM, and the white list of i915 (`intel_workarounds.c`), which has registers for Gen9
+/// only; for Gen7 and Gen7.5 those of its command parser (`gen7_render_regs`, `hsw_render_regs` in
+/// `i915_cmd_parser.c`).
 #[rustfmt::skip]
 const REGISTERS: &[Row] = &[
     row("CS_DEBUG_MODE2",             0x20d8, 1,  from(Gen9, Kind::Masked)),
     row("MI_PREDICATE_RESULT_2",      0x2214, 1,  from(Gen75, Kind::ReadOnly)),
-    // Where preemption is allowed; the name is ours. Intel's driver writes it (`preemption_gen8.cpp`); no source says that
-    // a user's batch may.
+    // Where preemption is allowed; the name is ours. Intel's driver writes it (`preemption_gen8.cpp`); no
+    // source says that a user's batch may.
     row("GPGPU_PREEMPTION",           0x2248, 1,  only(Gen8, Kind::Privileged)),
     row("CS_INVOCATION_COUNT",        0x2290, 2,  all(Kind::Plain)),
     row("TIMESTAMP",                  0x2358, 2,  all(Kind::ReadOnly)),
@@ -96,7 +98,8 @@ const REGISTERS: &[Row] = &[
     row("MI_PREDICATE_DATA",          0x2410, 2,  all(Kind::Plain)),
     row("MI_PREDICATE_RESULT",        0x2418, 1,  all(Kind::Plain)),
     row("MI_PREDICATE_RESULT_1",      0x241c, 1,  from(Gen75, Kind::Plain)),
-    // Of draws, which are not simulated. Mesa loads them in order to wait for memory (`crocus_emit_end_of_pipe_sync`).
+    // Of draws, which are not simulated. Mesa loads them in order to wait for memory
+    // (`crocus_emit_end_of_pipe_sync`).
     row("3DPRIM_START_VERTEX",        0x2430, 5,  all(Kind::Plain)),
     row("GPGPU_DISPATCHDIMX",         0x2500, 1,  all(Kind::Plain)),
     row("GPGPU_DISPATCHDIMY",         0x2504, 1,  all(Kind::Plain)),
@@ -116,8 +119,8 @@ const REGISTERS: &[Row] = &[
     row("SCRATCH1",                   0xb038, 1,  only(Gen75, Kind::Plain)),
     row("L3SQCREG4",                  0xb118, 1,  from(Gen8, Kind::Plain)),
     row("CHICKEN3",                   0xe49c, 1,  only(Gen75, Kind::Masked)),
-    // Arbitration between the threads of an EU; the name is ours. Intel's driver writes it (`DebugControlReg2`),
-    // though i915 does not allow it.
+    // Arbitration between the threads of an EU; the name is ours. Intel's driver writes it
+    // (`DebugControlReg2`), though i915 does not allow it.
     row("EU_ARBITRATION",             0xe404, 1,  from(Gen8, Kind::Privileged)),
 ];
 
@@ -349,8 +352,8 @@ pub fn predicate(streamer: &mut Streamer<'_>, packet: Packet<'_>) -> Result<Flow
         2 => a == b,
         _ => a.wrapping_sub(b) == registers.get64(PREDICATE_DATA),
     };
-    // Volume 2a, MI_PREDICATE: the load operation takes the comparison or its inverse, the combine operation joins
-    // it with the result so far.
+    // Volume 2a, MI_PREDICATE: the load operation takes the comparison or its inverse, the combine operation
+    // joins it with the result so far.
     let loaded = match packet.get(predicate_fields::LOAD) {
         0 => return Ok(Flow::Next),
         2 => compared,

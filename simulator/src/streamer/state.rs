@@ -90,7 +90,8 @@ impl ContextState {
     }
 }
 
-/// Volume 2a, STATE_BASE_ADDRESS: "Buffer Size"; Ivy Bridge, Volume 2 Part 1: "Access Upper Bound", where 0 means no limit.
+/// Volume 2a, STATE_BASE_ADDRESS: "Buffer Size"; Ivy Bridge, Volume 2 Part 1: "Access Upper Bound", where 0
+/// means no limit.
 fn is_within(generation: Generation, size: u64, bound: u64, base: u64, end: u64) -> bool {
     if traits::of(generation).upper_bounds { bound == 0 || base + end <= bound } else { end <= size }
 }
@@ -105,7 +106,8 @@ impl Streamer<'_> {
 }
 
 pub fn pipeline_select(streamer: &mut Streamer<'_>, packet: Packet<'_>) -> Result<Flow, Fault> {
-    // Where there are mask bits, bits are only written where theirs is set (Skylake, Volume 2a, PIPELINE_SELECT).
+    // Where there are mask bits, bits are only written where theirs is set (Skylake, Volume 2a,
+    // PIPELINE_SELECT).
     if packet.has(select::MASK) {
         let mask = packet.get(select::MASK);
         streamer.rule(mask & 3 == 3, || {

@@ -9,9 +9,11 @@ use super::field::COLUMNS;
 pub struct Traits {
     /// "Shared Local Memory Size" of interface descriptors: codes and what they mean in KiB.
     pub slm_sizes: &'static [(u32, u32)],
-    /// Scratch bytes of a thread for code 0 of MEDIA_VFE_STATE's "Per Thread Scratch Space", and how they grow.
+    /// Scratch bytes of a thread for code 0 of MEDIA_VFE_STATE's "Per Thread Scratch Space", and how they
+    /// grow.
     pub scratch: ScratchCode,
-    /// The register whose bit 0, SLM Enable, gives shared local memory its part of the L3 cache: L3CNTLREG2 before L3CNTLREG.
+    /// The register whose bit 0, SLM Enable, gives shared local memory its part of the L3 cache: L3CNTLREG2
+    /// before L3CNTLREG.
     pub slm_enable: u32,
     /// STATE_BASE_ADDRESS limits buffers by the address behind them, not by their size.
     pub upper_bounds: bool,
@@ -50,8 +52,8 @@ const GEN8: Traits = Traits {
     needs_urb_entries: true,
 };
 
-/// One row per generation. Scratch codes: MEDIA_VFE_STATE of the manuals' Volume 2a, and what Mesa's `iris_state.c` and
-/// `crocus_state.c` write (`iris_upload_compute_walker`, `crocus_upload_compute_state`).
+/// One row per generation. Scratch codes: MEDIA_VFE_STATE of the manuals' Volume 2a, and what Mesa's
+/// `iris_state.c` and `crocus_state.c` write (`iris_upload_compute_walker`, `crocus_upload_compute_state`).
 static TRAITS: [Traits; COLUMNS] =
     [Traits { scratch: ScratchCode::Linear, ..GEN75 }, GEN75, GEN8, Traits { slm_sizes: EXPONENTS, ..GEN8 }];
 

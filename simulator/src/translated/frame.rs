@@ -52,8 +52,9 @@ pub struct Owner {
 }
 
 impl Owner {
-    /// Makes a window the buffer that has an address, if there is one. Windows that are still to be found become the same: most
-    /// messages of a kernel use few buffers, and one that uses another looks for its own.
+    /// Makes a window the buffer that has an address, if there is one. Windows that are still to be found
+    /// become the same: most messages of a kernel use few buffers, and one that uses another looks for its
+    /// own.
     fn find(&mut self, window: u32, address: u64) -> Result<bool, Fault> {
         let task = self.task.as_ref().ok_or_else(idle)?;
         let Some((start, size, host)) = task.work.memory.buffer(address) else { return Ok(false) };
@@ -86,7 +87,8 @@ impl Owner {
         thread.written = !(low | high << 64);
         thread.status = Status::Ready;
         thread.float = FloatMode::of_control(dword(&thread.file, CONTROL));
-        // SAFETY: the frame's local memory is so many bytes of the runner's own, and translated code does not run now.
+        // SAFETY: the frame's local memory is so many bytes of the runner's own, and translated code does not
+        // run now.
         let local = unsafe { slice::from_raw_parts_mut(frame.local, frame.local_size as usize) };
         let cancel = &work.running.cancel;
         let mut context =
@@ -98,8 +100,8 @@ impl Owner {
     }
 }
 
-/// The part of a buffer of `size` bytes that a window is, as its first byte and bytes: one that contains `offset` and as much as possible
-/// on both sides.
+/// The part of a buffer of `size` bytes that a window is, as its first byte and bytes: one that contains
+/// `offset` and as much as possible on both sides.
 fn part(size: u64, offset: u64) -> (u64, u64) {
     if size <= Window::MAX_SIZE {
         return (0, size);

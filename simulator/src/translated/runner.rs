@@ -76,13 +76,15 @@ impl Runner {
         Runner { owner, headers, masks, files, kept, local, resume, control: 0 }
     }
 
-    /// Can a launch be executed by code? It cannot when its threads run in slots of which some have no scratch memory.
+    /// Can a launch be executed by code? It cannot when its threads run in slots of which some have no
+    /// scratch memory.
     pub fn fits(code: &Code, launch: &Launch) -> bool {
         let slots = slots(code, launch);
         launch.scratch.is_none_or(|scratch| slots <= scratch.slots)
     }
 
-    /// The launch whose work-groups are executed from now on; the threads run in the slots from `first_slot` on.
+    /// The launch whose work-groups are executed from now on; the threads run in the slots from `first_slot`
+    /// on.
     pub fn begin(&mut self, task: Task, first_slot: u32) {
         let Work { kernel, launch, running, .. } = &*task.work;
         let (count, slots) = (launch.threads_per_group(), slots(&task.code, launch));
@@ -136,8 +138,9 @@ impl Runner {
 
     /// Executes the work-group `x`, `y`, `z` of the launch that was begun.
     ///
-    /// The numbers come in registers. Were they in memory, two of them would be loaded as one; hosts forward no store to a load that is wider, so that it
-    /// would wait until all that the work-group before has stored is in the caches.
+    /// The numbers come in registers. Were they in memory, two of them would be loaded as one; hosts forward
+    /// no store to a load that is wider, so that it would wait until all that the work-group before has
+    /// stored is in the caches.
     ///
     /// # Errors
     /// As those of [`eu::run_group`].
@@ -161,7 +164,8 @@ impl Runner {
         match entry {
             Entry::Group(entry) => {
                 let frame = ptr::from_mut(&mut *self.owner).cast::<Frame>();
-                // SAFETY: the frame is complete, and begins its owner, who is ours; the code is kept by the task.
+                // SAFETY: the frame is complete, and begins its owner, who is ours; the code is kept by the
+                // task.
                 let result = unsafe { entry(frame) };
                 if result == 0 { Ok(()) } else { Err(self.failed([x, y, z])) }
             }

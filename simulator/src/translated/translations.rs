@@ -205,7 +205,8 @@ impl Translations {
             let last = self.last.lock();
             if let Some(last) = &*last
                 && last.shape == shape
-                // With nothing to compare, `memcmp` reads from nowhere under an empty mask, which processors take long for.
+                // With nothing to compare, `memcmp` reads from nowhere under an empty mask, which processors
+                // take long for.
                 && (launch.per_thread.is_empty() || last.per_thread == launch.per_thread)
             {
                 return Some(last.choice.clone());
@@ -236,8 +237,8 @@ impl Translations {
         Some(Choice { best, others })
     }
 
-    /// Threads wait in loops for others. Translated code without [`Variant::spins`] is not to be used any more: it may execute a thread to its end before it
-    /// begins the next one.
+    /// Threads wait in loops for others. Translated code without [`Variant::spins`] is not to be used any
+    /// more: it may execute a thread to its end before it begins the next one.
     pub fn set_spins(&self) {
         if !self.spins.swap(true, Ordering::Relaxed) {
             tracing::info!("threads of a kernel wait in loops for each other");

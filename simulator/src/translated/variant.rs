@@ -26,9 +26,11 @@ pub fn of(launch: &Launch, flat: bool, spins: bool, strict: bool) -> Variant {
     }
 }
 
-/// The pattern of each half register that the constants of all threads have. `size` are the bytes of one thread's.
+/// The pattern of each half register that the constants of all threads have. `size` are the bytes of one
+/// thread's.
 ///
-/// What a half has in common with the one before counts within the registers that one value of all lanes fills.
+/// What a half has in common with the one before counts within the registers that one value of all lanes
+/// fills.
 fn patterns(constants: &[u8], size: usize, simd_width: u32) -> Vec<Pattern> {
     let value = (2 * simd_width as usize).max(2 * HALF);
     let mut all = vec![EVERY; size / HALF];
@@ -72,7 +74,8 @@ fn fitting(half: &[u8], before: Option<&[u8]>) -> u32 {
         | bit(consecutive && before_consecutive && last.map(|last| last + 1) == Some(first), 8)
 }
 
-/// The variant that holds for all launches that differ only in which lanes run, in their threads' own constants, and in how many threads there are.
+/// The variant that holds for all launches that differ only in which lanes run, in their threads' own
+/// constants, and in how many threads there are.
 pub fn general(variant: &Variant) -> Variant {
     let per_thread = vec![Pattern::Any; variant.per_thread.len()];
     Variant { full: false, alone: false, per_thread, ..variant.clone() }

@@ -84,7 +84,8 @@ fn code_that_is_replaced_between_equal_walkers_is_decoded_anew() {
     let code = assemble(&kernel);
     let low = u32::from_le_bytes(code[8..12].try_into().unwrap());
     let at = HEAP as u32 + KERNEL as u32 + 8;
-    // PIPE_CONTROL with Write Immediate Data: the second half of the first instruction, with another constant.
+    // PIPE_CONTROL with Write Immediate Data: the second half of the first instruction, with another
+    // constant.
     let replace = [0x7a00_0004, 1 << 20 | 1 << 14, at, 0, low, 9];
     let launch = Launch { kernel: &kernel, ..Launch::default() };
     machine.run(&[&twice(&machine, &launch, &[])]).unwrap();

@@ -159,8 +159,8 @@ impl Machine {
         exec(&self.node, context, &mut self.objects())
     }
 
-    /// The commands of a launch; its kernel and constants are written to the heap. Each thread has its lanes' local
-    /// ids x in `g2` after one register of cross-thread constants.
+    /// The commands of a launch; its kernel and constants are written to the heap. Each thread has its lanes'
+    /// local ids x in `g2` after one register of cross-thread constants.
     pub fn launch(&self, launch: &Launch<'_>) -> Vec<u32> {
         self.heap.write_bytes(KERNEL, &assemble(launch.kernel));
         let barrier = u32::from(launch.kernel.contains("gateway")) << 21;

@@ -59,7 +59,8 @@ fn launches_of_one_kernel_are_added_up() {
     assert_eq!((cycles(0), cycles(1)), (first.cycles, second.cycles));
 }
 
-/// With the translator asked for, the statistics say what it leaves to the interpreter, which counts all the same.
+/// With the translator asked for, the statistics say what it leaves to the interpreter, which counts all the
+/// same.
 #[test]
 fn a_report_says_what_stays_interpreted() {
     let report = |answer: Answer, engine: EngineChoice| {

@@ -134,7 +134,8 @@ fn measure_driver(driver: &Driver) -> Vec<(String, f64)> {
     values
 }
 
-/// Runs this program with a driver and collects what it prints; with a kernel cache (the driver's variable, and the folder) or with none.
+/// Runs this program with a driver and collects what it prints; with a kernel cache (the driver's variable,
+/// and the folder) or with none.
 fn run(driver: &Driver, action: &str, cache: Option<(&str, &Path)>) -> Vec<(String, f64)> {
     let Ok(program) = std::env::current_exe() else { return Vec::new() };
     let mut command = match driver.simulated {

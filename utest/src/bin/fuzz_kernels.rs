@@ -1,7 +1,8 @@
-//! `make fuzz-kernels`: random kernels on gencl, at each SIMD width, and on another driver; their results must be the same.
+//! `make fuzz-kernels`: random kernels on gencl, at each SIMD width, and on another driver; their results
+//! must be the same.
 //!
-//! Each driver runs in processes of its own, as either may crash. A kernel for which the other driver gives nothing is skipped. What differs is
-//! written to `fuzz-SEED.cl` in the current directory.
+//! Each driver runs in processes of its own, as either may crash. A kernel for which the other driver gives
+//! nothing is skipped. What differs is written to `fuzz-SEED.cl` in the current directory.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
@@ -29,7 +30,8 @@ struct Options {
     /// Print the kernel of the seed and end.
     #[arg(long)]
     print: bool,
-    /// Print a line `SEED DIGEST` for each kernel on the driver that the loader finds: what the program runs itself for.
+    /// Print a line `SEED DIGEST` for each kernel on the driver that the loader finds: what the program runs
+    /// itself for.
     #[arg(long)]
     digests: bool,
     /// Lanes per thread, for the attribute that asks for them.
@@ -43,8 +45,8 @@ struct Options {
 /// Kernels of one run of another process, and of one program.
 const RUN: u64 = 32;
 const BATCH: u64 = 8;
-/// Work-items, and of a group; the argument is the size of the group too. A kernel is launched with one of them, as pocl compiles it anew for
-/// each size of a group.
+/// Work-items, and of a group; the argument is the size of the group too. A kernel is launched with one of
+/// them, as pocl compiles it anew for each size of a group.
 const SIZES: [(usize, usize); 3] = [(64, 64), (48, 16), (45, 15)];
 /// How often a kernel is launched, each time with another input.
 const LAUNCHES: u64 = 3;
@@ -62,7 +64,8 @@ fn main() -> ExitCode {
     }
     let (mut same, mut skipped, mut different) = (0, 0, 0);
     let end = options.seed + options.count;
-    // What runs with the driver under test: the driver's choice, and every `intel_reqd_sub_group_size` that the device has.
+    // What runs with the driver under test: the driver's choice, and every `intel_reqd_sub_group_size` that
+    // the device has.
     let widths = Gpu::get().map(Gpu::simd_widths).unwrap_or_default();
     let widths: Vec<Option<u32>> = std::iter::once(None).chain(widths.into_iter().map(Some)).collect();
     let other = [("OCL_ICD_VENDORS", options.reference.as_str()), ("POCL_KERNEL_CACHE", "0")];
@@ -123,7 +126,8 @@ fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> T {
     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
-/// Runs this program for some kernels with another environment. Behind one on which it crashes or stands still it begins anew.
+/// Runs this program for some kernels with another environment. Behind one on which it crashes or stands
+/// still it begins anew.
 fn run(first: u64, count: u64, environment: &[(&str, &str)], arguments: &[String]) -> BTreeMap<u64, String> {
     let mut results = BTreeMap::new();
     let mut seed = first;

@@ -1,7 +1,7 @@
 //! Random expressions, defined for all values.
 //!
-//! Signed sums and products are those of unsigned numbers, shifts are by less than the width, quotients come from functions that look at the
-//! divisor, indices are masked.
+//! Signed sums and products are those of unsigned numbers, shifts are by less than the width, quotients come
+//! from functions that look at the divisor, indices are masked.
 
 use super::types::{SCALARS, Type};
 use super::{Generator, INPUT_BYTES, PRIVATE_ELEMENTS};

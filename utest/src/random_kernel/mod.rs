@@ -1,5 +1,5 @@
-//! Random kernels that are defined for all inputs, to compare drivers with: all integer types, vectors, private arrays, control flow, shared
-//! memory with barriers and atomic operations.
+//! Random kernels that are defined for all inputs, to compare drivers with: all integer types, vectors,
+//! private arrays, control flow, shared memory with barriers and atomic operations.
 
 mod expression;
 mod statement;
@@ -22,8 +22,8 @@ const BUDGETS: [u32; 8] = [3, 5, 8, 8, 12, 12, 20, 40];
 /// Elements of the private array.
 const PRIVATE_ELEMENTS: u32 = 8;
 
-/// The kernel of a seed, named `k` and the seed: `(global uint *output, global const uint *input, uint argument)`. Of 8 to [`GROUP`] work-items in a
-/// group, each writes [`ITEM_DWORDS`] dwords.
+/// The kernel of a seed, named `k` and the seed: `(global uint *output, global const uint *input, uint
+/// argument)`. Of 8 to [`GROUP`] work-items in a group, each writes [`ITEM_DWORDS`] dwords.
 pub fn source(seed: u64) -> String {
     Generator::new(seed).kernel(seed)
 }

@@ -64,8 +64,8 @@ impl Generator {
         self.expression(ty, depth)
     }
 
-    /// To the work-item's own part of the output. Each size has four dwords of its own, as a compiler may take it that what is stored through
-    /// pointers to different types are different places.
+    /// To the work-item's own part of the output. Each size has four dwords of its own, as a compiler may
+    /// take it that what is stored through pointers to different types are different places.
     fn store(&mut self) {
         let ty = self.pick(&SCALARS);
         let (index, value) = (self.index(STORE_DWORDS * 4 / ty.bytes(), 1), self.expression(ty, 2));
@@ -138,15 +138,16 @@ impl Generator {
         self.line(&format!("end{label}:;"));
     }
 
-    /// What the whole work-group does together: writes its shared memory, waits, reads it. Atomic operations are such whose order does
-    /// not matter.
+    /// What the whole work-group does together: writes its shared memory, waits, reads it. Atomic operations
+    /// are such whose order does not matter.
     pub fn phase(&mut self) {
         let ty = Type::scalar(32, false);
         let value = self.value(ty);
         self.line(&format!("shared[lid] = {value};"));
         self.line("if (lid < 8) counts[lid] = 0;");
         self.line("barrier(CLK_LOCAL_MEM_FENCE);");
-        // pocl 3.1 goes wrong when a loop begins right behind a barrier; Oclgrind and Intel's driver say so too.
+        // pocl 3.1 goes wrong when a loop begins right behind a barrier; Oclgrind and Intel's driver say so
+        // too.
         self.line("fuel -= fuel != 0;");
         self.may_read_local = true;
         self.statements(2, false);

@@ -1,5 +1,6 @@
-//! Whole programs as users run them: what `clinfo` prints of gencl in process and through the kernel's interface, and of
-//! Intel's driver on the simulated devices; the picture of `examples/mandelbrot.c` with all of these.
+//! Whole programs as users run them: what `clinfo` prints of gencl in process and through the kernel's
+//! interface, and of Intel's driver on the simulated devices; the picture of `examples/mandelbrot.c` with all
+//! of these.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

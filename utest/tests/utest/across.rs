@@ -73,7 +73,8 @@ fn small<T: Number>(n: usize) -> Vec<T> {
     (0..n).map(|_| T::of((random.next_u32() % 7) as u8)).collect()
 }
 
-/// The sub-groups of launches of one dimension: numbers of work-items, of which the last in each group may be fewer.
+/// The sub-groups of launches of one dimension: numbers of work-items, of which the last in each group may be
+/// fewer.
 fn sub_groups<T>(items: &[T], local: usize, width: usize) -> impl Iterator<Item = &[T]> {
     items.chunks(local).flat_map(move |group| group.chunks(width))
 }
@@ -142,8 +143,8 @@ fn votes(width: u32) -> Outcome {
     Ok(())
 }
 
-/// What the functions that put values together give to each of these work-items: sums, minima and maxima of all, up to each, before
-/// each, then two values of others, and the maximum before each.
+/// What the functions that put values together give to each of these work-items: sums, minima and maxima of
+/// all, up to each, before each, then two values of others, and the maximum before each.
 fn put_together<T: Number>(items: &[T], others: [T; 2]) -> Vec<T> {
     let sum = |items: &[T]| items.iter().fold(T::default(), |a, b| a + *b);
     let least =

@@ -1,7 +1,8 @@
 //! Arguments by value: every type, alignment, nesting and way of use, in generated kernels.
 //!
-//! For each list of arguments there are three kernels: one reads all elements where they are, one at places that it computes, one changes what it was
-//! given and reads it again. Expected layouts are those of the OpenCL C specification (3.0, 6.3.5 "Alignment of Types", 6.11 "Attribute Qualifiers").
+//! For each list of arguments there are three kernels: one reads all elements where they are, one at places
+//! that it computes, one changes what it was given and reads it again. Expected layouts are those of the
+//! OpenCL C specification (3.0, 6.3.5 "Alignment of Types", 6.11 "Attribute Qualifiers").
 
 use gencl_utest::{Arg, Case, Gpu, Launch, Outcome, Random};
 use std::fmt::Write;

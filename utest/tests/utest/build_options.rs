@@ -97,7 +97,8 @@ enum Call {
 }
 
 impl Call {
-    /// Makes the call with options, and with [`told`] as its callback if there is user data. Gives the code and the program.
+    /// Makes the call with options, and with [`told`] as its callback if there is user data. Gives the code
+    /// and the program.
     fn make(self, options: &CStr, user: *mut c_void) -> Result<(cl_int, Made), String> {
         let (api, gpu) = (api()?, Gpu::get()?);
         let (device, context) = (gpu.device.id(), gpu.context.get());
@@ -108,7 +109,8 @@ impl Call {
         };
         let program = Made::from_source()?;
         let compile = |options, notify, user| {
-            // SAFETY: handles are alive, there is one device and no header, user data is that of the callback.
+            // SAFETY: handles are alive, there is one device and no header, user data is that of the
+            // callback.
             unsafe {
                 let (headers, names) = (null(), null_mut());
                 (api.clCompileProgram)(program.0, 1, &device, options, 0, headers, names, notify, user)
@@ -137,7 +139,8 @@ impl Call {
     }
 }
 
-/// What cannot begin fails at once, with a callback too, which is not called; a link gives no program then. What can begin calls it.
+/// What cannot begin fails at once, with a callback too, which is not called; a link gives no program then.
+/// What can begin calls it.
 fn refused_at_once() -> Outcome {
     for (call, expected) in [
         (Call::Build, CL_INVALID_BUILD_OPTIONS),

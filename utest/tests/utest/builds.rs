@@ -1,5 +1,5 @@
-//! Builds that go wrong in the compiler itself, and those that the kernel cache saves. Both are for the environment to decide, so
-//! the cases run this program anew.
+//! Builds that go wrong in the compiler itself, and those that the kernel cache saves. Both are for the
+//! environment to decide, so the cases run this program anew.
 
 use std::ffi::CStr;
 use std::path::{Path, PathBuf};
@@ -273,7 +273,8 @@ fn wait() -> Outcome {
     Gpu::get()?.build_source(BAD, "").map(drop)
 }
 
-/// An application that ignores the ends of its children, which processes inherit: the end of the server is told all the same, and leaves nothing.
+/// An application that ignores the ends of its children, which processes inherit: the end of the server is
+/// told all the same, and leaves nothing.
 fn ignored_children() -> Outcome {
     if !is_child() {
         return child("build_ignored_children", "ignore", &[("GENCL_DEBUG", "crash=codegen:bad")]).map(drop);

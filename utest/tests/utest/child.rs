@@ -5,7 +5,8 @@ use std::process::{Command, Output};
 /// Set in the processes that cases run in, to what they are to do.
 pub const CHILD: &str = "GENCL_UTEST_CHILD";
 
-/// Runs a case in a process of its own, in which [`act`] is `act`, with some variables set and `GENCL_DEBUG` as they say.
+/// Runs a case in a process of its own, in which [`act`] is `act`, with some variables set and `GENCL_DEBUG`
+/// as they say.
 pub fn run(name: &str, act: &str, variables: &[(&str, &str)]) -> Result<Output, String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let mut command = Command::new(program);

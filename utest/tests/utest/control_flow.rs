@@ -1,4 +1,5 @@
-//! Control flow of every shape, at every SIMD width and by every strategy, against the same program on the host.
+//! Control flow of every shape, at every SIMD width and by every strategy, against the same program on the
+//! host.
 
 use gencl_utest::{Case, Gpu, Launch, Random, all_control_flows, all_widths};
 

@@ -229,7 +229,8 @@ fn rows() -> Outcome {
     Ok(())
 }
 
-/// Between barriers, work-items go their own ways: channels wait in more places than a register file has room for.
+/// Between barriers, work-items go their own ways: channels wait in more places than a register file has room
+/// for.
 const WAITS: &str = "
     #define ROUND(n)                                                                            \\
         for (uint i = 0; i < (r & 3); i++) {                                                    \\
@@ -292,7 +293,8 @@ fn waits() -> Outcome {
     Ok(())
 }
 
-/// Functions that copy signs, and what they are of two numbers. Each lane has its own ways through them, so hosts copy under masks.
+/// Functions that copy signs, and what they are of two numbers. Each lane has its own ways through them, so
+/// hosts copy under masks.
 type Copies = [(&'static str, fn(f64, f64) -> f64); 4];
 const COPIES: Copies = [
     ("cbrt(a[i])", |x, _| x.cbrt()),

@@ -230,7 +230,8 @@ fn wild_pointer() -> Outcome {
     )
 }
 
-/// Of equal launches in a row, some of which share a batch, one fails: those before it have run, those behind it have not.
+/// Of equal launches in a row, some of which share a batch, one fails: those before it have run, those behind
+/// it have not.
 fn among_equal_launches() -> Outcome {
     const LAUNCHES: u32 = 9;
     let gpu = Gpu::get()?;

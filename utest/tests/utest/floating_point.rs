@@ -27,7 +27,8 @@ pub fn cases() -> Vec<Case> {
 
 const N: usize = 256;
 
-/// Denormal floats are kept, but for arithmetic with `-cl-denorms-are-zero`, where they count as zeros and become zeros; bits never change.
+/// Denormal floats are kept, but for arithmetic with `-cl-denorms-are-zero`, where they count as zeros and
+/// become zeros; bits never change.
 fn denormals(width: u32) -> Outcome {
     let gpu = Gpu::get()?;
     let least = f32::from_bits(1);
@@ -257,8 +258,8 @@ fn half_inputs(seed: u64) -> Vec<f16> {
     (0..N).map(|i| f16::from_bits(number(i))).collect()
 }
 
-/// Operation `k` of kernel `halves`. A result of `f64` operations on half floats is exact or has so many digits more that
-/// rounding it once more changes nothing.
+/// Operation `k` of kernel `halves`. A result of `f64` operations on half floats is exact or has so many
+/// digits more that rounding it once more changes nothing.
 fn half_operations(a: f16, b: f16) -> Vec<f16> {
     let (x, y) = (a.to_f64(), b.to_f64());
     let third = f16::from_f64(1.0 / 3.0).to_f64();

@@ -1,5 +1,6 @@
-//! Half floats as a format of memory: what is computed in floats between `vload_half` and `vstore_half`. LLVM narrows much of it to
-//! operations on half floats, which some generations have not (there is no `cl_khr_fp16`).
+//! Half floats as a format of memory: what is computed in floats between `vload_half` and `vstore_half`. LLVM
+//! narrows much of it to operations on half floats, which some generations have not (there is no
+//! `cl_khr_fp16`).
 
 use std::process::Command;
 
@@ -76,7 +77,8 @@ const VECTORS: &[Vector] = &[
     (Bits, "step(y, x)", |(x, y, ..)| if x < y { 0.0 } else { 1.0 }),
 ];
 
-/// How many elements the vectors of [`VECTORS`] have, and what stands behind the names of types and functions for that.
+/// How many elements the vectors of [`VECTORS`] have, and what stands behind the names of types and functions
+/// for that.
 const WIDTHS: &[(usize, &str)] = &[(1, ""), (3, "3"), (8, "8")];
 
 /// Expressions of one element whose results become half floats.
@@ -168,7 +170,8 @@ fn source() -> String {
     text
 }
 
-/// Half floats of all kinds: zeros, subnormals, the largest, infinities, NaN, some that are equal, and others.
+/// Half floats of all kinds: zeros, subnormals, the largest, infinities, NaN, some that are equal, and
+/// others.
 fn halves(random: &mut Random) -> Vec<u16> {
     const SPECIAL: &[u16] = &[
         0, 0x8000, 1, 0x8001, 0x3ff, 0x400, 0x83ff, 0x3c00, 0xbc00, 0x3e00, 0x7bff, 0xfbff, 0x7c00, 0xfc00,

@@ -104,7 +104,8 @@ fn wide(width: u32) -> Outcome {
     )?;
     let mut result = output.read()?;
     if gpu.foreign_platform().is_some() {
-        // The library of Intel's compiler asks whether the sum is above 0 where it should ask whether it is not below.
+        // The library of Intel's compiler asks whether the sum is above 0 where it should ask whether it is
+        // not below.
         let twice_smallest = |&i: &usize| a[i] == i64::MIN && b[i] == i64::MIN;
         for i in (0..N).filter(twice_smallest) {
             let sum = &mut result[ADD_SAT * N + i];

@@ -1,5 +1,6 @@
-//! The functions of mathematics within the error that OpenCL allows (OpenCL C 3.0, 7.4; for half floats the extension
-//! specification, `cl_khr_fp16`): of every half float, and of floats of all sizes, subnormal arguments and results too.
+//! The functions of mathematics within the error that OpenCL allows (OpenCL C 3.0, 7.4; for half floats the
+//! extension specification, `cl_khr_fp16`): of every half float, and of floats of all sizes, subnormal
+//! arguments and results too.
 
 use std::f64::consts::PI;
 
@@ -200,8 +201,8 @@ const FLOAT: Type = Type { name: "float", digits: 24, least: -126, beyond: 128 }
 const HALF: Type = Type { name: "half", digits: 11, least: -14, beyond: 16 };
 
 impl Type {
-    /// How far a result is from the exact one, in units of the last place. Infinity stands for the first power of two that is too large, so
-    /// that overflow by an error within the bounds is none.
+    /// How far a result is from the exact one, in units of the last place. Infinity stands for the first
+    /// power of two that is too large, so that overflow by an error within the bounds is none.
     fn error(&self, got: f64, exact: f64) -> f64 {
         if got.is_nan() || exact.is_nan() {
             return if got.is_nan() && exact.is_nan() { 0.0 } else { f64::INFINITY };
@@ -232,7 +233,8 @@ fn halves() -> Vec<f64> {
     (0..=u16::MAX).map(|bits| f16::from_bits(bits).to_f64()).collect()
 }
 
-/// Any bits; numbers of moderate size, for which more functions are finite; where the exponentials become subnormal.
+/// Any bits; numbers of moderate size, for which more functions are finite; where the exponentials become
+/// subnormal.
 fn floats() -> Vec<f64> {
     let mut random = Random::new(11);
     let edges =

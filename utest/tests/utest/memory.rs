@@ -99,7 +99,8 @@ fn atomics(width: u32) -> Outcome {
     same(&order, &all.collect::<Vec<_>>())
 }
 
-/// Work-items that wait for others of their group, which a driver that executes one thread after the other has to let them.
+/// Work-items that wait for others of their group, which a driver that executes one thread after the other
+/// has to let them.
 fn turns(width: u32) -> Outcome {
     const ITEMS: i32 = 1000;
     let gpu = Gpu::get()?;
@@ -163,8 +164,8 @@ fn private_array(width: u32) -> Outcome {
     same(&output.read()?, &(0..n).map(host).collect::<Vec<_>>())
 }
 
-/// Private arrays of so many KiB for each work-item, in groups whose threads are all under way at the same time. Threads of eight lanes: with more, scratch memory for all
-/// of Skylake's is half a gigabyte.
+/// Private arrays of so many KiB for each work-item, in groups whose threads are all under way at the same
+/// time. Threads of eight lanes: with more, scratch memory for all of Skylake's is half a gigabyte.
 fn large_private(kib: usize) -> Outcome {
     let gpu = Gpu::get()?;
     let (n, words) = (192, 256 * kib);

@@ -74,8 +74,9 @@ fn records(width: u32, global: &[usize], local: &[usize], offset: &[usize]) -> O
     same(&result, &expected.iter().map(|x| *x as u32).collect::<Vec<_>>())
 }
 
-/// Groups as large as the kernel's can be, all of whose work-items wait for each other, and one work-item more.
-/// The largest group of a kernel with nearly 1024 bytes of arguments, all of which it uses. Where each thread gets a copy of them, they limit the group.
+/// Groups as large as the kernel's can be, all of whose work-items wait for each other, and one work-item
+/// more. The largest group of a kernel with nearly 1024 bytes of arguments, all of which it uses. Where each
+/// thread gets a copy of them, they limit the group.
 fn largest_with_constants(width: u32) -> Outcome {
     const VECTORS: usize = 15;
     let gpu = Gpu::get()?;
@@ -105,7 +106,8 @@ fn largest_with_constants(width: u32) -> Outcome {
     same(&output.read()?, &expected.repeat(2))
 }
 
-/// Launches in a row that nobody waits for, each three times, and each other than the one before in one thing only: each notes what it is.
+/// Launches in a row that nobody waits for, each three times, and each other than the one before in one thing
+/// only: each notes what it is.
 fn repeated() -> Outcome {
     let gpu = Gpu::get()?;
     let program = gpu.build_source(
@@ -199,7 +201,8 @@ fn largest(width: u32) -> Outcome {
     }
 }
 
-/// A required group that fits with 16 lanes only, in a kernel with more values alive than there are registers for.
+/// A required group that fits with 16 lanes only, in a kernel with more values alive than there are registers
+/// for.
 fn required() -> Outcome {
     const VALUES: usize = 140;
     let gpu = Gpu::get()?;
@@ -250,7 +253,8 @@ fn chosen(width: u32, global: &[usize]) -> Outcome {
     Ok(())
 }
 
-/// OpenCL C, "Work-Item Functions": ids and offsets of dimensions that do not exist are 0, sizes and numbers of groups 1.
+/// OpenCL C, "Work-Item Functions": ids and offsets of dimensions that do not exist are 0, sizes and numbers
+/// of groups 1.
 fn beyond() -> Outcome {
     let output = Gpu::get()?.buffer(&[u32::MAX; 3 * ANSWERS])?;
     Gpu::get()?.build("work_item", None)?.run("work_item_beyond", &[output.arg()], &Launch::linear(1, 1))?;

@@ -82,7 +82,8 @@ impl Type {
         }
     }
 
-    /// How far a result is from the exact one, in units of the last place. Infinity stands for the first power of two that is too large.
+    /// How far a result is from the exact one, in units of the last place. Infinity stands for the first
+    /// power of two that is too large.
     pub fn error(&self, got: f64, exact: f64) -> f64 {
         if got == exact || got.is_nan() && exact.is_nan() {
             return 0.0;
@@ -187,7 +188,8 @@ fn whole(value: f64, mode: Mode) -> f64 {
 
 /// Rounded once.
 pub fn to_half(value: f64, mode: Mode) -> f16 {
-    // By way of a float whose last digit is odd when something was lost, so that the second rounding does no harm.
+    // By way of a float whose last digit is odd when something was lost, so that the second rounding does no
+    // harm.
     let single = value as f32;
     let back = f64::from(single);
     let odd = back == value || value.is_nan() || single.to_bits() & 1 == 1;

@@ -26,7 +26,8 @@ pub fn cases() -> Vec<Case> {
     ]
 }
 
-/// What callbacks were called with, in their order. The user data are the address of such a list and a number behind it.
+/// What callbacks were called with, in their order. The user data are the address of such a list and a number
+/// behind it.
 struct Called {
     list: Mutex<Vec<(usize, u32)>>,
 }

@@ -33,7 +33,8 @@ enum Command {
     Barrier,
 }
 
-/// A random graph, whose commands have the numbers from 1 on. Events of other queues, or of the application, hold some of them.
+/// A random graph, whose commands have the numbers from 1 on. Events of other queues, or of the application,
+/// hold some of them.
 struct Graph {
     commands: Vec<Command>,
     /// For each command the user event that it waits for.
@@ -87,7 +88,8 @@ impl Graph {
         failing
     }
 
-    /// Enqueues everything, sets the user events in the order of `set`, each to its status, and waits. Gives each command's status and the values.
+    /// Enqueues everything, sets the user events in the order of `set`, each to its status, and waits. Gives
+    /// each command's status and the values.
     fn run(&self, set: &[(usize, i32)]) -> Result<(Vec<i32>, Vec<u32>), String> {
         let text = |error: ClError| error.to_string();
         let gpu = Gpu::get()?;
@@ -104,7 +106,8 @@ impl Graph {
         let values = gpu.buffer(&[0u32; COMMANDS + 1])?;
         let program = gpu.build_source(SOURCE, "")?;
         let kernel = Kernel::create(program.program(), "add").map_err(text)?;
-        // SAFETY: the kernel's arguments are a buffer and four integers of 32 bits, and each work-item writes inside of the buffer.
+        // SAFETY: the kernel's arguments are a buffer and four integers of 32 bits, and each work-item writes
+        // inside of the buffer.
         unsafe { kernel.set_arg(0, &values.memory().get()) }.map_err(text)?;
         let mut events: Vec<Event> = Vec::new();
         for (number, command) in self.commands.iter().enumerate().skip(1) {

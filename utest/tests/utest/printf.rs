@@ -24,7 +24,8 @@ pub fn cases() -> Vec<Case> {
     ]
 }
 
-/// Runs the case once more in a process of its own, where `print` runs the kernel, and gives the lines that begin with a bar to `check`.
+/// Runs the case once more in a process of its own, where `print` runs the kernel, and gives the lines that
+/// begin with a bar to `check`.
 fn lines(name: &str, print: fn() -> Outcome, check: fn(&[&str]) -> Outcome) -> Outcome {
     if std::env::var_os(CHILD).is_some() {
         return print();

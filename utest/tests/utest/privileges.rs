@@ -39,7 +39,8 @@ fn missing() -> Option<String> {
     (!root && !child::is_child()).then(|| "only root makes set-user-id programs of others".to_owned())
 }
 
-/// No variable counts that names a program, a file or a folder, and the kernel computes: by the compiler that is beside the library.
+/// No variable counts that names a program, a file or a folder, and the kernel computes: by the compiler that
+/// is beside the library.
 fn environment() -> Outcome {
     if child::is_child() {
         return run_good();
@@ -115,7 +116,8 @@ impl Trial {
         mode(&self.program, bits)
     }
 
-    /// Runs the program as the user, or as its owner if it is not set-user-id, with a variable set to what the user wants.
+    /// Runs the program as the user, or as its owner if it is not set-user-id, with a variable set to what
+    /// the user wants.
     fn run(&self, variable: &str) -> Result<Output, String> {
         let at = |name: &str| self.hostile.join(name).display().to_string();
         let value = match variable {

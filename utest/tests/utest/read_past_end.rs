@@ -1,4 +1,5 @@
-//! Reads up to a page behind a buffer give zeros, as vector loads of many applications go beyond the end; writes and what is further away are faults.
+//! Reads up to a page behind a buffer give zeros, as vector loads of many applications go beyond the end;
+//! writes and what is further away are faults.
 
 use std::ffi::c_void;
 
@@ -25,7 +26,8 @@ const PAGE: usize = 4096;
 /// Work-items of a launch.
 const ITEMS: usize = 64;
 
-/// T is the type; by lanes in a row, by lanes here and there, by all lanes at once, in a loop whose lanes leave it one after the other.
+/// T is the type; by lanes in a row, by lanes here and there, by all lanes at once, in a loop whose lanes
+/// leave it one after the other.
 const SOURCE: &str = "
     kernel void row(global const T *p, uint at, global T *out) { uint i = get_global_id(0); out[i] = p[at + i]; }
     kernel void gather(global const T *p, uint at, global T *out) { uint i = get_global_id(0); out[i] = p[at + ((i * 37) & 63)]; }
@@ -186,7 +188,8 @@ fn run(queue: &CommandQueue, kernel: &opencl3::kernel::Kernel) -> Outcome {
     event.and_then(|event| event.wait()).map_err(|error| error.to_string())
 }
 
-/// Writes and atomic operations behind the end, reads behind the page, and what begins before an end and goes beyond it.
+/// Writes and atomic operations behind the end, reads behind the page, and what begins before an end and goes
+/// beyond it.
 fn faults() -> Outcome {
     let source = "
         kernel void read(global uint *p, uint at, global uint *out) { out[0] = p[at + get_global_id(0)]; }

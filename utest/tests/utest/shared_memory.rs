@@ -136,7 +136,8 @@ struct Node {
     value: i64,
 }
 
-/// The device follows pointers that the host has written, through allocations that the kernel has no argument for.
+/// The device follows pointers that the host has written, through allocations that the kernel has no argument
+/// for.
 fn list() -> Outcome {
     let (program, queue) = start()?;
     let parts = [Shared::<Node>::new(50)?, Shared::new(70)?, Shared::new(3000)?];
@@ -186,7 +187,8 @@ fn commands() -> Outcome {
     let mut host = [0u32; 100];
     let size = size_of_val(&host);
     let pattern = [1u32, 2, 3, 4];
-    // SAFETY: here and below, memory and patterns live until the commands have ended, which the test waits for.
+    // SAFETY: here and below, memory and patterns live until the commands have ended, which the test waits
+    // for.
     let fill =
         unsafe { enqueue_svm_mem_fill(queue.get(), a.raw(), pattern.as_ptr().cast(), 16, 20_000, 0, null()) };
     done(&queue, fill, "clEnqueueSVMMemFill")?;

@@ -1,4 +1,5 @@
-//! What the user is told on the error output without having asked. The environment decides, so the cases run this program anew.
+//! What the user is told on the error output without having asked. The environment decides, so the cases run
+//! this program anew.
 
 use gencl_utest::{Case, Gpu, Launch, Need, Outcome};
 

@@ -1,4 +1,5 @@
-//! `cl_intel_unified_shared_memory`: allocations of three kinds, their commands and what kernels reach through them.
+//! `cl_intel_unified_shared_memory`: allocations of three kinds, their commands and what kernels reach
+//! through them.
 
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};

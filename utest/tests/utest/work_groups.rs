@@ -1,4 +1,5 @@
-//! Work-groups as large as the device says, for each kernel: what a kernel's threads have no room for is executed by wider ones.
+//! Work-groups as large as the device says, for each kernel: what a kernel's threads have no room for is
+//! executed by wider ones.
 
 use gencl_utest::{Case, DOUBLE, Gpu, Launch, Need, Outcome, Program, run};
 use opencl_sys::{
@@ -34,7 +35,8 @@ pub fn cases() -> Vec<Case> {
 /// Values that a work-item has alive across a barrier: more than fit into registers with 16 lanes.
 const VALUES: usize = 90;
 
-/// A kernel that turns a group's values around, all of which are alive at a barrier. `attributes` belong to it.
+/// A kernel that turns a group's values around, all of which are alive at a barrier. `attributes` belong to
+/// it.
 fn source(attributes: &str, largest: usize) -> String {
     let load = |i| format!("uint v{i} = in[get_global_id(0) + {i}];\n");
     let store = |i| format!("out[{i} * get_global_size(0) + get_global_id(0)] = v{i} + turned[{i}];\n");
@@ -227,7 +229,8 @@ fn queries() -> Outcome {
     Ok(())
 }
 
-/// A kernel that requires sub-groups of 8 has no wider threads: its largest group is smaller, and a power of two.
+/// A kernel that requires sub-groups of 8 has no wider threads: its largest group is smaller, and a power of
+/// two.
 fn narrow() -> Outcome {
     let gpu = Gpu::get()?;
     let size = device_largest()?;

@@ -159,7 +159,8 @@ fn issue(inst: &Inst) -> u32 {
     2 * span.div_ceil(GRF).max(1)
 }
 
-/// The accesses so far to 32 bytes of a room that later ones may have to wait for: instruction, first byte and end.
+/// The accesses so far to 32 bytes of a room that later ones may have to wait for: instruction, first byte
+/// and end.
 #[derive(Default)]
 struct Cell {
     writes: SmallVec<[(usize, u32, u32); 4]>,
@@ -309,7 +310,8 @@ fn access(inst: &Inst, generation: Generation) -> Order {
         _ => false,
     };
     let isa = &inst.isa;
-    // A register by its number, as the end of the thread has it: allocation knows only that nothing is alive behind its write.
+    // A register by its number, as the end of the thread has it: allocation knows only that nothing is alive
+    // behind its write.
     let numbered = inst.dst.is_none() && matches!(isa.destination.register, Register::Grf(_));
     if isa.opcode == Opcode::Wait
         || numbered

@@ -135,7 +135,8 @@ impl Selector<'_> {
         }
     }
 
-    /// The block before the one at `place`, whose last instruction is the `while` of the loop that ends there.
+    /// The block before the one at `place`, whose last instruction is the `while` of the loop that ends
+    /// there.
     fn loop_before(&self, place: usize) -> Result<usize, Failure> {
         let last = place.checked_sub(1).and_then(|last| Some((last, *self.function.layout.get(last)?)));
         match last.map(|(last, block)| (last, self.function.block(block).terminator().map(|t| t.op))) {
@@ -144,7 +145,8 @@ impl Selector<'_> {
         }
     }
 
-    /// The end of the if whose branch goes to the block at `place`: where the `else` before it goes, or that block itself.
+    /// The end of the if whose branch goes to the block at `place`: where the `else` before it goes, or that
+    /// block itself.
     fn end_of_if(&self, place: usize) -> usize {
         let before = place.checked_sub(1).and_then(|before| self.function.layout.get(before));
         let terminator = before.and_then(|&block| self.function.block(block).terminator());

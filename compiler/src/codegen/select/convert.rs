@@ -20,7 +20,8 @@ fn rounding_bits(rounding: Rounding) -> u64 {
     }
 }
 
-/// The type between two that the hardware cannot convert between directly. `half_instructions`: half floats are converted to and from single ones only.
+/// The type between two that the hardware cannot convert between directly. `half_instructions`: half floats
+/// are converted to and from single ones only.
 fn between(to: Type, from: Type, half_instructions: bool) -> Option<Type> {
     let single_only = |half: Type, other: Type| half == Type::HF && !matches!(other, Type::HF | Type::F);
     if half_instructions && (single_only(to, from) || single_only(from, to)) {
@@ -140,8 +141,8 @@ impl Selector<'_> {
         self.rounding_mode(mode);
     }
 
-    /// Double to half float by way of float. The first step rounds to odd - toward zero, and the last bit is one when something
-    /// was lost -, so that the second, in any mode, gives what rounding once would.
+    /// Double to half float by way of float. The first step rounds to odd - toward zero, and the last bit is
+    /// one when something was lost -, so that the second, in any mode, gives what rounding once would.
     fn double_to_half(&mut self, d: Dest, v: Val, rounding: Rounding) {
         let scalar = d.scalar();
         let single = self.b.temporary(scalar, Type::F);

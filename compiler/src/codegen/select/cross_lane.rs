@@ -1,8 +1,8 @@
 //! Operations across lanes.
 //!
-//! Values are put together by instructions without mask on the halves of a register in which the lanes that take no part hold the
-//! identity: as IGC does (`EmitPass::emitReductionTree`, `emitPreOrPostFixOp`). `reduce` of 16 dwords takes two copies and four
-//! instructions, `scan` two copies and six.
+//! Values are put together by instructions without mask on the halves of a register in which the lanes that
+//! take no part hold the identity: as IGC does (`EmitPass::emitReductionTree`, `emitPreOrPostFixOp`).
+//! `reduce` of 16 dwords takes two copies and four instructions, `scan` two copies and six.
 
 use super::{Failure, Selector, machine_type, unsigned};
 use crate::codegen::build::{Dest, Operation, Place, Spot, Val};
@@ -40,7 +40,8 @@ impl Selector<'_> {
         self.b.all_lanes = all;
     }
 
-    /// The values of all lanes in a new register, the identity where a lane takes no part, and when asked for in front of them.
+    /// The values of all lanes in a new register, the identity where a lane takes no part, and when asked for
+    /// in front of them.
     fn participants(&mut self, op: GroupOp, ty: IrType, src: Reg, in_front: bool) -> Result<Dest, Failure> {
         let machine = machine_type(ty)?;
         let working = working_type(machine);
@@ -158,7 +159,8 @@ impl Selector<'_> {
             s.b.op(Operation::new(Opcode::Shl), offsets, &[offsets.val(), shift]);
         });
         let table = Table { at, bytes: (simd - 1) * stride + ty.size(), single };
-        // Indirect sources of 64 bits do not exist on all of the family, and IGC takes halves on all. A byte's slot is a word.
+        // Indirect sources of 64 bits do not exist on all of the family, and IGC takes halves on all. A
+        // byte's slot is a word.
         let (ty, parts): (Type, &[u32]) = match ty {
             Type::UQ => (Type::UD, &[0, 4]),
             Type::UB => (Type::UW, &[0]),
@@ -188,7 +190,8 @@ impl Selector<'_> {
         Ok(())
     }
 
-    /// Flag bits of active lanes that hold true. In the linear form bits of lanes that were not dispatched are zero.
+    /// Flag bits of active lanes that hold true. In the linear form bits of lanes that were not dispatched
+    /// are zero.
     fn count_votes(&mut self, votes: gencl_isa::Flag, i: &Instruction) -> Result<(), Failure> {
         let v = self.truth(i.srcs[0])?;
         if self.function.form == Form::Masked {

@@ -1,10 +1,10 @@
 //! Truth values in flags.
 //!
-//! There are four flags of 16 lanes, or two of 32. Truth values live within one block of the IR, so flags are given
-//! out here, while selecting; one that has to make room is kept in a scalar (its *home*).
+//! There are four flags of 16 lanes, or two of 32. Truth values live within one block of the IR, so flags are
+//! given out here, while selecting; one that has to make room is kept in a scalar (its *home*).
 //!
-//! Flag bits of lanes that the dispatch disabled are always zero: flags start as zero, comparisons do not write
-//! such bits, and logic on whole flags cannot make them one.
+//! Flag bits of lanes that the dispatch disabled are always zero: flags start as zero, comparisons do not
+//! write such bits, and logic on whole flags cannot make them one.
 
 use super::{Failure, Selector};
 use crate::codegen::build::{Operation, Val};

@@ -81,8 +81,8 @@ impl Selector<'_> {
         Ok(())
     }
 
-    /// d = v rounded to a whole number, of doubles. Adding 2^52 with the sign of v rounds away the fraction in the rounding
-    /// mode at hand, as such sums have none; from 2^52 on, and of NaN, 0 is added.
+    /// d = v rounded to a whole number, of doubles. Adding 2^52 with the sign of v rounds away the fraction
+    /// in the rounding mode at hand, as such sums have none; from 2^52 on, and of NaN, 0 is added.
     pub fn round64(&mut self, rounding: Rounding, d: Dest, v: Val) {
         let scalar = d.scalar();
         let high = v.part(4, Type::UD);
@@ -127,7 +127,8 @@ impl Selector<'_> {
             self.b.mov(d, Val::reg(t.at, 0, ty));
             return Ok(());
         }
-        // Sources are packed, or replicated if they have at most 32 bits (Skylake, Volume 7, "Three-Source Instructions").
+        // Sources are packed, or replicated if they have at most 32 bits (Skylake, Volume 7, "Three-Source
+        // Instructions").
         let packed = sources.map(|v| {
             let fits = ty == Type::F || v.scalar() && ty == Type::HF;
             if fits { v } else { self.in_lanes(v) }

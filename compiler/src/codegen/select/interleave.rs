@@ -1,8 +1,9 @@
 //! How the private memory of a thread's lanes lies.
 //!
-//! Where all lanes access the same element of a private array, which is what loops do, it had better be one row in memory: lane by lane the first granule of each, then
-//! the second of each. One lane after the other, each element would be in a cache line of its own for each lane. A granule is what all accesses
-//! have in common, so that none is cut more than its message would be anyway.
+//! Where all lanes access the same element of a private array, which is what loops do, it had better be one
+//! row in memory: lane by lane the first granule of each, then the second of each. One lane after the other,
+//! each element would be in a cache line of its own for each lane. A granule is what all accesses have in
+//! common, so that none is cut more than its message would be anyway.
 
 use super::machine_type;
 use crate::ir::{Function, Op, Space, Type};
@@ -13,8 +14,8 @@ pub const LARGEST: u32 = 16;
 /// Elements that are smaller take a message for each byte or word when they are cut.
 const DWORD: u32 = 4;
 
-/// Bytes of a granule of a kernel's private memory, a power of two; `None` where lanes have theirs one after the other, because bytes or words of it
-/// are accessed as well as more at once.
+/// Bytes of a granule of a kernel's private memory, a power of two; `None` where lanes have theirs one after
+/// the other, because bytes or words of it are accessed as well as more at once.
 pub fn granule(function: &Function) -> Option<u32> {
     let accesses = || {
         function.instructions().filter_map(|i| {

@@ -54,7 +54,8 @@ enum Piece {
 /// An access as messages: byte offset of each.
 type Pieces = Vec<(u32, Piece)>;
 
-/// Cuts an access of `count` elements of `size` bytes into messages, none with more than `most` bytes of a lane.
+/// Cuts an access of `count` elements of `size` bytes into messages, none with more than `most` bytes of a
+/// lane.
 fn pieces(size: u32, count: u32, align: u32, quadwords: bool, most: u32) -> Pieces {
     let total = size * count;
     let mut list = Pieces::new();
@@ -155,7 +156,8 @@ fn whole(parts: &[Part], offset: u32, size: u32) -> Option<Val> {
 }
 
 impl Selector<'_> {
-    /// The message of a piece of an access; `second` registers of its payload are the second piece of a split send.
+    /// The message of a piece of an access; `second` registers of its payload are the second piece of a split
+    /// send.
     fn access(
         &self,
         space: Space,
@@ -323,9 +325,10 @@ impl Selector<'_> {
         Ok(())
     }
 
-    /// Loads a block that all lanes read, `offset` bytes from an address. The header has the address only, as IGC's; the rest of it is
-    /// ignored (Skylake manual, Volume 7, "A64 OWord Block Read"; for surfaces Ivy Bridge's, Volume 4 Part 1, "OWord Block Read/Write", and Mesa's `brw_eu_emit.c`: the
-    /// offset in bytes is M0.2, M0.5 counts for stateless accesses only).
+    /// Loads a block that all lanes read, `offset` bytes from an address. The header has the address only, as
+    /// IGC's; the rest of it is ignored (Skylake manual, Volume 7, "A64 OWord Block Read"; for surfaces Ivy
+    /// Bridge's, Volume 4 Part 1, "OWord Block Read/Write", and Mesa's `brw_eu_emit.c`: the offset in bytes
+    /// is M0.2, M0.5 counts for stateless accesses only).
     fn load_block(
         &mut self,
         address: Reg,

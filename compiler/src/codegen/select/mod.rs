@@ -282,7 +282,8 @@ impl Selector<'_> {
         result
     }
 
-    /// Selects an instruction for all lanes with another destination, and copies the result under the predicate.
+    /// Selects an instruction for all lanes with another destination, and copies the result under the
+    /// predicate.
     fn instruction_apart(
         &mut self,
         i: &Instruction,
@@ -316,8 +317,8 @@ impl Selector<'_> {
         })
     }
 
-    /// Refuses what `lower_qwords` leaves on quadwords when the machine has none, but for doubles: atomic operations on 64 bits, doubles where
-    /// there are none either.
+    /// Refuses what `lower_qwords` leaves on quadwords when the machine has none, but for doubles: atomic
+    /// operations on 64 bits, doubles where there are none either.
     fn check_qwords(&self, i: &Instruction) -> Result<(), Failure> {
         let double = match i.op {
             Op::Immediate { .. } | Op::Undefined | Op::Pair | Op::Half { .. } => true,

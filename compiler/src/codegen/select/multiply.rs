@@ -1,8 +1,9 @@
 //! Multiplication of 32-bit integers.
 //!
-//! Broadwell and later multiply two dwords (the Atom line where they lie alike: [`crate::codegen::aligned`]). Before, `mul` reads 16 bits of source 1 (Ivy Bridge PRM, Volume 4 Part 3, "mul - Multiply"; Mesa,
-//! `lower_mul_dword_inst`), and products are put together of those with words. For the
-//! high half the manuals have `mach` and the accumulator, eight lanes at a time; products of words need neither.
+//! Broadwell and later multiply two dwords (the Atom line where they lie alike: [`crate::codegen::aligned`]).
+//! Before, `mul` reads 16 bits of source 1 (Ivy Bridge PRM, Volume 4 Part 3, "mul - Multiply"; Mesa,
+//! `lower_mul_dword_inst`), and products are put together of those with words. For the high half the manuals
+//! have `mach` and the accumulator, eight lanes at a time; products of words need neither.
 
 use super::{Failure, Selector, unsigned};
 use crate::codegen::build::{Dest, Operation, Val};

@@ -14,7 +14,8 @@ pub enum PrivatePlace {
     /// In the thread's scratch memory, behind the spilled registers.
     #[default]
     Scratch,
-    /// In a buffer, a part for each number of a hardware thread ([`Target::thread_number`](crate::codegen::target::Target)).
+    /// In a buffer, a part for each number of a hardware thread
+    /// ([`Target::thread_number`](crate::codegen::target::Target)).
     Stack,
 }
 
@@ -236,7 +237,8 @@ impl Selector<'_> {
         self.payload.header.ok_or_else(|| Failure::internal("no entry block"))
     }
 
-    /// A scalar with a one for each lane that the dispatch enabled; for all, where others are never looked at.
+    /// A scalar with a one for each lane that the dispatch enabled; for all, where others are never looked
+    /// at.
     pub fn dispatch_mask(&self) -> Result<Val, Failure> {
         if self.function.form == Form::Masked {
             let ty = self.flag_type();

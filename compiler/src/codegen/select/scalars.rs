@@ -12,8 +12,8 @@ pub struct Facts {
     pub local: Vec<bool>,
     /// Registers with one definition.
     pub single: Vec<bool>,
-    /// Quadwords that are but extended dwords and only added to other quadwords, and dwords that are extended words: what they extend
-    /// and its type. The addition extends by itself.
+    /// Quadwords that are but extended dwords and only added to other quadwords, and dwords that are extended
+    /// words: what they extend and its type. The addition extends by itself.
     pub extended: Vec<Option<(Reg, Type)>>,
 }
 
@@ -81,8 +81,8 @@ fn extended(function: &Function, single: &[bool], constants: &[Option<u64>]) -> 
 /// Registers that may be scalar: those marked uniform, and single definitions computed from such alone;
 /// then without those that one of their definitions cannot make as a scalar.
 ///
-/// In a block under masks a lane keeps what it has computed last, when others go round a loop once more: what is read in another
-/// block is scalar there only if the uniformity analysis says so.
+/// In a block under masks a lane keeps what it has computed last, when others go round a loop once more: what
+/// is read in another block is scalar there only if the uniformity analysis says so.
 fn scalars(function: &Function, single: &[bool], local: &[bool], constants: &[Option<u64>]) -> Vec<bool> {
     let mut kept = vec![false; function.registers.len()];
     for block in function.layout.iter().map(|id| function.block(*id)).filter(|block| block.masked) {
@@ -111,7 +111,8 @@ fn scalars(function: &Function, single: &[bool], local: &[bool], constants: &[Op
                 let fits = match i.op {
                     // The predicate says who takes part; the result is for all.
                     Op::CrossLane(_) => marked,
-                    // Masked because a waiting lane will read what the register held: not the same in all lanes.
+                    // Masked because a waiting lane will read what the register held: not the same in all
+                    // lanes.
                     _ if i.predicate.is_some() => false,
                     Op::Immediate { .. } | Op::Undefined => true,
                     Op::Input(Input::Push(_) | Input::GroupId(_) | Input::SubgroupId | Input::SimdWidth) => {

@@ -1,4 +1,5 @@
-//! Operations across lanes on all types, in full and partial threads, where all lanes run and where some have left.
+//! Operations across lanes on all types, in full and partial threads, where all lanes run and where some have
+//! left.
 
 use super::{TYPES, code, disassemble, execute, lowered_by, simd};
 use crate::ir::interpret::{Launch, Memory, Value, run};
@@ -106,7 +107,8 @@ fn check(op: CrossLane, shape: Shape) {
             }
             let mut memory = Memory::default();
             let mut launch = Launch::linear(lanes, ITEMS, ITEMS);
-            // Small numbers as floats of any width, mixed patterns as integers: exponents are those of 2 to 4.
+            // Small numbers as floats of any width, mixed patterns as integers: exponents are those of 2 to
+            // 4.
             let element = |i: u32| {
                 let half = 0x4000 | u64::from(i * 0x35) & 0x3ff;
                 [half, half << 16 | half, half << 48 | half << 16 | half][i as usize % 3]

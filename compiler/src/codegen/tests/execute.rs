@@ -1,4 +1,5 @@
-//! Runs compiled kernels on the simulator's execution units, with the memory and launch of the IR's interpreter.
+//! Runs compiled kernels on the simulator's execution units, with the memory and launch of the IR's
+//! interpreter.
 
 use crate::codegen::Compiled;
 use crate::ir::interpret::{Launch, Memory, Value};
@@ -20,7 +21,8 @@ const SURFACES: u64 = 2 << 20;
 /// From the binding table to the surface state.
 const SURFACE_STATE: u32 = 0x40;
 
-/// The binding table, and the state of a raw buffer of 2 GiB from address 0 on (`SURFACE_STATE` for buffers, Ivy Bridge manual, Volume 4 Part 1).
+/// The binding table, and the state of a raw buffer of 2 GiB from address 0 on (`SURFACE_STATE` for buffers,
+/// Ivy Bridge manual, Volume 4 Part 1).
 fn surfaces() -> Vec<u8> {
     let last = (1u32 << 31) - 1;
     let state = [4 << 29 | 0x1ff << 18, 0, last & 0x7f | (last >> 7 & 0x3fff) << 16, last >> 21 << 21];

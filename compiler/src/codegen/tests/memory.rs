@@ -146,7 +146,8 @@ fn size_of(ty: Type) -> u32 {
     }
 }
 
-/// out = in, through private memory that is written in one way and read in another, at an offset that differs from item to item.
+/// out = in, through private memory that is written in one way and read in another, at an offset that differs
+/// from item to item.
 fn copy_in_shapes(written: (Type, u32, u32), read: (Type, u32, u32)) -> Function {
     const BYTES: u32 = 32;
     let mut function = Function::new("copy");

@@ -32,8 +32,8 @@ const TYPES: [Type; 11] = [
     Type::F64,
 ];
 
-/// A random kernel, of any graph or of nested constructs in turn, that clears its private memory first, whose contents would be
-/// anything.
+/// A random kernel, of any graph or of nested constructs in turn, that clears its private memory first, whose
+/// contents would be anything.
 fn random(seed: u32, control_flow: ControlFlow) -> Function {
     random_for(skylake(), seed, control_flow)
 }
@@ -277,7 +277,8 @@ fn lanes_keep_what_they_left_a_loop_with() {
     }
 }
 
-/// A quadword that is written in four parts under a predicate, and read in the next block by lanes that have it.
+/// A quadword that is written in four parts under a predicate, and read in the next block by lanes that have
+/// it.
 const PARTS: &str = r#"
 kernel "parts" linear
     register qword %0 %5 %6 %7 %8

@@ -232,7 +232,8 @@ fn every_operation_on_narrower_machines() {
     check(cases(), Strategy::default(), &narrow(), refused);
 }
 
-/// Is it an operation on doubles that a target has not, or arithmetic of half floats? Haswell and Ivy Bridge convert the latter only.
+/// Is it an operation on doubles that a target has not, or arithmetic of half floats? Haswell and Ivy Bridge
+/// convert the latter only.
 fn is_beyond(case: &Case, target: &Target) -> bool {
     let mut types = case.sources.iter().chain([&case.result]);
     let converts = matches!(case.op, Op::Convert { .. } | Op::Unary(UnaryOp::Mov, _));

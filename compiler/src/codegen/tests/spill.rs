@@ -24,7 +24,8 @@ fn add(dst: Vreg, src: Vreg, lanes: u8) -> Inst {
     inst
 }
 
-/// The scalar comes of the argument in a block of this depth, the vector of the scalar, the result of the vector; some go to scratch.
+/// The scalar comes of the argument in a block of this depth, the vector of the scalar, the result of the
+/// vector; some go to scratch.
 fn spilled(depth: u32, chosen: &[Vreg]) -> Program {
     spilled_on("skl", depth, chosen)
 }

@@ -56,8 +56,8 @@ impl Cfg {
         &self.predecessors[block.0 as usize]
     }
 
-    /// The blocks that the entry reaches, each after all that it reaches first: depth-first post-order. The true side of a
-    /// branch is visited last, so that in the reverse order it comes before the other.
+    /// The blocks that the entry reaches, each after all that it reaches first: depth-first post-order. The
+    /// true side of a branch is visited last, so that in the reverse order it comes before the other.
     pub fn post_order(&self) -> Vec<BlockId> {
         let mut order = Vec::with_capacity(self.len());
         let mut seen = FixedBitSet::with_capacity(self.len());

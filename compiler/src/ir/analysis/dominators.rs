@@ -3,8 +3,8 @@
 use super::cfg::Cfg;
 use crate::ir::BlockId;
 
-/// The dominator tree of the blocks that the entry reaches (Cooper, Harvey and Kennedy, "A simple, fast dominance
-/// algorithm", 2001).
+/// The dominator tree of the blocks that the entry reaches (Cooper, Harvey and Kennedy, "A simple, fast
+/// dominance algorithm", 2001).
 #[derive(Clone, Debug)]
 pub struct Dominators {
     /// Immediate dominator by block id; the entry's is itself. None for blocks not reached.
@@ -45,7 +45,8 @@ impl Dominators {
         Dominators { immediate, order }
     }
 
-    /// The closest block, other than itself, that every way to `block` goes through. None for the entry and for what is not reached.
+    /// The closest block, other than itself, that every way to `block` goes through. None for the entry and
+    /// for what is not reached.
     pub fn immediate(&self, block: BlockId) -> Option<BlockId> {
         self.immediate[block.0 as usize].filter(|&dominator| dominator != block)
     }

@@ -1,11 +1,12 @@
 //! Which registers are alive where blocks begin and end.
 //!
-//! In the per-lane form a register is alive where some lane may read what it holds. In the other forms, where lanes
-//! wait while others run, the same equations hold of the thread: a write under a predicate or in a masked block keeps the
-//! other lanes' values and so does not end the life of what the register held; `undefined` does.
+//! In the per-lane form a register is alive where some lane may read what it holds. In the other forms, where
+//! lanes wait while others run, the same equations hold of the thread: a write under a predicate or in a
+//! masked block keeps the other lanes' values and so does not end the life of what the register held;
+//! `undefined` does.
 //!
-//! Most registers live within one block. The sets hold only those that some block reads before it writes them,
-//! numbered densely: the others are alive across no edge.
+//! Most registers live within one block. The sets hold only those that some block reads before it writes
+//! them, numbered densely: the others are alive across no edge.
 
 use super::cfg::Cfg;
 use crate::ir::{Block, BlockId, Function, Reg};
@@ -114,8 +115,8 @@ pub struct Liveness {
 }
 
 impl Liveness {
-    /// Backward data flow to the fixed point: O(blocks x crossing registers / word) for each round, and as many rounds
-    /// as loops are deep.
+    /// Backward data flow to the fixed point: O(blocks x crossing registers / word) for each round, and as
+    /// many rounds as loops are deep.
     pub fn new(function: &Function, cfg: &Cfg) -> Liveness {
         let crossing = Crossing::new(function);
         let empty = || vec![crossing.empty_set(); function.blocks.len()];

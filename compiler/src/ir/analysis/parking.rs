@@ -9,13 +9,13 @@
 //! - a write needs a predicate only if a parked lane will read what the register holds;
 //! - a register can be one scalar if no write of it could destroy what a parked lane will read.
 //!
-//! Derivation: after block B the blocks to be run are among A = parked(B) and B's successors (all of them where
-//! lanes may part, one where they cannot). The thread goes on with the lowest that has lanes; that lies not beyond the
-//! last successor, as a successor does have lanes. So the set A comes to the lowest block of A; from each block
-//! that it comes to it goes on, without that block, to the lowest of the rest, up to the last successor, for the case that no
-//! lane is there. What comes to a block, without the block, is parked there. The sets are the least solution. A set is a
-//! row of bits, and each block sends it at most three ways, so a round is linear in the blocks' number times
-//! the row.
+//! Derivation: after block B the blocks to be run are among A = parked(B) and B's successors (all of them
+//! where lanes may part, one where they cannot). The thread goes on with the lowest that has lanes; that lies
+//! not beyond the last successor, as a successor does have lanes. So the set A comes to the lowest block of
+//! A; from each block that it comes to it goes on, without that block, to the lowest of the rest, up to the
+//! last successor, for the case that no lane is there. What comes to a block, without the block, is parked
+//! there. The sets are the least solution. A set is a row of bits, and each block sends it at most three
+//! ways, so a round is linear in the blocks' number times the row.
 
 use super::cfg::Cfg;
 use super::liveness::{Liveness, RegisterSet};

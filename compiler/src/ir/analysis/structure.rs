@@ -1,22 +1,24 @@
 //! The control-flow tree: which parts of the graph are ifs and loops.
 //!
 //! The tree stands beside the graph of blocks (as in NIR; docs/structured-branches.md). Its leaves are
-//! blocks; an [`Node::If`] has a head block, whose branch decides, and one or two sides; a [`Node::Loop`] has a body
-//! whose first block is the only one that is entered from outside. What fits neither stays a plain list of blocks: the tree never
-//! fails, it only says less.
+//! blocks; an [`Node::If`] has a head block, whose branch decides, and one or two sides; a [`Node::Loop`] has
+//! a body whose first block is the only one that is entered from outside. What fits neither stays a plain
+//! list of blocks: the tree never fails, it only says less.
 //!
 //! It is read off the layout, in which the blocks of a loop and of the sides of an if are neighbours
-//! ([`arrange_blocks`](crate::ir::passes::arrange_blocks)): a list of blocks is scanned, and where a loop or an if begins, its
-//! part of the list becomes a node, whose lists are scanned in turn. A part is taken only if it has
+//! ([`arrange_blocks`](crate::ir::passes::arrange_blocks)): a list of blocks is scanned, and where a loop or
+//! an if begins, its part of the list becomes a node, whose lists are scanned in turn. A part is taken only
+//! if it has
 //!
 //! - one entry, and
 //! - one place where it goes on: what stands behind it. Out of a part within a loop lanes may also `break`, to what stands
 //!   behind the loop, and `continue`, at its last block.
 //!
-//! Every construct gets a join of its own, so that lanes of one never wait for those of another at the same place: where an
-//! if ends where the list around it ends, an empty block is put in between, and the same behind loops and at the end of a
-//! first side. A loop with several ways back gets an empty last block. So building the tree edits the graph; graph and
-//! tree change by the same edits, and on a graph that it has edited the analysis edits nothing.
+//! Every construct gets a join of its own, so that lanes of one never wait for those of another at the same
+//! place: where an if ends where the list around it ends, an empty block is put in between, and the same
+//! behind loops and at the end of a first side. A loop with several ways back gets an empty last block. So
+//! building the tree edits the graph; graph and tree change by the same edits, and on a graph that it has
+//! edited the analysis edits nothing.
 
 use super::cfg::Cfg;
 use crate::ir::{BlockId, Function, Instruction, Leave, Op};
@@ -27,8 +29,8 @@ use fixedbitset::FixedBitSet;
 pub enum Node {
     /// One block.
     Block(BlockId),
-    /// `head` ends with a branch to the first block of `then` and to that of `otherwise`, or to what follows when that is
-    /// empty.
+    /// `head` ends with a branch to the first block of `then` and to that of `otherwise`, or to what follows
+    /// when that is empty.
     If {
         /// The block that decides.
         head: BlockId,
@@ -49,8 +51,8 @@ pub enum Node {
 pub struct ControlTree {
     /// The function's parts in layout order.
     pub nodes: Vec<Node>,
-    /// By block id: how lanes leave from the block's end, where they do not go on with the next block. None: by no
-    /// construct.
+    /// By block id: how lanes leave from the block's end, where they do not go on with the next block. None:
+    /// by no construct.
     kinds: Vec<Option<Leave>>,
 }
 
@@ -125,8 +127,8 @@ struct TreeBuilder<'f> {
 }
 
 impl TreeBuilder<'_> {
-    /// The nodes of a list of blocks that goes on with `follow`. `inside`: the list is the body of the loop that its first
-    /// block begins.
+    /// The nodes of a list of blocks that goes on with `follow`. `inside`: the list is the body of the loop
+    /// that its first block begins.
     fn list(
         &mut self,
         blocks: &[BlockId],
@@ -178,7 +180,8 @@ impl TreeBuilder<'_> {
         exits
     }
 
-    /// Is the first block of a part the only one that is entered from outside, and that only from `head`, if one is given?
+    /// Is the first block of a part the only one that is entered from outside, and that only from `head`, if
+    /// one is given?
     fn has_one_entry(&self, part: &[BlockId], head: Option<BlockId>) -> bool {
         let set = self.set(part);
         part.iter().enumerate().all(|(index, &block)| {
@@ -199,7 +202,8 @@ impl TreeBuilder<'_> {
         Some(index + end + 1)
     }
 
-    /// Adds the loop of a range of a list, and the join behind it, if it is one construct. Gives the range's end.
+    /// Adds the loop of a range of a list, and the join behind it, if it is one construct. Gives the range's
+    /// end.
     fn add_loop(
         &mut self,
         blocks: &[BlockId],

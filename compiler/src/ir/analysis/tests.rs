@@ -112,7 +112,8 @@ proptest! {
             let reads: usize = function.instructions().map(|i| i.reads().filter(|&r| r == reg).count()).sum();
             prop_assert_eq!((values.writes(reg).len(), values.reads(reg).len()), (writes, reads));
         }
-        // The layout keeps every block that is reached, the first at the beginning, the return block at the end.
+        // The layout keeps every block that is reached, the first at the beginning, the return block at the
+        // end.
         lower_returns(&mut function);
         let before = reached(&Cfg::new(&function), function.entry(), None).len();
         arrange_blocks(&mut function);

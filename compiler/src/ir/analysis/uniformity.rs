@@ -1,7 +1,7 @@
 //! Which registers hold the same value in all lanes whenever they are read.
 //!
-//! Such a register can be one scalar, and a branch on it does not part lanes. The analysis begins with everything
-//! uniform and takes back what is not, until nothing changes:
+//! Such a register can be one scalar, and a branch on it does not part lanes. The analysis begins with
+//! everything uniform and takes back what is not, until nothing changes:
 //!
 //! - what differs by nature: local ids, lane numbers, private memory, results of atomics;
 //! - what is computed from that;
@@ -9,8 +9,8 @@
 //!   ([`Parking`]): values merged where lanes of different paths meet, and values of a loop read
 //!   after it by lanes that left it in different rounds.
 //!
-//! A load from one address by all active lanes gives one value in all memories but the private one, as it is one access.
-//! The answer holds for the layout of the blocks at that time.
+//! A load from one address by all active lanes gives one value in all memories but the private one, as it is
+//! one access. The answer holds for the layout of the blocks at that time.
 
 use super::cfg::Cfg;
 use super::liveness::Liveness;
@@ -50,8 +50,8 @@ pub fn uniform_registers(function: &Function) -> FixedBitSet {
     }
 }
 
-/// The registers that are computed from what is uniform alone, whatever lanes do: at least those of [`uniform_registers`], at a small part of the
-/// cost.
+/// The registers that are computed from what is uniform alone, whatever lanes do: at least those of
+/// [`uniform_registers`], at a small part of the cost.
 pub fn uniform_by_data(function: &Function) -> FixedBitSet {
     let mut uniform = FixedBitSet::with_capacity(function.registers.len());
     uniform.insert_range(..);
@@ -90,7 +90,8 @@ fn spread(function: &Function, uniform: &mut FixedBitSet) {
     }
 }
 
-/// The sources that must be the same in all lanes for the results to be: all, but for what is put together of all lanes.
+/// The sources that must be the same in all lanes for the results to be: all, but for what is put together of
+/// all lanes.
 pub fn decisive_sources(instruction: &Instruction) -> impl Iterator<Item = &Reg> {
     let chosen = match instruction.op {
         Op::CrossLane(op) => Some(op.decisive_sources()),

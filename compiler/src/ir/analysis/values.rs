@@ -1,7 +1,8 @@
 //! Value analysis: which instructions write and read each register.
 //!
-//! Registers may be written more than once, so a register is not a value. What passes mostly ask is whether it is one:
-//! [`Values::single_write`]. The chains are two flat arrays each, built in two passes over the code.
+//! Registers may be written more than once, so a register is not a value. What passes mostly ask is whether
+//! it is one: [`Values::single_write`]. The chains are two flat arrays each, built in two passes over the
+//! code.
 
 use crate::ir::{BlockId, Function, Instruction, Reg};
 

@@ -1,7 +1,8 @@
 //! Reference semantics: what each pure operation gives for given sources.
 //!
-//! Constant folding and the interpreter use it. The simulator does not: it is written from the hardware's side, so
-//! that each checks the other. Values are bits in the low end of a `u64`, zero above; a Bool is 0 or 1.
+//! Constant folding and the interpreter use it. The simulator does not: it is written from the hardware's
+//! side, so that each checks the other. Values are bits in the low end of a `u64`, zero above; a Bool is 0 or
+//! 1.
 
 use super::{BinaryOp, Condition, Op, Rounding, TernaryOp, Type, UnaryOp};
 use half::f16;
@@ -143,9 +144,9 @@ fn round_to(ty: Type, value: f64) -> u64 {
     }
 }
 
-/// Rounds to f32 so that rounding again to fewer digits gives what rounding once would: inexact results get an odd last
-/// digit (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums: proved algorithms using
-/// rounding to odd", 2008).
+/// Rounds to f32 so that rounding again to fewer digits gives what rounding once would: inexact results get
+/// an odd last digit (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums: proved algorithms
+/// using rounding to odd", 2008).
 fn round_to_odd_f32(value: f64) -> f32 {
     let nearest = value as f32;
     let back = f64::from(nearest);

@@ -1,9 +1,10 @@
 //! The interpreter of Gen IR: a witness beside the simulator and the hardware.
 //!
-//! It runs all forms over work-groups with memory and barriers. In the per-lane form each work-item is a thread of its own
-//! with a control flow of its own: what the program means. In the linear form a thread has `simd_width` lanes and one
-//! control flow, writes are masked by predicates and by nothing else, uniform registers hold one value, and what
-//! is undefined holds garbage: what the machine will do. The masked form is the same, but lanes that wait are masked by it. Equal results mean that the lowering is right.
+//! It runs all forms over work-groups with memory and barriers. In the per-lane form each work-item is a
+//! thread of its own with a control flow of its own: what the program means. In the linear form a thread has
+//! `simd_width` lanes and one control flow, writes are masked by predicates and by nothing else, uniform
+//! registers hold one value, and what is undefined holds garbage: what the machine will do. The masked form
+//! is the same, but lanes that wait are masked by it. Equal results mean that the lowering is right.
 
 mod launch;
 mod memory;
@@ -102,9 +103,9 @@ fn run_group(function: &Function, group: &Group, local_size: u32, memory: &mut M
     }
 }
 
-/// Runs the threads of a sub-group to the next barrier or to their end, and says how many wait at a barrier. When none can run on
-/// alone, those that are at the first place in layout order at which some wait do the operation across lanes there: in
-/// that order the lowered forms bring lanes together.
+/// Runs the threads of a sub-group to the next barrier or to their end, and says how many wait at a barrier.
+/// When none can run on alone, those that are at the first place in layout order at which some wait do the
+/// operation across lanes there: in that order the lowered forms bring lanes together.
 fn run_sub_group(
     function: &Function,
     group: &Group,

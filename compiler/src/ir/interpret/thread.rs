@@ -17,8 +17,8 @@ pub(super) enum Stop {
     End,
     /// It waits.
     Barrier,
-    /// Per-lane form: it waits for the other lanes of its sub-group, which do the operation together. Its place: block in
-    /// layout order, instruction.
+    /// Per-lane form: it waits for the other lanes of its sub-group, which do the operation together. Its
+    /// place: block in layout order, instruction.
     CrossLane(usize, usize),
 }
 
@@ -227,7 +227,8 @@ impl Thread {
         }
     }
 
-    /// Per-lane form: does the operation across lanes at which each of these threads, the lanes of a sub-group, waits.
+    /// Per-lane form: does the operation across lanes at which each of these threads, the lanes of a
+    /// sub-group, waits.
     pub fn cross_lane_of_group(function: &Function, group: &Group, lanes: &mut [(usize, &mut Thread)]) {
         let Some((_, first)) = lanes.first() else { return };
         let instruction = &function.block(first.block).instructions[first.index - 1];

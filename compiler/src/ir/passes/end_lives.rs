@@ -4,9 +4,9 @@ use crate::ir::analysis::cfg::Cfg;
 use crate::ir::analysis::liveness::Liveness;
 use crate::ir::{BlockId, Function, Instruction, Op, Reg};
 
-/// Where the plain equations find a register alive into a block in which no lane, active or parked, will read what it
-/// holds, and the need arises behind that block, `undefined` says so. `needed` tells for a block whether some lane will
-/// read what a register holds where the block begins.
+/// Where the plain equations find a register alive into a block in which no lane, active or parked, will read
+/// what it holds, and the need arises behind that block, `undefined` says so. `needed` tells for a block
+/// whether some lane will read what a register holds where the block begins.
 pub fn end_lives(function: &mut Function, needed: impl Fn(BlockId, Reg) -> bool) {
     let cfg = Cfg::new(function);
     let liveness = Liveness::new(function, &cfg);

@@ -1,11 +1,12 @@
-//! From the per-lane to the linear form: control flow of any shape by block IPs (docs/unstructured-branches.md).
+//! From the per-lane to the linear form: control flow of any shape by block IPs
+//! (docs/unstructured-branches.md).
 //!
 //! A Word register holds for each lane the number of the block that it has to run next. The thread runs the
-//! blocks in layout order; at a block where lanes may be parked elsewhere ([`Parking`]) the lanes whose block IP is at most
-//! the block's number are active, the others masked off. At most, not equal: then a lane that falls through
-//! into a block, or goes forward past nothing that is parked, needs no new block IP - it has a lower one already.
-//! That is right as long as every lane that is to wait has a number above all blocks that run
-//! before its own: lanes that part from others at a branch get the number of their target whatever it is.
+//! blocks in layout order; at a block where lanes may be parked elsewhere ([`Parking`]) the lanes whose block
+//! IP is at most the block's number are active, the others masked off. At most, not equal: then a lane that
+//! falls through into a block, or goes forward past nothing that is parked, needs no new block IP - it has a
+//! lower one already. That is right as long as every lane that is to wait has a number above all blocks that
+//! run before its own: lanes that part from others at a branch get the number of their target whatever it is.
 //!
 //! - A block where nothing is parked runs unmasked; block IPs are not even kept there. A branch that
 //!   parts all lanes writes all block IPs anew, and a way from such a block into a masked one writes 0.
@@ -19,12 +20,12 @@
 //! - A branch on a uniform register sends all active lanes the same way and is a vote, or nothing, if that way is past
 //!   parked lanes.
 //!
-//! **Contract with code generation.** Lanes that the hardware has not dispatched (the end of a work-group) must hold false in every
-//! Bool wherever it is voted on or used as a predicate. Comparisons write flag bits of enabled channels only, so it is
-//! enough to clear the flag registers at the start of the thread and to keep `not` of a Bool from setting bits of
-//! disabled channels. The lowering makes votes `Any` and `None` only, never `All`.
-//! Instructions without predicate run with all dispatched lanes. A write without predicate to a uniform
-//! register is one scalar write, also if some lanes are masked off.
+//! **Contract with code generation.** Lanes that the hardware has not dispatched (the end of a work-group)
+//! must hold false in every Bool wherever it is voted on or used as a predicate. Comparisons write flag bits
+//! of enabled channels only, so it is enough to clear the flag registers at the start of the thread and to
+//! keep `not` of a Bool from setting bits of disabled channels. The lowering makes votes `Any` and `None`
+//! only, never `All`. Instructions without predicate run with all dispatched lanes. A write without predicate
+//! to a uniform register is one scalar write, also if some lanes are masked off.
 
 use super::end_lives::end_lives;
 use crate::ir::analysis::cfg::Cfg;
@@ -35,8 +36,8 @@ use crate::ir::{
     BlockId, Builder, Condition, Family, Form, Function, Instruction, Op, Predicate, Reg, Type, Vote,
 };
 
-/// Lowers a function in per-lane form. Expects what [`super::lower_returns`], [`super::lower_crossing_bools`],
-/// [`super::arrange_blocks`] and [`super::mark_uniform`] leave.
+/// Lowers a function in per-lane form. Expects what [`super::lower_returns`],
+/// [`super::lower_crossing_bools`], [`super::arrange_blocks`] and [`super::mark_uniform`] leave.
 pub fn lower_block_ips(function: &mut Function) {
     let cfg = Cfg::new(function);
     let liveness = Liveness::new(function, &cfg);
@@ -87,7 +88,8 @@ impl Lowering<'_> {
         for &block in old_layout {
             self.lower(block);
         }
-        // Heads lead to later heads only, so one round in layout order makes them all. The layout is settled by then.
+        // Heads lead to later heads only, so one round in layout order makes them all. The layout is settled
+        // by then.
         for &block in old_layout {
             self.fill_head(block);
         }
@@ -383,7 +385,8 @@ impl Lowering<'_> {
         };
         let target = self.entry_of(target);
         let place = self.parking.place(block);
-        // Whether a head will stand before the next block is not known yet; the jump that proves needless is merged away.
+        // Whether a head will stand before the next block is not known yet; the jump that proves needless is
+        // merged away.
         let trampoline = self.new_block(alive);
         self.trampolines[place] = Some((trampoline, next));
         self.entry_of(next);

@@ -1,21 +1,23 @@
-//! From the per-lane to the masked form: the hardware keeps an instruction pointer for each lane (docs/structured-branches.md).
+//! From the per-lane to the masked form: the hardware keeps an instruction pointer for each lane
+//! (docs/structured-branches.md).
 //!
-//! The rule is that of block IPs ([`super::lower_block_ips`]): the thread runs the first block in layout order that some lane has to
-//! run, the others are parked. But here the hardware knows who is parked where: `leave` sends lanes to wait at a later
-//! block, and they are enabled again when the thread gets there. So nothing is compared and nothing predicated. What
-//! is left to do is to say
+//! The rule is that of block IPs ([`super::lower_block_ips`]): the thread runs the first block in layout
+//! order that some lane has to run, the others are parked. But here the hardware knows who is parked where:
+//! `leave` sends lanes to wait at a later block, and they are enabled again when the thread gets there. So
+//! nothing is compared and nothing predicated. What is left to do is to say
 //!
 //! - where the thread goes when no lane is left for the next block: to the first block where lanes may wait;
 //! - by which instruction lanes leave and come together: what the tree of the function says ([`ControlTree`]), and `goto` and
 //!   `join` for all that is in no construct;
 //! - what a write under a mask ends: `undefined` before writes that no waiting lane minds.
 //!
-//! A block where lanes come together gets a head, a block of its own with nothing but the `join`. Three kinds of places need none,
-//! because the machine's instruction just before enables the lanes: the second side of an if, the last block of
-//! a loop that lanes `continue` at, and what follows a loop. They get one nevertheless when the thread may come there for lanes that
-//! are elsewhere.
+//! A block where lanes come together gets a head, a block of its own with nothing but the `join`. Three kinds
+//! of places need none, because the machine's instruction just before enables the lanes: the second side of
+//! an if, the last block of a loop that lanes `continue` at, and what follows a loop. They get one
+//! nevertheless when the thread may come there for lanes that are elsewhere.
 //!
-//! A uniform branch sends all active lanes the same way. Where no lane waits in between it is a jump of the thread.
+//! A uniform branch sends all active lanes the same way. Where no lane waits in between it is a jump of the
+//! thread.
 //!
 //! Short sides of an if become part of the block that decides and run under a predicate ([`short_sides`]).
 
@@ -28,12 +30,14 @@ use crate::ir::analysis::structure::ControlTree;
 use crate::ir::{BlockId, Form, Function, Instruction, Join, Leave, Op, Predicate, Reg, Vote};
 use smallvec::SmallVec;
 
-/// Makes the constructs of the control-flow tree complete: each gets a join of its own. Expects [`super::arrange_blocks`].
+/// Makes the constructs of the control-flow tree complete: each gets a join of its own. Expects
+/// [`super::arrange_blocks`].
 pub fn structure_blocks(function: &mut Function) {
     ControlTree::build(function);
 }
 
-/// Puts an empty block behind every branch of which neither side is the next block. Expects [`super::arrange_blocks`].
+/// Puts an empty block behind every branch of which neither side is the next block. Expects
+/// [`super::arrange_blocks`].
 pub fn split_branches(function: &mut Function) {
     let old = std::mem::take(&mut function.layout);
     for (place, &block) in old.iter().enumerate() {
@@ -54,13 +58,14 @@ pub fn split_branches(function: &mut Function) {
     }
 }
 
-/// Lowers a function with `goto` and `join` alone. Expects what [`split_branches`] and [`super::mark_uniform`] leave.
+/// Lowers a function with `goto` and `join` alone. Expects what [`split_branches`] and
+/// [`super::mark_uniform`] leave.
 pub fn lower_gotos(function: &mut Function) {
     Lowering::new(function, None).run();
 }
 
-/// Lowers a function with the instructions of its constructs. Expects what [`structure_blocks`], [`split_branches`] and
-/// [`super::mark_uniform`] leave.
+/// Lowers a function with the instructions of its constructs. Expects what [`structure_blocks`],
+/// [`split_branches`] and [`super::mark_uniform`] leave.
 pub fn lower_structured(function: &mut Function) {
     let tree = ControlTree::build(function);
     Lowering::new(function, Some(&tree)).run();
@@ -179,7 +184,8 @@ impl<'f, 't> Lowering<'f, 't> {
         let forward = kind.filter(|kind| !kind.is_backward()).unwrap_or(Leave::Goto);
         let jump = |target: BlockId| {
             if back(target) {
-                // Lanes that `continue` are enabled by the `while`; without one, or any that wait, a jump is as good.
+                // Lanes that `continue` are enabled by the `while`; without one, or any that wait, a jump is
+                // as good.
                 let plain = kind != Some(Leave::While) || self.parking.is_convergent(block);
                 if plain { End::Jump(target) } else { End::Leave(Leave::While, target, None) }
             } else if waits_before(target) {
@@ -275,8 +281,8 @@ impl<'f, 't> Lowering<'f, 't> {
     }
 
     fn arrive_uncertain(&mut self, place: usize, ends: &[End]) {
-        // A `while` without lanes does nothing, and behind it are those of the loop. An `else` goes on to the end of the if
-        // when no lanes wait for it.
+        // A `while` without lanes does nothing, and behind it are those of the loop. An `else` goes on to the
+        // end of the if when no lanes wait for it.
         let only_leaves = self.function.block(self.layout[place]).instructions.len() == 1
             && matches!(ends[place], End::Leave(Leave::While | Leave::Else, ..));
         if self.heads[place].is_some() {
@@ -320,8 +326,8 @@ impl<'f, 't> Lowering<'f, 't> {
         head.splice(end..end, instructions);
     }
 
-    /// The instructions of a block with what its writes end. With a predicate those get it that matter to lanes which do not
-    /// run the block.
+    /// The instructions of a block with what its writes end. With a predicate those get it that matter to
+    /// lanes which do not run the block.
     fn masked_writes(&mut self, block: BlockId, predicate: Option<Predicate>) -> Vec<Instruction> {
         let kept = self.parking.kept(block, &self.liveness);
         let crossing = &self.liveness.crossing;

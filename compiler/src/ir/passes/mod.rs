@@ -1,7 +1,7 @@
 //! Passes: each changes a function and is named by its verb.
 //!
-//! [`run_pass`] is the only way to run one: it takes the time, tells the observer, and validates unless the observer does without.
-//! What [`standard`] gives is valid in any case.
+//! [`run_pass`] is the only way to run one: it takes the time, tells the observer, and validates unless the
+//! observer does without. What [`standard`] gives is valid in any case.
 
 mod arrange_blocks;
 mod end_lives;
@@ -102,8 +102,8 @@ pub enum ControlFlow {
     BlockIp,
     /// By the machine's `goto` and `join`.
     Goto,
-    /// By the machine's `if`, `else`, `while`, `break` and `cont` where the control-flow tree has such constructs, else
-    /// by `goto` and `join`.
+    /// By the machine's `if`, `else`, `while`, `break` and `cont` where the control-flow tree has such
+    /// constructs, else by `goto` and `join`.
     #[default]
     Structured,
 }
@@ -237,8 +237,8 @@ fn check(pass: &'static str, function: &Function) -> Result<(), PassError> {
     validate(function).map_err(|faults| PassError { pass, function: function.name.clone(), faults })
 }
 
-/// Brings all functions of a unit from the form in which they were built to what code generation takes: the linear or masked
-/// form.
+/// Brings all functions of a unit from the form in which they were built to what code generation takes: the
+/// linear or masked form.
 ///
 /// # Errors
 /// When a function is not valid as it comes, or is not after a pass.

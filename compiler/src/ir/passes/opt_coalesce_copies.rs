@@ -1,9 +1,10 @@
 //! A copy and what was copied become one register, where neither is written while the other is needed.
 //!
-//! The two copies that SSA's phis leave (of what comes along each edge, and from the register of the edge to that of the block) mostly
-//! go this way (Chaitin, "Register Allocation and Spilling via Graph Coloring", 1982: aggressive coalescing). Per-lane form, after
-//! [`super::mark_uniform`]: interference is that of a lane. Writes of registers that differ between lanes leave the lanes that wait alone, so for
-//! these it is all; a uniform register is written for all lanes, so it must not be one that a waiting lane will read.
+//! The two copies that SSA's phis leave (of what comes along each edge, and from the register of the edge to
+//! that of the block) mostly go this way (Chaitin, "Register Allocation and Spilling via Graph Coloring",
+//! 1982: aggressive coalescing). Per-lane form, after [`super::mark_uniform`]: interference is that of a
+//! lane. Writes of registers that differ between lanes leave the lanes that wait alone, so for these it is
+//! all; a uniform register is written for all lanes, so it must not be one that a waiting lane will read.
 
 use crate::ir::analysis::cfg::Cfg;
 use crate::ir::analysis::liveness::Liveness;
@@ -48,7 +49,8 @@ struct Candidates {
 
 impl Candidates {
     fn new(function: &Function) -> Candidates {
-        // Constants are operands where they have a register of their own, and what the thread is given stays where it is put.
+        // Constants are operands where they have a register of their own, and what the thread is given stays
+        // where it is put.
         let mut fixed = FixedBitSet::with_capacity(function.registers.len());
         for instruction in function.instructions() {
             if matches!(instruction.op, Op::Input(_)) {

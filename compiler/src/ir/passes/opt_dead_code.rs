@@ -4,8 +4,8 @@ use crate::ir::Function;
 use crate::ir::analysis::values::{Place, Values};
 use fixedbitset::FixedBitSet;
 
-/// Keeps what has an effect, and what writes a register that something kept reads; removes the rest. Cycles of registers
-/// that only compute each other go as well. Both forms.
+/// Keeps what has an effect, and what writes a register that something kept reads; removes the rest. Cycles
+/// of registers that only compute each other go as well. Both forms.
 pub fn opt_dead_code(function: &mut Function) {
     let values = Values::new(function);
     let mut needed = FixedBitSet::with_capacity(function.registers.len());

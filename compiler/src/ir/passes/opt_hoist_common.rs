@@ -1,7 +1,7 @@
 //! What all ways from a branch compute is computed in front of it, once.
 //!
-//! LLVM does so only where both sides begin alike. Lanes that part execute both sides: what stands in both costs twice, and of two messages
-//! under opposite predicates each takes as long as one for all.
+//! LLVM does so only where both sides begin alike. Lanes that part execute both sides: what stands in both
+//! costs twice, and of two messages under opposite predicates each takes as long as one for all.
 
 use crate::ir::analysis::cfg::Cfg;
 use crate::ir::analysis::values::Values;
@@ -16,8 +16,8 @@ const DEPTH: usize = 64;
 /// Over so many blocks the ways from a branch are followed.
 const BLOCKS: usize = 6;
 
-/// Moves pure operations and loads that stand on all ways from a branch, before anything that writes memory or orders accesses, in front of it, and
-/// copies to one register from another that is there. Per-lane form.
+/// Moves pure operations and loads that stand on all ways from a branch, before anything that writes memory
+/// or orders accesses, in front of it, and copies to one register from another that is there. Per-lane form.
 pub fn opt_hoist_common(function: &mut Function) {
     let cfg = Cfg::new(function);
     let values = Values::new(function);
@@ -120,8 +120,9 @@ impl Known {
             }
     }
 
-    /// The instructions that do it on all ways from `head`, before anything that forbids it to be done there: a block and an index for each. `None` when
-    /// there is a way without, one from elsewhere, one that goes on from one of them to another, or a loop, and where there is only one.
+    /// The instructions that do it on all ways from `head`, before anything that forbids it to be done there:
+    /// a block and an index for each. `None` when there is a way without, one from elsewhere, one that goes
+    /// on from one of them to another, or a loop, and where there is only one.
     fn places(
         &self,
         function: &Function,

@@ -6,8 +6,9 @@ use crate::ir::{BinaryOp, Condition, Function, Instruction, Op, Reg, Type, Unary
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// Local value numbering with constant folding and the simplest identities. What LLVM could see it has done; this is for what
-/// the translation to Gen IR makes: addresses, work-item functions, conversions. Per-lane form.
+/// Local value numbering with constant folding and the simplest identities. What LLVM could see it has done;
+/// this is for what the translation to Gen IR makes: addresses, work-item functions, conversions. Per-lane
+/// form.
 pub fn opt_local_values(function: &mut Function) {
     let values = Values::new(function);
     let mut constants: Vec<Option<u64>> = vec![None; function.registers.len()];
@@ -156,7 +157,8 @@ impl<'c> Numbering<'c> {
         }
     }
 
-    /// A choice between truth values one of which is known, as a logical operation: what `&&` and `||` come as.
+    /// A choice between truth values one of which is known, as a logical operation: what `&&` and `||` come
+    /// as.
     fn truth_select(&self, instruction: &Instruction) -> Option<Instruction> {
         if instruction.op != Op::Select(Type::Bool) {
             return None;

@@ -1,8 +1,9 @@
 //! Accesses to neighbouring places become one.
 //!
-//! One message transports up to four elements for each lane, or a block for all of them, and costs hardly more than one of a single element. Within a block, loads go to
-//! where the first of them is and stores to where the last is, as far as nothing between them may touch the same memory. Addresses are
-//! compared as a root and a constant; the translation computes them as an argument and an offset of 32 bits
+//! One message transports up to four elements for each lane, or a block for all of them, and costs hardly
+//! more than one of a single element. Within a block, loads go to where the first of them is and stores to
+//! where the last is, as far as nothing between them may touch the same memory. Addresses are compared as a
+//! root and a constant; the translation computes them as an argument and an offset of 32 bits
 //! (`translate/offset.rs`), whose constant part is found here. Per-lane form.
 
 use crate::ir::analysis::uniformity::uniform_by_data;
@@ -29,8 +30,8 @@ pub fn opt_merge_accesses(function: &mut Function) {
     }
 }
 
-/// A register that is the same wherever it stands for the same: with the number of its writes in the block, if it is written more
-/// than once.
+/// A register that is the same wherever it stands for the same: with the number of its writes in the block,
+/// if it is written more than once.
 type Value = (Reg, u32);
 
 /// What an address is counted from.

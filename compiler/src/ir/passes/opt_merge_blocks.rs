@@ -4,9 +4,9 @@ use crate::ir::analysis::cfg::Cfg;
 use crate::ir::{BlockId, Form, Function, Instruction, Op};
 use fixedbitset::FixedBitSet;
 
-/// Sends jumps to a block that only jumps on to where it jumps, drops what is not reached, and appends a block to
-/// its only predecessor when that ends with a jump to it. In the linear form a vote's other side stays the next
-/// block, and the last block stays even if nothing reaches it.
+/// Sends jumps to a block that only jumps on to where it jumps, drops what is not reached, and appends a
+/// block to its only predecessor when that ends with a jump to it. In the linear form a vote's other side
+/// stays the next block, and the last block stays even if nothing reaches it.
 pub fn opt_merge_blocks(function: &mut Function) {
     skip_empty_blocks(function);
     drop_unreached(function);

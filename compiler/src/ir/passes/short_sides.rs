@@ -1,7 +1,7 @@
 //! Which sides of ifs run under a predicate instead of a branch (docs/masks.md).
 //!
-//! `if` and `endif` are two instructions for every thread that comes by, three with an `else`; in return the thread
-//! jumps over a side that none of its lanes takes. A short side is cheaper when it is always executed.
+//! `if` and `endif` are two instructions for every thread that comes by, three with an `else`; in return the
+//! thread jumps over a side that none of its lanes takes. A short side is cheaper when it is always executed.
 
 use super::lower_masks::End;
 use crate::ir::analysis::cfg::Cfg;

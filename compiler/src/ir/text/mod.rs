@@ -16,8 +16,8 @@
 //! end
 //! ```
 //!
-//! Printing and parsing again gives the same unit, with two exceptions: machine code in the metadata is not part of
-//! the text, and blocks outside the layout are forgotten.
+//! Printing and parsing again gives the same unit, with two exceptions: machine code in the metadata is not
+//! part of the text, and blocks outside the layout are forgotten.
 
 mod parse;
 mod print;

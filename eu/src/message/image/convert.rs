@@ -1,7 +1,7 @@
 //! Values of surface formats and what registers hold for them.
 //!
-//! Skylake manual, Volume 7 "3D-Media-GPGPU", "Surface Formats" and "Data Type Conversions"; the same rules are in the
-//! OpenCL C specification, section 8.3.
+//! Skylake manual, Volume 7 "3D-Media-GPGPU", "Surface Formats" and "Data Type Conversions"; the same rules
+//! are in the OpenCL C specification, section 8.3.
 
 use super::Texel;
 use super::format::{Channels, Component, Format, Kind};
@@ -43,8 +43,8 @@ fn expand(kind: Kind, component: Component, bits: u32, value: u32) -> u32 {
     (float as f32).to_bits()
 }
 
-/// The bits of a channel for what a register holds. Floats are rounded to the nearest, NaN is 0 as an integer; integers are
-/// limited to the channel's range.
+/// The bits of a channel for what a register holds. Floats are rounded to the nearest, NaN is 0 as an
+/// integer; integers are limited to the channel's range.
 fn reduce(kind: Kind, bits: u32, value: u32) -> u32 {
     let float = f64::from(f32::from_bits(value));
     let scaled = |low: f64, scale: u32| {
@@ -120,8 +120,8 @@ impl Format {
         texel
     }
 
-    /// A texel's bits for what registers hold. `written` has a bit for each channel of the registers; bits of channels that are
-    /// not written come from `old`. Bits that no channel uses become 0.
+    /// A texel's bits for what registers hold. `written` has a bit for each channel of the registers; bits of
+    /// channels that are not written come from `old`. Bits that no channel uses become 0.
     pub fn encode(&self, texel: &Texel, written: u8, old: u128) -> u128 {
         let mut bits = 0;
         for (component, first, width) in places(self.channels) {

@@ -1,11 +1,11 @@
 //! From a coordinate to texels and their weights.
 //!
-//! Skylake manual, Volume 7 "3D-Media-GPGPU", "Sampling Engine", "Texel Address Generation", and Volume 2d, "Texture Coordinate
-//! Mode"; the OpenCL C specification, section 8.2, says the same in formulas.
+//! Skylake manual, Volume 7 "3D-Media-GPGPU", "Sampling Engine", "Texel Address Generation", and Volume 2d,
+//! "Texture Coordinate Mode"; the OpenCL C specification, section 8.2, says the same in formulas.
 //!
-//! A coordinate becomes a position in units of 1/256 texel: rounded to the nearest one where the sampler state has
-//! "Address Rounding Enable" set, else down. So the weights of a linear filter have eight bits. The product of a
-//! normalized coordinate and the size is exact before that.
+//! A coordinate becomes a position in units of 1/256 texel: rounded to the nearest one where the sampler
+//! state has "Address Rounding Enable" set, else down. So the weights of a linear filter have eight bits. The
+//! product of a normalized coordinate and the size is exact before that.
 
 /// How texels are chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,8 +94,8 @@ const PARTS: f64 = 256.0;
 const FARTHEST: f64 = (1 << 30) as f64;
 
 impl Axis {
-    /// The texels for a coordinate of an axis of `size` texels, `moved` by some texels. The weights add up to 256; the nearest filter
-    /// has one texel, the linear filter two. NaN is taken for 0.
+    /// The texels for a coordinate of an axis of `size` texels, `moved` by some texels. The weights add up to
+    /// 256; the nearest filter has one texel, the linear filter two. NaN is taken for 0.
     pub fn taps(self, filter: Filter, coordinate: f32, size: u32, moved: i32) -> [Tap; 2] {
         let coordinate = if coordinate.is_nan() { 0.0 } else { f64::from(coordinate) };
         let limited = coordinate.clamp(-FARTHEST, FARTHEST);

@@ -1,9 +1,9 @@
 //! Surface formats.
 //!
-//! Numbers and channels: Skylake manual, Volume 2d "Command Reference: Structures", SURFACE_FORMAT, and Volume 7
-//! "3D-Media-GPGPU", the tables of formats for the sampler and for typed data port messages; cross-checked with Mesa's `isl.h`,
-//! `isl_format.c` and `isl_format_layout.csv`. The table has the formats that images of OpenCL can have, and those that drivers
-//! use to copy them.
+//! Numbers and channels: Skylake manual, Volume 2d "Command Reference: Structures", SURFACE_FORMAT, and
+//! Volume 7 "3D-Media-GPGPU", the tables of formats for the sampler and for typed data port messages;
+//! cross-checked with Mesa's `isl.h`, `isl_format.c` and `isl_format_layout.csv`. The table has the formats
+//! that images of OpenCL can have, and those that drivers use to copy them.
 
 use gencl_isa::Generations;
 

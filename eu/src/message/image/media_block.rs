@@ -1,11 +1,11 @@
 //! Media block reads and writes: rectangles of bytes of a two-dimensional surface.
 //!
-//! Skylake manual, Volume 7 "3D-Media-GPGPU", "Media Block Read/Write", Volume 2d, `MH_MBR`, `MH_MBW`; cross-checked with what
-//! Intel's compiler makes of block reads of images.
+//! Skylake manual, Volume 7 "3D-Media-GPGPU", "Media Block Read/Write", Volume 2d, `MH_MBR`, `MH_MBW`;
+//! cross-checked with what Intel's compiler makes of block reads of images.
 //!
 //! The header has the position in bytes and rows and the size; the surface's Width counts dwords. Rows in the
-//! registers are at a distance of the next power of two of their bytes, at least four. Reads outside of the surface repeat
-//! the dword or row at its edge, writes are dropped. The execution mask does not count.
+//! registers are at a distance of the next power of two of their bytes, at least four. Reads outside of the
+//! surface repeat the dword or row at its edge, writes are dropped. The execution mask does not count.
 
 use super::super::Call;
 use super::bits;

@@ -35,7 +35,8 @@ use crate::fault::Fault;
 use crate::memory::{AddressSpace, Cursor};
 use gencl_isa::Generation;
 
-/// The four channels of a texel as the registers hold them: red, green, blue, alpha, each the bits of a float or an integer.
+/// The four channels of a texel as the registers hold them: red, green, blue, alpha, each the bits of a float
+/// or an integer.
 pub type Texel = [u32; 4];
 
 /// `RENDER_SURFACE_STATE`: most dwords.

@@ -6,11 +6,12 @@ use gencl_isa::Generation;
 #[derive(Debug)]
 pub struct Rules {
     generation: Generation,
-    /// Array slices of one-dimensional surfaces follow each other at a distance in texels and all levels lie in one
-    /// row (Skylake, Volume 5, "1D Surfaces"); otherwise they are two-dimensional surfaces of height 1.
+    /// Array slices of one-dimensional surfaces follow each other at a distance in texels and all levels lie
+    /// in one row (Skylake, Volume 5, "1D Surfaces"); otherwise they are two-dimensional surfaces of height
+    /// 1.
     pub one_dimensional_rows: bool,
-    /// The slices of a three-dimensional surface are at a distance of QPitch as those of an array are (Skylake);
-    /// otherwise each level arranges its own (Broadwell, Volume 5, "3D Surfaces").
+    /// The slices of a three-dimensional surface are at a distance of QPitch as those of an array are
+    /// (Skylake); otherwise each level arranges its own (Broadwell, Volume 5, "3D Surfaces").
     pub slices_at_qpitch: bool,
     /// `ld` takes its level of detail after the second coordinate, not after the first.
     pub load_level_third: bool,

@@ -1,11 +1,12 @@
 //! Messages to the sampler.
 //!
-//! Skylake manual, Volume 7 "3D-Media-GPGPU", "Sampling Engine", "Messages"; descriptor: Volume 2d, `MSD_SAMPLER`; parameters
-//! cross-checked with Mesa's `brw_lower_logical_sends.cpp` and what Intel's compiler emits.
+//! Skylake manual, Volume 7 "3D-Media-GPGPU", "Sampling Engine", "Messages"; descriptor: Volume 2d,
+//! `MSD_SAMPLER`; parameters cross-checked with Mesa's `brw_lower_logical_sends.cpp` and what Intel's
+//! compiler emits.
 //!
-//! Payload: header if there is one, then the parameters, each a dword for each channel. Parameters that are missing at the end
-//! are 0. Response: red, green, blue, alpha, each in registers of its own; as many as the response length has place for, without
-//! those that the header's write mask leaves out.
+//! Payload: header if there is one, then the parameters, each a dword for each channel. Parameters that are
+//! missing at the end are 0. Response: red, green, blue, alpha, each in registers of its own; as many as the
+//! response length has place for, without those that the header's write mask leaves out.
 
 use super::super::Call;
 use super::super::scattered::lanes;
@@ -224,7 +225,8 @@ impl Sampling {
         }
     }
 
-    /// `resinfo`: width, height, depth or slices, number of levels. All but the last are 0 for a level that does not exist.
+    /// `resinfo`: width, height, depth or slices, number of levels. All but the last are 0 for a level that
+    /// does not exist.
     fn sizes(&self, level: u32) -> Texel {
         let image = &self.image;
         let levels = image.last_level + 1;

@@ -1,6 +1,7 @@
 //! `SAMPLER_STATE` and border colours.
 //!
-//! Fields: Skylake manual, Volume 2d "Command Reference: Structures"; the same bits in Mesa's `gen8.xml` and `gen9.xml`.
+//! Fields: Skylake manual, Volume 2d "Command Reference: Structures"; the same bits in Mesa's `gen8.xml` and
+//! `gen9.xml`.
 
 use super::super::Call;
 use super::filter::{AddressMode, Axis, Filter};

@@ -1,7 +1,8 @@
 //! `RENDER_SURFACE_STATE`, and where a texel is in memory.
 //!
-//! Fields: Skylake manual, Volume 2d "Command Reference: Structures"; the same bits in Mesa's `gen8.xml` and `gen9.xml`.
-//! Layout of levels and slices: Volume 5 "Memory Views", "Surface Layout and Tiling", and Mesa's `isl.c`.
+//! Fields: Skylake manual, Volume 2d "Command Reference: Structures"; the same bits in Mesa's `gen8.xml` and
+//! `gen9.xml`. Layout of levels and slices: Volume 5 "Memory Views", "Surface Layout and Tiling", and Mesa's
+//! `isl.c`.
 
 use super::bits;
 use super::format::Format;
@@ -210,7 +211,8 @@ impl Surface {
         }
     }
 
-    /// The GPU address of texel (x, y) of a slice (array) or plane (three dimensions) of a level, which must be inside.
+    /// The GPU address of texel (x, y) of a slice (array) or plane (three dimensions) of a level, which must
+    /// be inside.
     pub fn address(&self, level: u32, [x, y, z]: [u32; 3]) -> u64 {
         let bytes = self.format.bytes() as u64;
         if self.shape == Shape::Buffer {

@@ -1,7 +1,7 @@
 //! Where the bytes of a tiled surface are.
 //!
-//! Skylake manual, Volume 5 "Memory Views", "Tiling"; cross-checked with Mesa's `isl_tiled_memcpy.c`. Since Broadwell no
-//! address bits are swizzled.
+//! Skylake manual, Volume 5 "Memory Views", "Tiling"; cross-checked with Mesa's `isl_tiled_memcpy.c`. Since
+//! Broadwell no address bits are swizzled.
 
 /// The order of bytes in a surface (RENDER_SURFACE_STATE, "Tile Mode").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,10 +1,11 @@
 //! Typed surface reads, writes and atomics of the data port.
 //!
-//! Skylake manual, Volume 7 "3D-Media-GPGPU", "Typed Surface Read/Write", "Typed Atomic Operation"; descriptors: Volume 2d,
-//! `MSD1R_TS`, `MSD1W_TS`, `MSD1A_TAI`; cross-checked with Mesa's `brw_eu.h` and `brw_lower_logical_sends.cpp`.
+//! Skylake manual, Volume 7 "3D-Media-GPGPU", "Typed Surface Read/Write", "Typed Atomic Operation";
+//! descriptors: Volume 2d, `MSD1R_TS`, `MSD1W_TS`, `MSD1A_TAI`; cross-checked with Mesa's `brw_eu.h` and
+//! `brw_lower_logical_sends.cpp`.
 //!
-//! Payload: header if there is one, up to four registers of coordinates (U, V, R, level of detail; those that are
-//! missing are 0), then the data, a register for each channel. All serve eight channels.
+//! Payload: header if there is one, up to four registers of coordinates (U, V, R, level of detail; those that
+//! are missing are 0), then the data, a register for each channel. All serve eight channels.
 
 use super::super::Call;
 use super::super::atomic::AtomicOperation;
@@ -116,8 +117,8 @@ impl Call<'_, '_> {
 }
 
 impl Surface {
-    /// The address of the texel that coordinates (U, V, R) of integers mean in a level: after the dimensions comes the slice of an
-    /// array; further coordinates do not count. `None` outside.
+    /// The address of the texel that coordinates (U, V, R) of integers mean in a level: after the dimensions
+    /// comes the slice of an array; further coordinates do not count. `None` outside.
     pub(super) fn texel(&self, level: u32, coordinates: [u32; 3]) -> Option<u64> {
         if self.shape == Shape::Null {
             return None;

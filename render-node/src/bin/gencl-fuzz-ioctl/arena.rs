@@ -6,7 +6,8 @@ use crate::layout::{self, Layout};
 const SIZE: usize = 16 << 12;
 const PAGE: usize = 4096;
 
-/// Pages between two that cannot be accessed. What is put there ends where the last page ends; the rest holds a pattern.
+/// Pages between two that cannot be accessed. What is put there ends where the last page ends; the rest holds
+/// a pattern.
 pub struct Arena {
     begin: *mut u8,
     /// Where that begins which was put there last.
@@ -86,8 +87,8 @@ impl Arena {
     }
 }
 
-/// Memory to hand over to the GPU: pages with a page on both sides that is ours and not handed over, and beyond those
-/// pages that cannot be accessed.
+/// Memory to hand over to the GPU: pages with a page on both sides that is ours and not handed over, and
+/// beyond those pages that cannot be accessed.
 pub struct Lent {
     begin: *mut u8,
     pages: usize,
@@ -140,8 +141,8 @@ impl Lent {
         unsafe { self.begin.add(self.pages * PAGE).cast::<u32>().sub(1).read_volatile() }
     }
 
-    /// Takes the pages away, batches that use them notwithstanding, and puts others there. At no time is the place free:
-    /// another thread could be given it.
+    /// Takes the pages away, batches that use them notwithstanding, and puts others there. At no time is the
+    /// place free: another thread could be given it.
     pub fn replace(&self) {
         let fixed = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED;
         for protection in [libc::PROT_NONE, libc::PROT_READ | libc::PROT_WRITE] {

@@ -10,7 +10,8 @@ pub const CANARIES: u32 = 8;
 /// Bytes of each.
 const SIZE: u64 = 8192;
 
-/// Buffers with a pattern, bound in the shared open file just before the addresses of the threads' own buffers.
+/// Buffers with a pattern, bound in the shared open file just before the addresses of the threads' own
+/// buffers.
 pub struct Canaries(Vec<*const u64>);
 
 // SAFETY: the mappings stay, and nobody writes to them.

@@ -1,9 +1,10 @@
 //! Sends random and mutated requests to the render node, from several processes with several threads each.
 //!
-//! To be run by `gencl-sim`, several copies of which may run at once. It fails when a process dies, when a request or a
-//! whole process does not come on, when memory changes that no request named, when the memory after an argument is
-//! looked at (there is none), when a buffer changes that no batch named, and when a right sequence of requests has a wrong
-//! result. What has been done is told by the seed; threads of a process, whose order is chance, can be set to one.
+//! To be run by `gencl-sim`, several copies of which may run at once. It fails when a process dies, when a
+//! request or a whole process does not come on, when memory changes that no request named, when the memory
+//! after an argument is looked at (there is none), when a buffer changes that no batch named, and when a
+//! right sequence of requests has a wrong result. What has been done is told by the seed; threads of a
+//! process, whose order is chance, can be set to one.
 
 mod arena;
 mod batch;
@@ -35,7 +36,8 @@ use random::Random;
 #[derive(Parser)]
 #[command(name = "gencl-fuzz-ioctl", version)]
 pub struct Arguments {
-    /// Where chance begins (default: the clock). The first process has it; further ones have seeds that follow from it.
+    /// Where chance begins (default: the clock). The first process has it; further ones have seeds that
+    /// follow from it.
     #[arg(long)]
     seed: Option<u64>,
     /// How long.
@@ -104,7 +106,8 @@ impl Worker {
         }
     }
 
-    /// A line of standard error that tells of a panic: in the simulator it is the fault of a batch and ends no process.
+    /// A line of standard error that tells of a panic: in the simulator it is the fault of a batch and ends
+    /// no process.
     fn panic(&self) -> std::io::Result<Option<String>> {
         let mut log = &self.log;
         log.seek(SeekFrom::Start(0))?;

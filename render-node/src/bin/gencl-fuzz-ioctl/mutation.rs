@@ -56,8 +56,8 @@ static TIMES: &[(u32, usize)] = &[
     (ioctl::SYNCOBJ_TIMELINE_WAIT, offset_of!(SyncobjTimelineWait, timeout_nsec)),
 ];
 
-/// Changes an argument or its request, which is returned. `bad` are addresses at which the node may read and write
-/// without harm, since there is nothing.
+/// Changes an argument or its request, which is returned. `bad` are addresses at which the node may read and
+/// write without harm, since there is nothing.
 pub fn change(random: &mut Random, request: u32, argument: &mut [u8], bad: &[u64]) -> u32 {
     match random.below(12) {
         0 => return request & !SIZE | (random.below(140) as u32) << 16,

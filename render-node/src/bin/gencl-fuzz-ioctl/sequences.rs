@@ -1,5 +1,5 @@
-//! Sequences of requests that are right, with what comes out of them; and the same with something changed, of which
-//! may come whatever does no harm.
+//! Sequences of requests that are right, with what comes out of them; and the same with something changed, of
+//! which may come whatever does no harm.
 
 use bytemuck::bytes_of;
 use gencl_i915::uapi::{

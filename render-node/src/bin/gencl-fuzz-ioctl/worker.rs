@@ -17,14 +17,15 @@ use crate::pools::{Buffer, Pool};
 use crate::random::Random;
 use crate::requests;
 
-/// A request that takes longer hangs. Batches that run for ever are stopped after a tenth of a second, but many may
-/// wait behind each other.
+/// A request that takes longer hangs. Batches that run for ever are stopped after a tenth of a second, but
+/// many may wait behind each other.
 const HANG_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The bit of a request that says that the argument comes back.
 const OUT: u32 = 2 << 30;
 
-/// Requests for which `EFAULT` may be the fault of memory that this or another thread has handed over and taken away.
+/// Requests for which `EFAULT` may be the fault of memory that this or another thread has handed over and
+/// taken away.
 const OF_HANDED_OVER: [u32; 3] = [ioctl::GEM_USERPTR, ioctl::GEM_SET_DOMAIN, ioctl::GEM_EXECBUFFER2_WR];
 
 /// Opens the node.
@@ -47,7 +48,8 @@ pub enum Mode {
     Random,
     /// Nothing that is wrong.
     Right,
-    /// A right sequence. After so many requests one is changed; what arguments point to is changed now and then.
+    /// A right sequence. After so many requests one is changed; what arguments point to is changed now and
+    /// then.
     Mutated(u64),
 }
 
@@ -109,7 +111,8 @@ impl Sender<'_> {
         self.random.pick(&bad)
     }
 
-    /// Sends a request on the shared open file, perhaps with another size or address, and says 0 or the error number.
+    /// Sends a request on the shared open file, perhaps with another size or address, and says 0 or the error
+    /// number.
     pub fn send<T: Pod>(&mut self, name: &str, request: u32, argument: &mut T) -> i32 {
         let mut request = request;
         if self.random.one_in(50) {

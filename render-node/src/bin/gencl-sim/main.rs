@@ -26,8 +26,8 @@ struct Arguments {
     /// Print every request of the program to standard error.
     #[arg(long)]
     trace: bool,
-    /// Write what kernels executed and took as JSON, which gencl-stats shows; FILE.PID for further processes. - prints a table
-    /// to standard error instead.
+    /// Write what kernels executed and took as JSON, which gencl-stats shows; FILE.PID for further processes.
+    /// - prints a table to standard error instead.
     #[arg(long, value_name = "FILE")]
     stats: Option<PathBuf>,
     /// The program and its arguments.
@@ -41,10 +41,12 @@ fn device() -> impl TypedValueParser<Value = &'static Device> {
     PossibleValuesParser::new(names).try_map(|name| Device::named(&name).ok_or("no device is called so"))
 }
 
-/// The variable that names the preload library. Tests set it: for them cargo leaves the library in a folder of its own.
+/// The variable that names the preload library. Tests set it: for them cargo leaves the library in a folder
+/// of its own.
 const LIBRARY: &str = "GENCL_RENDER_NODE_LIBRARY";
 
-/// The preload library: what the variable says, or beside this program, or in the library folder beside its folder.
+/// The preload library: what the variable says, or beside this program, or in the library folder beside its
+/// folder.
 fn library() -> Result<PathBuf, String> {
     if let Some(path) = std::env::var_os(LIBRARY) {
         return Ok(path.into());

@@ -21,8 +21,8 @@ extern "C" fn pass_on(signal: libc::c_int) {
     }
 }
 
-/// Starts the program. From now on signals are passed on to it; and when this process is killed, so is the program, whose
-/// node would lose its files.
+/// Starts the program. From now on signals are passed on to it; and when this process is killed, so is the
+/// program, whose node would lose its files.
 pub fn spawn(command: &mut Command) -> Result<Child> {
     for signal in SIGNALS {
         let handler = pass_on as extern "C" fn(libc::c_int) as libc::sighandler_t;

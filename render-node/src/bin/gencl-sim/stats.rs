@@ -15,8 +15,8 @@ pub struct Statistics {
 }
 
 impl Statistics {
-    /// `wish` is a file, or `-` for a table on standard error. Files of an earlier run are removed. `folder` is for files that are
-    /// not kept.
+    /// `wish` is a file, or `-` for a table on standard error. Files of an earlier run are removed. `folder`
+    /// is for files that are not kept.
     pub fn new(wish: &Path, folder: &Path) -> Result<Statistics, String> {
         let print = wish.as_os_str() == "-";
         let path = if print { folder.join("statistics") } else { wish.to_owned() };

@@ -1,9 +1,10 @@
-//! The files that are shown to the program: a folder that looks like `/dev/dri` and the device's part of `/sys`.
+//! The files that are shown to the program: a folder that looks like `/dev/dri` and the device's part of
+//! `/sys`.
 //!
 //! What is in them, and which links there are, is that of a machine with such a GPU (Linux 6.1).
 //!
-//! The folder is removed in the end. One whose `gencl-sim` was killed is removed by the next: a lock on the file [`LOCK`]
-//! tells that it is in use, and ends with the process.
+//! The folder is removed in the end. One whose `gencl-sim` was killed is removed by the next: a lock on the
+//! file [`LOCK`] tells that it is in use, and ends with the process.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -110,7 +111,8 @@ impl Tree {
 /// A folder without a lock is left alone for so long: it may have been made a moment ago.
 const YOUNG: Duration = Duration::from_secs(60);
 
-/// Removes folders that nobody uses any more. What cannot be removed, perhaps since it is another user's, stays.
+/// Removes folders that nobody uses any more. What cannot be removed, perhaps since it is another user's,
+/// stays.
 fn remove_stale(temporary: &Path) {
     let Ok(entries) = fs::read_dir(temporary) else { return };
     let ours = |entry: &fs::DirEntry| {

@@ -5,13 +5,14 @@ use half::f16;
 use super::format::{ChannelType, ImageFormat};
 use crate::{Code, Result};
 
-/// Four components: red, green, blue, alpha. They are floats, or signed or unsigned integers for types of channels that are not normalised, and are given as
-/// the bits that the application wrote.
+/// Four components: red, green, blue, alpha. They are floats, or signed or unsigned integers for types of
+/// channels that are not normalised, and are given as the bits that the application wrote.
 pub type Color = [u32; 4];
 
 impl ImageFormat {
-    /// The bytes of a texel of this color. Values out of range become the nearest in range (OpenCL C, 8.3, conversion rules of `write_image`). Only for formats of
-    /// images; `IMAGE_FORMAT_NOT_SUPPORTED` for packed ones.
+    /// The bytes of a texel of this color. Values out of range become the nearest in range (OpenCL C, 8.3,
+    /// conversion rules of `write_image`). Only for formats of images; `IMAGE_FORMAT_NOT_SUPPORTED` for
+    /// packed ones.
     pub(crate) fn pack(self, color: Color) -> Result<Vec<u8>> {
         let channels = self.order.components().iter().map(|&component| channel(self.ty, color[component]));
         let channels = channels.collect::<Option<Vec<_>>>();

@@ -82,7 +82,8 @@ const NORMALISED: &[Type] =
     &[Type::UnormInt8, Type::UnormInt16, Type::SnormInt8, Type::SnormInt16, Type::HalfFloat, Type::Float];
 const PACKED: &[Type] = &[Type::UnormShort565, Type::UnormShort555, Type::UnormInt101010];
 
-/// Which types go with which orders (OpenCL 3.0, 5.3.1.1; the restrictions of orders are those of OpenCL 1.2, table 5.6).
+/// Which types go with which orders (OpenCL 3.0, 5.3.1.1; the restrictions of orders are those of OpenCL 1.2,
+/// table 5.6).
 const VALID: &[(&[Order], &[Type])] = &[
     (&[Order::R, Order::A, Order::Rg, Order::Ra, Order::Rx, Order::Rgba], PLAIN),
     (&[Order::Rgba], &[Type::UnormInt101010_2]),
@@ -93,8 +94,9 @@ const VALID: &[(&[Order], &[Type])] = &[
     (&[Order::SRgb, Order::SRgbx, Order::SRgba, Order::SBgra], &[Type::UnormInt8]),
 ];
 
-/// Formats of images of all kinds, to be read and to be written: those for which Gen's data ports convert both ways (Skylake manual, volume 7,
-/// "Typed surface formats"), which is what Intel's driver lists for reading and writing.
+/// Formats of images of all kinds, to be read and to be written: those for which Gen's data ports convert
+/// both ways (Skylake manual, volume 7, "Typed surface formats"), which is what Intel's driver lists for
+/// reading and writing.
 const SUPPORTED: &[(Order, &[Type])] = &[
     (Order::Rgba, PLAIN),
     (Order::Bgra, &[Type::UnormInt8]),
@@ -103,7 +105,8 @@ const SUPPORTED: &[(Order, &[Type])] = &[
     (Order::Rg, PLAIN),
 ];
 
-/// Orders of which an image of two dimensions may be made that has the other order (table "Compatible image channel orders").
+/// Orders of which an image of two dimensions may be made that has the other order (table "Compatible image
+/// channel orders").
 const COMPATIBLE: &[(Order, Order)] = &[
     (Order::SBgra, Order::Bgra),
     (Order::Bgra, Order::SBgra),
@@ -117,8 +120,8 @@ const COMPATIBLE: &[(Order, Order)] = &[
 ];
 
 impl ChannelOrder {
-    /// Which components of a color, red, green, blue and alpha by their numbers, a texel has, in memory order. Only for orders whose channels lie one after
-    /// the other.
+    /// Which components of a color, red, green, blue and alpha by their numbers, a texel has, in memory
+    /// order. Only for orders whose channels lie one after the other.
     pub(super) fn components(self) -> &'static [usize] {
         match self {
             Self::R | Self::Intensity | Self::Luminance | Self::Depth => &[0],
@@ -152,7 +155,8 @@ impl ChannelType {
 }
 
 impl ImageFormat {
-    /// The format with the two values of the C API; `None` for values that there are not, or that do not go together.
+    /// The format with the two values of the C API; `None` for values that there are not, or that do not go
+    /// together.
     pub fn from_values(order: u32, ty: u32) -> Option<Self> {
         let (order, ty) = (ChannelOrder::from_value(order)?, ChannelType::from_value(ty)?);
         let valid = VALID.iter().any(|(orders, types)| orders.contains(&order) && types.contains(&ty));

@@ -97,8 +97,8 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Checks a descriptor and completes it. `INVALID_IMAGE_SIZE` for sides of 0 or above the device's limits, `INVALID_IMAGE_DESCRIPTOR` for pitches that
-    /// are too small or no multiples.
+    /// Checks a descriptor and completes it. `INVALID_IMAGE_SIZE` for sides of 0 or above the device's
+    /// limits, `INVALID_IMAGE_DESCRIPTOR` for pitches that are too small or no multiples.
     pub fn new(limits: &ImageLimits, format: ImageFormat, descriptor: &ImageDescriptor) -> Result<Self> {
         let ImageDescriptor { kind, width, height, depth, layers, row_pitch, slice_pitch } = *descriptor;
         // What the kind does not have is not looked at.

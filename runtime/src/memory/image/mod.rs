@@ -1,7 +1,7 @@
 //! Images: texels in linear memory, row by row and slice by slice.
 //!
-//! The texels of an image lie in a [`Buffer`] of its own, or in that of the buffer or image that it was made from. So all commands are
-//! those of rectangles in buffers.
+//! The texels of an image lie in a [`Buffer`] of its own, or in that of the buffer or image that it was made
+//! from. So all commands are those of rectangles in buffers.
 
 mod color;
 mod format;
@@ -44,8 +44,9 @@ impl Image {
         Ok(Arc::new(Self { layout, data }))
     }
 
-    /// Makes an image of a buffer's bytes, or of another image's. `INVALID_VALUE` for flags that allow what those of the buffer do not,
-    /// `IMAGE_FORMAT_NOT_SUPPORTED`, `INVALID_IMAGE_SIZE` when the buffer is too small.
+    /// Makes an image of a buffer's bytes, or of another image's. `INVALID_VALUE` for flags that allow what
+    /// those of the buffer do not, `IMAGE_FORMAT_NOT_SUPPORTED`, `INVALID_IMAGE_SIZE` when the buffer is too
+    /// small.
     pub fn of_buffer(buffer: &Arc<Buffer>, flags: MemoryFlags, layout: Layout) -> Result<Arc<Self>> {
         check_supported(layout.format)?;
         let size = layout.size() as u64;
@@ -91,8 +92,9 @@ impl Image {
         BufferRect { origin: self.bytes(origin), row_pitch, slice_pitch }
     }
 
-    /// A region of the image in the application's memory; pitches of 0 are those of a region without gaps. `INVALID_VALUE` when the image has no such
-    /// region, a pitch is smaller than what it spans, or there is a slice pitch and there are no slices.
+    /// A region of the image in the application's memory; pitches of 0 are those of a region without gaps.
+    /// `INVALID_VALUE` when the image has no such region, a pitch is smaller than what it spans, or there is
+    /// a slice pitch and there are no slices.
     pub fn host_rect(
         &self,
         origin: [usize; 3],

@@ -66,8 +66,8 @@ fn commands_are_those_of_the_description() {
     }
 }
 
-/// What the descriptions of Gen8 and Gen9 have and the tables do not is refused as a reserved bit, so it must be
-/// nothing that drivers could need. (Gen7's columns have the places of what is here, and not yet all.)
+/// What the descriptions of Gen8 and Gen9 have and the tables do not is refused as a reserved bit, so it must
+/// be nothing that drivers could need. (Gen7's columns have the places of what is here, and not yet all.)
 #[test]
 fn no_field_is_missing() {
     /// They position scoreboard dependencies, which are not simulated.

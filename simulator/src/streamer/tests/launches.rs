@@ -11,8 +11,8 @@ pub const WALKER: [u32; 15] =
 pub struct Descriptor(pub [u32; 8]);
 
 impl Default for Descriptor {
-    /// Kernel at 0x1000 of the heap, 2 threads, barrier, 4 KiB of SLM; 2 registers of cross-thread constants and
-    /// one for each thread.
+    /// Kernel at 0x1000 of the heap, 2 threads, barrier, 4 KiB of SLM; 2 registers of cross-thread constants
+    /// and one for each thread.
     fn default() -> Descriptor {
         Descriptor([0x1000, 0, 0, 0, 0, 0, 1 << 21 | 3 << 16 | 2, 0])
     }

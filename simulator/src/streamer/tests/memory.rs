@@ -61,7 +61,8 @@ fn arithmetic_on_registers() {
         .run(&[
             // GPR 0 = 0xffffffff00000001, GPR 1 = 2 << 32
             &[0x1100_0007, 0x2600, 1, 0x2604, 0xffff_ffff, 0x2608, 0, 0x260c, 2],
-            // MI_MATH: load A, R0; load B, R1; add; store R2, accumulator; store R3, carry; sub; store R4, acc
+            // MI_MATH: load A, R0; load B, R1; add; store R2, accumulator; store R3, carry; sub; store R4,
+            // acc
             &[
                 0x0d00_0007,
                 0x0800_8000,

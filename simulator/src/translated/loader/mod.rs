@@ -4,7 +4,8 @@
 //! through it to the host's functions, which may be farther away than a 32-bit displacement reaches. The
 //! mapping is written while it is not executable, and never again afterwards.
 //!
-//! An object is not trusted to be whole: what does not fit is an error. Its machine code is trusted, as nothing can check it.
+//! An object is not trusted to be whole: what does not fit is an error. Its machine code is trusted, as
+//! nothing can check it.
 
 mod layout;
 mod relocate;
@@ -91,8 +92,8 @@ impl Code {
     /// Loads a translation.
     ///
     /// # Errors
-    /// An object that is damaged, for another machine, or has in it what translations have not; a host that gives no
-    /// executable memory.
+    /// An object that is damaged, for another machine, or has in it what translations have not; a host that
+    /// gives no executable memory.
     pub fn load(translation: &Translation) -> Result<Code, LoadError> {
         if !cfg!(all(target_arch = "x86_64", target_os = "linux")) {
             return Err(LoadError::new("this host's is not known"));

@@ -1,4 +1,5 @@
-//! A translator for the tests: its code is a function of the test, which has the instructions executed one by one.
+//! A translator for the tests: its code is a function of the test, which has the instructions executed one by
+//! one.
 
 use std::slice;
 use std::sync::Arc;

@@ -86,7 +86,8 @@ fn threads_meet_at_barriers() {
 
 #[test]
 fn threads_take_turns() {
-    /// [`reverse`], of which thread 0 waits in a loop for thread 1, which comes to the barrier at its third turn.
+    /// [`reverse`], of which thread 0 waits in a loop for thread 1, which comes to the barrier at its third
+    /// turn.
     unsafe extern "C" fn waits(frame: *mut Frame, thread: u32, resume: u32) -> u32 {
         // SAFETY: as in `reverse`.
         let arrived = unsafe { (*frame).arrived };
@@ -242,7 +243,8 @@ fn a_launch_changes_to_translated_code() {
 
 #[test]
 fn a_launch_ends_without_its_translation() {
-    // One of two threads leaves its core to the translator, but not to the end: the answer comes in ten minutes.
+    // One of two threads leaves its core to the translator, but not to the end: the answer comes in ten
+    // minutes.
     let translator = Translator::new(Ok(group(write_ids)), Duration::from_secs(600));
     let machine = Machine::new(translator.simulator(EngineChoice::Auto));
     let groups = 65_536;

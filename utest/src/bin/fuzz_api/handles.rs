@@ -70,7 +70,8 @@ impl Handles {
         self.with(kind, |pool| (!pool.alive.is_empty()).then(|| take(pool, kind, random)))
     }
 
-    /// A handle for a call: most often one that is alive, now and then one that was released, of another kind or null.
+    /// A handle for a call: most often one that is alive, now and then one that was released, of another kind
+    /// or null.
     pub fn pick(&self, kind: Kind, random: &mut Random) -> *mut c_void {
         let (kind, released) = match random.below(40) {
             0 => return null_mut(),

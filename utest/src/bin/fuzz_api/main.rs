@@ -1,7 +1,8 @@
 //! `make fuzz-api`: random calls through the ICD loader, right and wrong ones, from several threads.
 //!
-//! Processes are started one after the other, each with a seed of its own and threads whose seeds follow from it. It fails when a process dies
-//! or panics, when a thread does not come on, when memory grows without bound, and when a sequence of right calls has a wrong result.
+//! Processes are started one after the other, each with a seed of its own and threads whose seeds follow from
+//! it. It fails when a process dies or panics, when a thread does not come on, when memory grows without
+//! bound, and when a sequence of right calls has a wrong result.
 
 mod calls;
 mod handles;
@@ -21,7 +22,8 @@ use journal::Journal;
 #[derive(Parser)]
 #[command(name = "gencl-fuzz-api", version)]
 pub struct Arguments {
-    /// Where chance begins (default: the clock). The first process has it; the next ones have the numbers behind it.
+    /// Where chance begins (default: the clock). The first process has it; the next ones have the numbers
+    /// behind it.
     #[arg(long)]
     seed: Option<u64>,
     /// How long.

@@ -1,5 +1,5 @@
-//! Program binaries that no compiler has made: each is refused, or its launches end with an error code or a result, within a small multiple
-//! of the hang limit, and the driver catches no panic.
+//! Program binaries that no compiler has made: each is refused, or its launches end with an error code or a
+//! result, within a small multiple of the hang limit, and the driver catches no panic.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -16,7 +16,8 @@ use crate::mutate;
 use crate::tally::Tally;
 use crate::work::{Session, Trouble, of, round};
 
-/// What is mutated: arguments of each kind, barriers, memory of each kind, formats, loops and branches, doubles, atomics.
+/// What is mutated: arguments of each kind, barriers, memory of each kind, formats, loops and branches,
+/// doubles, atomics.
 const SOURCES: [&str; 3] = [
     "constant int table[] = { 3, 1, 4, 1, 5, 9, 2, 6 };
      typedef struct { float4 a; char b; long c; } S;

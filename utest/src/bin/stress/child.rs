@@ -11,8 +11,8 @@ use gencl_program::debug::LOG;
 use crate::process::FOLDER;
 use crate::tally::Tally;
 
-/// What processes say on standard error when something is wrong that the driver survives: panics that are caught at the edge of its
-/// interface, in the simulator, or in the compiler's process.
+/// What processes say on standard error when something is wrong that the driver survives: panics that are
+/// caught at the edge of its interface, in the simulator, or in the compiler's process.
 const MARKS: [&str; 6] = [
     "panicked at",
     "internal error",
@@ -25,7 +25,8 @@ const MARKS: [&str; 6] = [
 /// What begins a line of standard error that names the file a process goes on to.
 const INPUT: &str = "gencl-stress input ";
 
-/// How much longer than its time a process may take: until it has ended what it is at, on a machine that does other things, too.
+/// How much longer than its time a process may take: until it has ended what it is at, on a machine that does
+/// other things, too.
 const GRACE_PERIOD: Duration = Duration::from_secs(240);
 
 /// One repetition of a section.

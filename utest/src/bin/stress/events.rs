@@ -21,7 +21,8 @@ const LONGEST: usize = 20_000;
 const EACH: u64 = 8;
 const REST: u64 = 32 << 10;
 
-/// Twice as many events take at most so much longer; where clocks and other processes count for more, this long is never too long.
+/// Twice as many events take at most so much longer; where clocks and other processes count for more, this
+/// long is never too long.
 const RATIO: f64 = 3.5;
 const SHORT: f64 = 0.5;
 

@@ -1,4 +1,5 @@
-//! Kernels that never end: their commands fail within a small multiple of the hang limit, and then all is as before.
+//! Kernels that never end: their commands fail within a small multiple of the hang limit, and then all is as
+//! before.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,5 @@
-//! The system gives no more descriptors, memory or threads: calls fail with a code, and work again when it does.
+//! The system gives no more descriptors, memory or threads: calls fail with a code, and work again when it
+//! does.
 
 use std::time::Duration;
 
@@ -75,7 +76,8 @@ pub fn work(task: &Task) -> Result<Tally, String> {
     Ok(tally)
 }
 
-/// Buffers that take what memory there is but a little: small allocations cannot fail in Rust, the process ends.
+/// Buffers that take what memory there is but a little: small allocations cannot fail in Rust, the process
+/// ends.
 fn hoard(tally: &mut Tally) -> Result<Vec<(Buffer<u32>, Session)>, String> {
     let mut buffers = Vec::new();
     while buffers.len() < MOST {

@@ -1,8 +1,9 @@
 //! `make stress`: the driver under load and attack, through the ICD loader.
 //!
-//! Each section is repeated, with one seed after the other, until its part of the time is over. What uses the driver runs in processes of its
-//! own, which may die; this one starts them, disturbs them, and looks what came of them. It fails when something leaks, when a result is wrong,
-//! when something hangs, and when a process dies or catches a panic of the driver.
+//! Each section is repeated, with one seed after the other, until its part of the time is over. What uses the
+//! driver runs in processes of its own, which may die; this one starts them, disturbs them, and looks what
+//! came of them. It fails when something leaks, when a result is wrong, when something hangs, and when a
+//! process dies or catches a panic of the driver.
 
 mod attack;
 mod caches;

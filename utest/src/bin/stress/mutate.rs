@@ -4,8 +4,8 @@ use gencl_program::{Data, Program, elf};
 use gencl_utest::Random;
 use serde_json::Value;
 
-/// The binary of a program of which the description, variables or code were changed. `None` where the result is no program at all, as a
-/// file of it would not even be read.
+/// The binary of a program of which the description, variables or code were changed. `None` where the result
+/// is no program at all, as a file of it would not even be read.
 pub fn anything(program: &Program, random: &mut Random) -> Option<Vec<u8>> {
     let mut program = program.clone();
     for _ in 0..1 + random.below(3) {

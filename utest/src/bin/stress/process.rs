@@ -28,7 +28,8 @@ pub fn status(id: u32, key: &str) -> u64 {
     line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0)
 }
 
-/// The variable that a process and its compile servers, which are not its children, have in common: the process's folder.
+/// The variable that a process and its compile servers, which are not its children, have in common: the
+/// process's folder.
 pub const FOLDER: &str = "GENCL_STRESS_FOLDER";
 
 /// The processes of the compile servers that the process of a folder has started.

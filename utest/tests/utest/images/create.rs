@@ -84,7 +84,8 @@ pub fn information() -> Outcome {
     expect(code, CL_INVALID_MEM_OBJECT, "clGetImageInfo of a buffer")
 }
 
-/// Formats that every device has whose kernels can both read and write images (OpenCL 3.0, minimum list), and their texels in bytes.
+/// Formats that every device has whose kernels can both read and write images (OpenCL 3.0, minimum list), and
+/// their texels in bytes.
 const FORMATS: &[(u32, u32, u64)] = &[
     (CL_RGBA, CL_UNORM_INT8, 4),
     (CL_RGBA, CL_UNORM_INT16, 8),

@@ -72,7 +72,8 @@ pub fn try_create(
 ) -> Result<(cl_mem, cl_int), String> {
     let (api, context) = (api()?, Gpu::get()?.context.get());
     let mut code = 1;
-    // SAFETY: format and descriptor are null or of the tests, and the host's memory is of the size that they say.
+    // SAFETY: format and descriptor are null or of the tests, and the host's memory is of the size that they
+    // say.
     let image = unsafe { (api.clCreateImage)(context, flags, format, descriptor, host, &mut code) };
     Ok((image, code))
 }
@@ -180,7 +181,8 @@ pub fn pattern(length: usize) -> Vec<u8> {
     (0..length).map(|i| (i * 7 + i / 251) as u8).collect()
 }
 
-/// Copies a region between texels that lie one after the other and memory with pitches; what the host would do.
+/// Copies a region between texels that lie one after the other and memory with pitches; what the host would
+/// do.
 pub fn copy(
     from: (&[u8], [usize; 3], [usize; 2]),
     to: (&mut [u8], [usize; 3], [usize; 2]),

@@ -220,7 +220,8 @@ fn exact() -> Vec<Filled> {
     ]
 }
 
-/// Colors that are rounded to the nearest and kept in range, as kernels that write images do it (OpenCL C, 8.3). Intel's driver and pocl cut them off.
+/// Colors that are rounded to the nearest and kept in range, as kernels that write images do it (OpenCL C,
+/// 8.3). Intel's driver and pocl cut them off.
 fn nearest() -> Vec<Filled> {
     let floats = [0.25f32, 1.0, -1.0, 2.0].map(f32::to_bits);
     let numbers = [5u32, 70_000, (-70_000i32).cast_unsigned(), 0x1234_5678];

@@ -1,4 +1,5 @@
-//! What belongs to each extension that is reported: queries, properties, functions, and the macro that programs ask for.
+//! What belongs to each extension that is reported: queries, properties, functions, and the macro that
+//! programs ask for.
 
 use std::ffi::CString;
 
@@ -249,7 +250,8 @@ pub fn macros() -> Outcome {
     Ok(())
 }
 
-/// Memory for spilled registers: none for a small kernel, some where the binary's statistics count stores to it.
+/// Memory for spilled registers: none for a small kernel, some where the binary's statistics count stores to
+/// it.
 pub fn spills() -> Outcome {
     let gpu = Gpu::get()?;
     let ask = |kernel: opencl_sys::cl_kernel| -> Result<u64, String> {

@@ -1,4 +1,5 @@
-//! Every query of OpenCL 3.0: its type, its size, and what becomes of wrong sizes, null and names that there are not.
+//! Every query of OpenCL 3.0: its type, its size, and what becomes of wrong sizes, null and names that there
+//! are not.
 
 mod ask;
 mod extensions;

@@ -1,4 +1,5 @@
-//! Calls of built-in functions on the device: any expressions, for every number of elements, with arguments from memory or written out.
+//! Calls of built-in functions on the device: any expressions, for every number of elements, with arguments
+//! from memory or written out.
 
 use std::ops::Range;
 
@@ -17,8 +18,9 @@ const GROUP: usize = 16;
 
 /// A call and where its result goes.
 pub struct Call {
-    /// An expression of the vectors `x`, `y` and `z` and of `s` and `t`, the first elements of `y` and `z`; `#` stands for the number of elements, `@`
-    /// for a pointer to where a second result goes: to private, global or local memory, as the number of elements has it.
+    /// An expression of the vectors `x`, `y` and `z` and of `s` and `t`, the first elements of `y` and `z`;
+    /// `#` stands for the number of elements, `@` for a pointer to where a second result goes: to private,
+    /// global or local memory, as the number of elements has it.
     pub text: String,
     /// Of the result's elements.
     pub result: &'static Type,
@@ -26,8 +28,9 @@ pub struct Call {
     pub second: Option<&'static Type>,
     /// Is the result one number for the whole vector?
     pub whole: bool,
-    /// The arguments that it is for, if not all of them: for a call with a kernel of its own. They begin with a multiple of `VECTORS`, and end
-    /// `MULTIPLE` before the last or earlier, as some of the next come after them.
+    /// The arguments that it is for, if not all of them: for a call with a kernel of its own. They begin with
+    /// a multiple of `VECTORS`, and end `MULTIPLE` before the last or earlier, as some of the next come after
+    /// them.
     pub range: Option<Range<usize>>,
 }
 
@@ -196,7 +199,8 @@ impl Arguments<'_> {
         format!("{declared} {first} {second}")
     }
 
-    /// Evaluates calls for single numbers that are constants of the program, which the compiler knows: those of the given numbers for each call.
+    /// Evaluates calls for single numbers that are constants of the program, which the compiler knows: those
+    /// of the given numbers for each call.
     pub fn fold(&self, calls: &[(Call, Vec<usize>)]) -> Result<Results, String> {
         let gpu = Gpu::get()?;
         let literal = |argument: usize, i: usize| {
@@ -217,7 +221,8 @@ impl Arguments<'_> {
             }
             source += "}\n";
         }
-        // What is left of these is computed once for all lanes, with write masks that `iga64` reads otherwise (`isa/src/witness.rs`).
+        // What is left of these is computed once for all lanes, with write masks that `iga64` reads otherwise
+        // (`isa/src/witness.rs`).
         let program = gpu.build_unchecked(&source, "-cl-std=CL3.0")?;
         let mut results = Vec::new();
         for (k, (call, numbers)) in calls.iter().enumerate() {

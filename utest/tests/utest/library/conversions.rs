@@ -1,5 +1,6 @@
-//! Conversions of vectors (OpenCL C 3.0, 6.4.3): from each type to each with one of the modes for each number of elements, with saturation and without. Those
-//! of single numbers are `convert_*` in `floating_point.rs`, in all modes.
+//! Conversions of vectors (OpenCL C 3.0, 6.4.3): from each type to each with one of the modes for each number
+//! of elements, with saturation and without. Those of single numbers are `convert_*` in `floating_point.rs`,
+//! in all modes.
 
 use gencl_utest::{Case, Gpu, Outcome};
 

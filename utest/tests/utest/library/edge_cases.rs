@@ -371,8 +371,8 @@ impl Check<'_> {
 fn run(check: &mut Check<'_>) -> Outcome {
     let functions = check.functions.clone();
     let ty = check.float.ty;
-    // Long ones of vectors are the scalar one for each element, which takes its time to compile: where they store a second result
-    // by elements, two elements tell.
+    // Long ones of vectors are the scalar one for each element, which takes its time to compile: where they
+    // store a second result by elements, two elements tell.
     let has = |name: &str, function: &Function, width: usize| {
         let widest = if function.results() > 1 { 2 } else { 1 };
         width <= widest || SHORT.contains(&name) || name.starts_with("half_")

@@ -1,5 +1,5 @@
-//! Geometric functions (OpenCL C 3.0, 6.15.5) with the errors that 7.4 allows, of numbers of all sizes: what can be too large or too small is none of
-//! the arguments or results (7.5.1).
+//! Geometric functions (OpenCL C 3.0, 6.15.5) with the errors that 7.4 allows, of numbers of all sizes: what
+//! can be too large or too small is none of the arguments or results (7.5.1).
 
 use gencl_utest::{Case, Outcome, Random};
 

@@ -128,7 +128,8 @@ impl Int {
         ]
     }
 
-    /// Pairs of all edges with some third; any numbers of all lengths; and those of which `x * y + z` is about the largest or smallest number.
+    /// Pairs of all edges with some third; any numbers of all lengths; and those of which `x * y + z` is
+    /// about the largest or smallest number.
     fn samples(&self) -> [Vec<u64>; 3] {
         let mut random = Random::new(31);
         let mut any = || (i128::from(random.next_u32()) << 32 | i128::from(random.next_u32())) as i64;

@@ -1,4 +1,5 @@
-//! The built-in library against the specification: functions as rows of tables, each evaluated for every type and number of elements.
+//! The built-in library against the specification: functions as rows of tables, each evaluated for every type
+//! and number of elements.
 
 mod calls;
 mod common;
@@ -12,7 +13,8 @@ mod shuffles;
 
 use gencl_utest::{Case, Outcome};
 
-/// Intel's compiler makes vectors of three elements of four, of which the last is never written: strict mode ends such kernels.
+/// Intel's compiler makes vectors of three elements of four, of which the last is never written: strict mode
+/// ends such kernels.
 const STRICT: &str = "its code for three elements reads registers that nothing has written";
 
 pub fn cases() -> Vec<Case> {

@@ -1,5 +1,5 @@
-//! Relational functions (OpenCL C 3.0, 6.15.6): true is 1 of scalars and all ones of vectors; conditions are numbers that are not 0 of scalars and
-//! highest bits of vectors.
+//! Relational functions (OpenCL C 3.0, 6.15.6): true is 1 of scalars and all ones of vectors; conditions are
+//! numbers that are not 0 of scalars and highest bits of vectors.
 
 use gencl_utest::{Case, Outcome};
 

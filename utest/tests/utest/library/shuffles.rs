@@ -1,5 +1,6 @@
-//! `shuffle` and `shuffle2` (OpenCL C 3.0, 6.15.11): from and to each number of elements; of a mask only the bits that are needed count. Which types go with
-//! which numbers of elements goes round, as all together take long to build.
+//! `shuffle` and `shuffle2` (OpenCL C 3.0, 6.15.11): from and to each number of elements; of a mask only the
+//! bits that are needed count. Which types go with which numbers of elements goes round, as all together take
+//! long to build.
 
 use gencl_utest::{Case, Gpu, Launch, Outcome, Random};
 

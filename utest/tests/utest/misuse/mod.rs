@@ -1,4 +1,5 @@
-//! What applications do wrong, or at odd moments: an error code or the right result comes of it, and nothing crashes or waits for ever.
+//! What applications do wrong, or at odd moments: an error code or the right result comes of it, and nothing
+//! crashes or waits for ever.
 
 mod callbacks;
 mod handles;

@@ -1,4 +1,5 @@
-//! What needs a process of its own: ends of processes, forks, libraries that are closed. The test-suite's program is run again for it.
+//! What needs a process of its own: ends of processes, forks, libraries that are closed. The test-suite's
+//! program is run again for it.
 
 use std::ffi::c_void;
 use std::process::Command;
@@ -97,7 +98,8 @@ fn exit_in_callback() -> Outcome {
     Err("the callback did not end the process".into())
 }
 
-/// Commands wait for an event that nobody ends, also in a queue that was released, and another thread waits for them.
+/// Commands wait for an event that nobody ends, also in a queue that was released, and another thread waits
+/// for them.
 fn exit_blocked() -> Outcome {
     let world = World::new()?;
     let event = world.launch(1, &[world.user])? as usize;
@@ -116,7 +118,8 @@ fn exit_blocked() -> Outcome {
     Ok(())
 }
 
-/// Objects are released by a function of `atexit`, registered before the driver was loaded, so that it runs after the driver's own.
+/// Objects are released by a function of `atexit`, registered before the driver was loaded, so that it runs
+/// after the driver's own.
 fn release_at_exit() -> Outcome {
     static WORLD: AtomicUsize = AtomicUsize::new(0);
     extern "C" fn release() {
@@ -247,7 +250,8 @@ fn dlclose() -> Outcome {
     World::new()?.works()
 }
 
-/// Threads that have used OpenCL end before their commands, and one after the other uses what another has made.
+/// Threads that have used OpenCL end before their commands, and one after the other uses what another has
+/// made.
 fn thread_that_ends() -> Outcome {
     struct Owned(World);
     // SAFETY: handles may be used by any thread.

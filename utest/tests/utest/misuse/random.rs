@@ -14,7 +14,8 @@ pub fn calls() -> Outcome {
     if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stdout).into_owned()) }
 }
 
-/// The driver's functions: the dispatch table, whose first part is what Windows has, and what is found by its name.
+/// The driver's functions: the dispatch table, whose first part is what Windows has, and what is found by its
+/// name.
 const TABLE: &str = include_str!("../../../../icd/dispatch.rs");
 const EXTENSIONS: &str = include_str!("../../../../icd/api/platform/extension.rs");
 

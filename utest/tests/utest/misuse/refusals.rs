@@ -47,8 +47,8 @@ struct Scene {
 /// A wrong call: the function, what is wrong, the code that is due, and the call.
 type Row = (&'static str, &'static str, cl_int, fn(&mut Scene) -> cl_int);
 
-/// Rows from calls. After `call` stands a function that returns its code, after `make` one that writes it to its last parameter, which is left out here, and
-/// that returns nothing then.
+/// Rows from calls. After `call` stands a function that returns its code, after `make` one that writes it to
+/// its last parameter, which is left out here, and that returns nothing then.
 macro_rules! rows {
     (|$scene:ident| $($way:ident $function:ident($($argument:expr),*) if $wrong:literal => $code:ident;)*) => {
         &[$((stringify!($function), $wrong, $code, |$scene| {

@@ -185,13 +185,15 @@ pub fn index_spaces() -> Outcome {
     world.works()
 }
 
-/// Pointers of the application need no alignment: for bytes that are copied, numbers that are read or written, handles.
+/// Pointers of the application need no alignment: for bytes that are copied, numbers that are read or
+/// written, handles.
 pub fn unaligned() -> Outcome {
     let world = World::new()?;
     let (api, queue, buffer) = (world.api, world.queue, world.buffer);
     let mut memory = [0u8; 256];
     let odd = memory.as_mut_ptr().wrapping_add(1);
-    // SAFETY: everything is within the array, and lives until the calls have returned or the commands have been waited for.
+    // SAFETY: everything is within the array, and lives until the calls have returned or the commands have
+    // been waited for.
     unsafe {
         odd.copy_from([7u8, 0, 0, 0].as_ptr(), 4);
         let found =

@@ -177,7 +177,8 @@ impl World {
 impl Drop for World {
     fn drop(&mut self) {
         let api = self.api;
-        // SAFETY: handles, released ones among them perhaps, which is what gencl promises to find. Tests of other drivers release none.
+        // SAFETY: handles, released ones among them perhaps, which is what gencl promises to find. Tests of
+        // other drivers release none.
         unsafe {
             (api.clReleaseEvent)(self.user);
             (api.clReleaseEvent)(self.event);

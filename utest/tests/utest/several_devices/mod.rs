@@ -1,4 +1,5 @@
-//! Contexts of several devices. The environment says which devices there are, so the cases run this program anew.
+//! Contexts of several devices. The environment says which devices there are, so the cases run this program
+//! anew.
 
 mod contexts;
 mod events;

@@ -48,8 +48,8 @@ impl Lowering<'_> {
         })
     }
 
-    /// Operations with two sources; `amount` is the second when it is a constant. `None` for those that floats have alone, and for division,
-    /// which calls of the library are put in place of (`llvm/lower.rs`).
+    /// Operations with two sources; `amount` is the second when it is a constant. `None` for those that
+    /// floats have alone, and for division, which calls of the library are put in place of (`llvm/lower.rs`).
     pub fn binary(
         &mut self,
         op: BinaryOp,
@@ -131,7 +131,8 @@ impl Lowering<'_> {
         Halves { low, high: self.binary32(BinaryOp::Add, high, cross) }
     }
 
-    /// The high half of the product. No sum of the unsigned partial products wraps: (2^32 - 1)^2 + 2 (2^32 - 1) < 2^64.
+    /// The high half of the product. No sum of the unsigned partial products wraps: (2^32 - 1)^2 + 2 (2^32 -
+    /// 1) < 2^64.
     fn mul_high(&mut self, ty: Type, a: Halves, b: Halves) -> Halves {
         let lowest = self.binary32(BinaryOp::MulHigh, a.low, b.low);
         let middle = self.mul_dwords(a.low, b.high);
@@ -198,8 +199,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// Shifts by the low 6 bits of a dword. Those of dwords take 5 bits; what crosses from one half to the other is shifted by 31 less the amount, after
-    /// one step the other way, so that no amount is 32.
+    /// Shifts by the low 6 bits of a dword. Those of dwords take 5 bits; what crosses from one half to the
+    /// other is shifted by 31 less the amount, after one step the other way, so that no amount is 32.
     pub fn shift(&mut self, op: BinaryOp, ty: Type, a: Halves, amount: Reg) -> Halves {
         let left = op == BinaryOp::Shl;
         let far = self.with_constant(BinaryOp::And, amount, 32);

@@ -81,8 +81,9 @@ impl Lowering<'_> {
         (self.select(fits, a.low, limit), if to_signed { Type::S32 } else { Type::U32 })
     }
 
-    /// To a float: shifted up until the first digit is at the top, so that the high half holds more digits than a float, with the last bit one where
-    /// something follows. That rounds as the whole would, in any mode. Then it is multiplied by the power of two that it was shifted by.
+    /// To a float: shifted up until the first digit is at the top, so that the high half holds more digits
+    /// than a float, with the last bit one where something follows. That rounds as the whole would, in any
+    /// mode. Then it is multiplied by the power of two that it was shifted by.
     fn integer_to_float(&mut self, from: Type, rounding: Rounding, a: Halves) -> Reg {
         let (count, high_type) = if from.is_signed() {
             let sign = self.sign(a.high);
@@ -105,7 +106,8 @@ impl Lowering<'_> {
         self.binary_f32(BinaryOp::Mul, digits, scale)
     }
 
-    /// Something converted to 64 bits: a quadword, whose halves are given, or what `src` holds. `None` to doubles from what is smaller.
+    /// Something converted to 64 bits: a quadword, whose halves are given, or what `src` holds. `None` to
+    /// doubles from what is smaller.
     pub fn convert_to(
         &mut self,
         to: Type,
@@ -151,8 +153,8 @@ impl Lowering<'_> {
         self.choose(beyond, limit, a)
     }
 
-    /// From a float, made whole first: the high half is the quotient by 2^32, the low half what is left of it; both are exact, as they
-    /// have digits of the float and no others.
+    /// From a float, made whole first: the high half is the quotient by 2^32, the low half what is left of
+    /// it; both are exact, as they have digits of the float and no others.
     fn float_to_integer(&mut self, to: Type, rounding: Rounding, saturate: bool, src: Reg) -> Halves {
         let whole = self.unary_f32(rounding_operation(rounding), src);
         let signed = to.is_signed();
@@ -178,8 +180,9 @@ impl Lowering<'_> {
         result
     }
 
-    /// The sum of both halves as doubles, which are exact, rounded once to the nearest number. In other modes the neighbour is the result when the sum is on the
-    /// wrong side of what is exact: what it lacks is exact, too, as the high half is not less than the low one, or 0.
+    /// The sum of both halves as doubles, which are exact, rounded once to the nearest number. In other modes
+    /// the neighbour is the result when the sum is on the wrong side of what is exact: what it lacks is
+    /// exact, too, as the high half is not less than the low one, or 0.
     fn integer_to_double(&mut self, from: Type, rounding: Rounding, a: Halves) -> Halves {
         let high = self.double_of(high_type(from), a.high);
         let low = self.double_of(Type::U32, a.low);

@@ -1,8 +1,9 @@
 //! Operations across lanes on 64-bit integers.
 //!
-//! Sums are made of sums of 16 bits, which do not wrap for 32 lanes, and minima and maxima of those of the halves. What is left - products, and scans
-//! of minima and maxima - is a scan in five steps: each lane has the number of an active lane before it, puts
-//! together what both hold, and takes over that lane's number, so that the distance doubles. Active lanes lead to active lanes only.
+//! Sums are made of sums of 16 bits, which do not wrap for 32 lanes, and minima and maxima of those of the
+//! halves. What is left - products, and scans of minima and maxima - is a scan in five steps: each lane has
+//! the number of an active lane before it, puts together what both hold, and takes over that lane's number,
+//! so that the distance doubles. Active lanes lead to active lanes only.
 
 use super::compare::high_type;
 use super::{Halves, Lowering};

@@ -1,13 +1,14 @@
-//! Registers of 64 bits become two of 32, for machines without instructions on quadwords (Gen7 and Gen7.5 have no type `Q`: Ivy Bridge
-//! PRM, volume 4 part 3, "Numeric Data Types").
+//! Registers of 64 bits become two of 32, for machines without instructions on quadwords (Gen7 and Gen7.5
+//! have no type `Q`: Ivy Bridge PRM, volume 4 part 3, "Numeric Data Types").
 //!
-//! Each quadword register has a low and a high dword; [`arithmetic`], [`compare`], [`convert`] and [`cross_lane`] say what operations on
-//! 64-bit integers are on these. Results are made in new registers and then copied, as a destination may be a source as well; the
-//! optimisations behind this pass take the copies away, and what constants leave of the rest.
+//! Each quadword register has a low and a high dword; [`arithmetic`], [`compare`], [`convert`] and
+//! [`cross_lane`] say what operations on 64-bit integers are on these. Results are made in new registers and
+//! then copied, as a destination may be a source as well; the optimisations behind this pass take the copies
+//! away, and what constants leave of the rest.
 //!
-//! What has no such form is done on whole quadwords, joined before and parted after: addresses of 64 bits, arithmetic of doubles, atomic
-//! operations on 64 bits. Code generation refuses these for machines without quadwords. On others the pass can be tried all
-//! the same (`GENCL_DEBUG=qwords=lowered`).
+//! What has no such form is done on whole quadwords, joined before and parted after: addresses of 64 bits,
+//! arithmetic of doubles, atomic operations on 64 bits. Code generation refuses these for machines without
+//! quadwords. On others the pass can be tried all the same (`GENCL_DEBUG=qwords=lowered`).
 
 mod arithmetic;
 mod compare;
@@ -228,7 +229,8 @@ impl Lowering<'_> {
         Halves { low, high }
     }
 
-    /// By-value arguments come as two dwords. What else comes as a quadword is an address or a size on a machine that has them.
+    /// By-value arguments come as two dwords. What else comes as a quadword is an address or a size on a
+    /// machine that has them.
     fn input(&mut self, input: Input) -> Option<Halves> {
         let Input::Push(PushSource::Value { argument, offset }) = input else { return None };
         let [low, high] = [offset, offset + 4].map(|offset| {

@@ -18,7 +18,8 @@ const ROUNDINGS: [Rounding; 5] =
 const OTHERS: [Type; 8] =
     [Type::S8, Type::U8, Type::S16, Type::U16, Type::S32, Type::U32, Type::F16, Type::F32];
 
-/// An operation, and the types of its sources and its result; of a truth value, that of what it is compared from or selects.
+/// An operation, and the types of its sources and its result; of a truth value, that of what it is compared
+/// from or selects.
 struct Case {
     op: Op,
     sources: Vec<Type>,

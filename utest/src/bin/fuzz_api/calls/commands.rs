@@ -38,7 +38,8 @@ impl Caller {
             waits.0
         ));
         let out: *mut cl_event = if self.random.one_in(2) { &mut event } else { null_mut() };
-        // SAFETY: three sizes each, of which more than are there are not asked for: the number of dimensions is checked first.
+        // SAFETY: three sizes each, of which more than are there are not asked for: the number of dimensions
+        // is checked first.
         unsafe {
             (self.shared.api.clEnqueueNDRangeKernel)(
                 queue,
@@ -66,7 +67,8 @@ impl Caller {
             waits.0
         ));
         let (api, length, list) = (self.shared.api, waits.length(), waits.pointer());
-        // SAFETY: buffers have at most as many bytes as there are behind the pointer, for as long as the process.
+        // SAFETY: buffers have at most as many bytes as there are behind the pointer, for as long as the
+        // process.
         unsafe {
             if reads {
                 (api.clEnqueueReadBuffer)(
@@ -132,7 +134,8 @@ impl Caller {
         self.keep(Kind::Event, event);
     }
 
-    /// On the side of the host all is small or without pitches, so that what is right stays within the memory.
+    /// On the side of the host all is small or without pitches, so that what is right stays within the
+    /// memory.
     pub fn rect(&mut self) {
         let (queue, buffer, other, waits, memory) = (
             self.pick(Kind::Queue),

@@ -29,10 +29,12 @@ const FORMATS: [(u32, u32); 14] = [
 /// `CL_MEM_OBJECT_IMAGE1D_BUFFER`, whose texels are a buffer's.
 const BUFFER_IMAGE: u32 = 0x10F6;
 
-/// What an image's sides usually have; more is more than any device has, so that an image has as many bytes as a buffer at most.
+/// What an image's sides usually have; more is more than any device has, so that an image has as many bytes
+/// as a buffer at most.
 const SIDES: [usize; 3] = [64, 16, 4];
 
-/// A place or an extent in an image, and pitches on the host's side: rows are within 2 KiB and slices within 64 KiB, so that what is right stays within the memory.
+/// A place or an extent in an image, and pitches on the host's side: rows are within 2 KiB and slices within
+/// 64 KiB, so that what is right stays within the memory.
 struct Part {
     origin: [usize; 3],
     region: [usize; 3],
@@ -87,7 +89,8 @@ impl Caller {
         ));
         let (api, format) =
             (self.shared.api, if self.random.one_in(40) { null() } else { &raw const format });
-        // SAFETY: the memory is there as long as the process, and has more bytes than such an image; a list that ends with 0.
+        // SAFETY: the memory is there as long as the process, and has more bytes than such an image; a list
+        // that ends with 0.
         let image = unsafe {
             match which {
                 0 => (api.clCreateImage2D)(context, flags, format, width, height, row, host, &mut error),

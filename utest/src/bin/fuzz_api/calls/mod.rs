@@ -1,6 +1,7 @@
 //! Random calls.
 //!
-//! What the driver is promised holds: memory of the application that a right call reads or writes is there. Everything else is chance.
+//! What the driver is promised holds: memory of the application that a right call reads or writes is there.
+//! Everything else is chance.
 
 mod absent;
 mod commands;
@@ -23,7 +24,8 @@ use crate::handles::{Handles, Kind};
 use crate::journal::Journal;
 use crate::random::{Random, usual_limit};
 
-/// Memory of the application, which is there as long as the process. The rectangles of [`Caller::rect`] need most.
+/// Memory of the application, which is there as long as the process. The rectangles of [`Caller::rect`] need
+/// most.
 pub const ARENA: usize = 4 << 20;
 
 /// Sources of programs; the last cannot be built.

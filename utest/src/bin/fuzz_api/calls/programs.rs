@@ -85,7 +85,8 @@ impl Caller {
         kernels.into_iter().for_each(|kernel| self.keep(Kind::Kernel, kernel));
     }
 
-    /// Kernels' names are the same in all of [`SOURCES`] with their kernel, so that some can be linked and some cannot.
+    /// Kernels' names are the same in all of [`SOURCES`] with their kernel, so that some can be linked and
+    /// some cannot.
     pub fn compile_or_link(&mut self) {
         const OPTIONS: [&CStr; 6] =
             [c"", c"-create-library", c"-cl-fast-relaxed-math", c"-D X=1", c"-cl-std=CL3.0", c"-wrong"];
