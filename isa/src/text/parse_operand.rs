@@ -97,38 +97,62 @@ fn register_type(c: &mut Cursor<'_>, context: Context) -> Result<Type> {
     codes::by_text(codes::REGISTER_TYPES, context.generation, letters).ok_or("a register type is expected")
 }
 
-fn number_of(c: &mut Cursor<'_>, rows: &'static [codes::Code<u8>]) -> Result<u8> {
+fn number(c: &mut Cursor<'_>) -> Result<u64> {
     c.skip_spaces();
     let value = c.number().ok_or("a number is expected")?;
     c.skip_spaces();
+    Ok(value)
+}
+
+fn one_of(value: u64, rows: &'static [codes::Code<u8>]) -> Result<u8> {
     rows.iter()
         .map(|row| row.value)
         .find(|&v| u64::from(v) == value && v != Region::VXH)
         .ok_or("a number of this size is not possible here")
 }
 
-/// `<v,w,h>`, `<v;w,h>`, `<v>` or `<VxH,w,h>`; nothing is `<0,1,0>`.
+fn number_of(c: &mut Cursor<'_>, rows: &'static [codes::Code<u8>]) -> Result<u8> {
+    one_of(number(c)?, rows)
+}
+
+/// `<v,w,h>`, `<v;w,h>`, `<v>` (align16), `<VxH,w,h>`, `<VxH>`, or `<w,h>` with one address register per row; nothing is `<0,1,0>`.
 fn region(c: &mut Cursor<'_>) -> Result<Region> {
     if !c.eat("<") {
         return Ok(Region::SCALAR);
     }
-    let vstride = if c.eat("VxH") { Region::VXH } else { number_of(c, codes::VSTRIDES)? };
+    if c.eat("VxH") {
+        if c.eat(">") {
+            return Ok(Region::new(Region::VXH, 1, 0));
+        }
+        if !c.eat(",") && !c.eat(";") {
+            return Err("a comma is expected");
+        }
+        let width = number(c)?;
+        return rest_of_region(c, Region::VXH, width);
+    }
+    let first = number(c)?;
     if c.eat(">") {
-        return Ok(Region::new(vstride, 1, 0));
+        return Ok(Region::new(one_of(first, codes::VSTRIDES)?, 1, 0));
     }
     if !c.eat(",") && !c.eat(";") {
         return Err("a comma is expected");
     }
-    let second = number_of(c, codes::WIDTHS)?;
+    let second = number(c)?;
     if c.eat(">") {
-        // `<w,h>`: one address register per row.
-        return Ok(Region::new(Region::VXH, vstride, second));
+        let (width, hstride) = (one_of(first, codes::WIDTHS)?, one_of(second, codes::HSTRIDES)?);
+        return Ok(Region::new(Region::VXH, width, hstride));
     }
+    rest_of_region(c, one_of(first, codes::VSTRIDES)?, second)
+}
+
+/// A region whose first two numbers have been read.
+fn rest_of_region(c: &mut Cursor<'_>, vstride: u8, width: u64) -> Result<Region> {
+    let width = one_of(width, codes::WIDTHS)?;
     if !c.eat(",") {
         return Err("a comma is expected");
     }
     let hstride = number_of(c, codes::HSTRIDES)?;
-    if c.eat(">") { Ok(Region::new(vstride, second, hstride)) } else { Err("> is expected") }
+    if c.eat(">") { Ok(Region::new(vstride, width, hstride)) } else { Err("> is expected") }
 }
 
 /// Letters of channels after a dot.
