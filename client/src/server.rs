@@ -181,26 +181,21 @@ impl Server {
         if greeted.is_err() {
             server.hang_up();
         }
-        let status = wait_for(&mut child);
-        match greeted {
-            Ok(()) => Ok(server),
-            Err(Greeting::Refused(reason)) => Err(unavailable(reason)),
-            Err(Greeting::Ended(status)) if status.signal().is_none() => {
-                Err(unavailable(format!("it {} before it greeted{}", describe(status), server.last_words())))
-            }
-            Err(Greeting::Ended(status)) => Err(server.died(describe(status))),
+        let spawned = wait_for(&mut child);
+        let status = match greeted {
+            Ok(()) => return Ok(server),
+            Err(Greeting::Refused(reason)) => return Err(unavailable(reason)),
+            Err(Greeting::Ended(status)) => Some(status),
             // There was no supervisor yet to report the exit status.
-            Err(Greeting::None) => {
-                match status.filter(|status| status.code().is_some_and(|code| code != 0)) {
-                    Some(status) => Err(unavailable(format!(
-                        "it {} before it greeted{}",
-                        describe(status),
-                        server.last_words()
-                    ))),
-                    None => Err(server.died("vanished".into())),
-                }
+            Err(Greeting::None) => spawned.filter(|status| status.code().is_some_and(|code| code != 0)),
+        };
+        Err(match status {
+            Some(status) if status.signal().is_none() => {
+                unavailable(format!("it {} before it greeted{}", describe(status), server.last_words()))
             }
-        }
+            Some(status) => server.died(describe(status)),
+            None => server.died("vanished".into()),
+        })
     }
 
     /// Spawns a server. The spawned process exits as soon as the server, its grandchild, runs.

@@ -149,12 +149,10 @@ impl Core {
         if order.before_all && self.out_of_order {
             state.barrier = Some(event.clone());
         }
-        let before = barrier.clone();
         let command =
             Command { completer, waits: waits.to_vec(), after_all, barrier, gate: gate.clone(), work };
         if self.out_of_order {
-            let before = waits.iter().filter(|event| event.is_of(self)).chain(&before);
-            state.issue_after(number, command, before.map(|event| event.number()));
+            state.issue_after(number, command, |event| event.is_of(self));
         } else {
             state.pending.push_back(command);
         }

@@ -198,12 +198,13 @@ impl State {
         self.pending.is_empty() && self.blocked.is_empty() && self.flights.is_empty() && self.due.is_empty()
     }
 
-    /// Adds a command of an out-of-order queue that depends on the commands `before` it. It is issued when
-    /// they have been issued, not when they have ended, as issued commands are executed in order.
-    pub(super) fn issue_after(&mut self, number: u64, command: Command, before: impl Iterator<Item = u64>) {
+    /// Adds a command of an out-of-order queue. It is issued when the commands of the queue that it depends on
+    /// (`is_own` tells their events) have been issued, not when they have ended, as issued commands are
+    /// executed in order.
+    pub(super) fn issue_after(&mut self, number: u64, command: Command, is_own: impl Fn(&Event) -> bool) {
         let mut missing = usize::from(command.gate.is_some());
-        for other in before {
-            if let Some(blocked) = self.blocked.get_mut(&other) {
+        for event in command.waits.iter().chain(&command.barrier).filter(|event| is_own(event)) {
+            if let Some(blocked) = self.blocked.get_mut(&event.number()) {
                 blocked.dependents.push(number);
                 missing += 1;
             }
