@@ -7,7 +7,7 @@ use gencl_utest::{Random, library};
 use opencl3::memory::Buffer;
 
 use crate::child::{Stage, Task};
-use crate::process::{holdings, lift, limit, status};
+use crate::process::{descriptors, lift, limit, status};
 use crate::tally::Tally;
 use crate::work::{Session, Trouble, round};
 
@@ -51,7 +51,7 @@ pub fn work(task: &Task) -> Result<Tally, String> {
         round(task.seed)?;
     }
     let most = match resource {
-        libc::RLIMIT_NOFILE => holdings().descriptors + random.below(12) as u64,
+        libc::RLIMIT_NOFILE => descriptors(std::process::id()) + random.below(12) as u64,
         libc::RLIMIT_AS => {
             (status(std::process::id(), "VmSize:") << 10) + ((128 + random.below(1024) as u64) << 20)
         }

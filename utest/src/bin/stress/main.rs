@@ -62,11 +62,12 @@ struct Section {
     work: fn(&Task) -> Result<Tally, String>,
 }
 
-const SECTIONS: [Section; 12] = [
+const SECTIONS: [Section; 13] = [
     Section { name: "soak", share: 3, repeat: soak::repeat, work: soak::work },
     Section { name: "threads", share: 2, repeat: together::threads, work: together::work },
     Section { name: "processes", share: 2, repeat: together::processes, work: together::work },
-    Section { name: "servers-killed", share: 2, repeat: servers::killed, work: servers::work },
+    Section { name: "servers-killed", share: 1, repeat: servers::killed, work: servers::work },
+    Section { name: "servers-killed-once", share: 2, repeat: servers::killed_once, work: servers::work },
     Section { name: "servers-stopped", share: 1, repeat: servers::stopped, work: servers::work },
     Section { name: "limits", share: 2, repeat: limits::repeat, work: limits::work },
     Section { name: "caches", share: 2, repeat: caches::repeat, work: together::work },
@@ -152,7 +153,7 @@ fn run(section: &Section, first: u64, part: Duration, folder: &Path) -> Row {
 fn line(row: &Row) -> String {
     let Row { name, repetitions, seconds, tally, failure } = row;
     let verdict = if failure.is_some() { "FAILED" } else { "ok" };
-    format!("{name:<17} {verdict:<6} {seconds:6.1} s {repetitions:5} times  {tally}")
+    format!("{name:<19} {verdict:<6} {seconds:6.1} s {repetitions:5} times  {tally}")
 }
 
 /// A process that uses the driver.

@@ -2,23 +2,35 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
-/// What a process and those it has started hold.
+/// What a process holds.
 #[derive(Clone, Copy)]
 pub struct Holdings {
+    pub process: u32,
     /// Resident memory, KiB.
     pub memory: u64,
     pub descriptors: u64,
     pub threads: u64,
 }
 
-/// Of this process and its compile servers.
-pub fn holdings() -> Holdings {
+/// Of this process and each of its compile servers.
+pub fn holdings() -> Vec<Holdings> {
     let servers = std::env::var(FOLDER).map_or(Vec::new(), |folder| servers(Path::new(&folder)));
-    let all: Vec<u32> = std::iter::once(std::process::id()).chain(servers).collect();
-    let sum = |key: &str| all.iter().map(|id| status(*id, key)).sum();
-    let open = |id: &u32| fs::read_dir(format!("/proc/{id}/fd")).map_or(0, |folder| folder.count() as u64);
-    Holdings { memory: sum("VmRSS:"), descriptors: all.iter().map(open).sum(), threads: sum("Threads:") }
+    std::iter::once(std::process::id())
+        .chain(servers)
+        .map(|process| Holdings {
+            process,
+            memory: status(process, "VmRSS:"),
+            descriptors: descriptors(process),
+            threads: status(process, "Threads:"),
+        })
+        .collect()
+}
+
+/// Number of open descriptors of a process; 0 when there is none.
+pub fn descriptors(process: u32) -> u64 {
+    fs::read_dir(format!("/proc/{process}/fd")).map_or(0, |folder| folder.count() as u64)
 }
 
 /// A number of a process's status; 0 when there is none.
@@ -26,6 +38,14 @@ pub fn status(id: u32, key: &str) -> u64 {
     let text = fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix(key));
     line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0)
+}
+
+/// Processor time that this process's threads have used.
+pub fn processor_time() -> Duration {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the structure outlives the call, and this clock exists on every Linux.
+    unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &raw mut time) };
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
 /// The variable that a process and its compile servers, which are not its children, have in common: the

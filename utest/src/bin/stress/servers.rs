@@ -20,9 +20,22 @@ const LONGEST: Duration = Duration::from_secs(8);
 /// After its client's end, a server ends within this time.
 const GRACE_PERIOD: Duration = Duration::from_secs(10);
 
-/// A build whose server has died may fail, with a reason.
+/// A build of these programs ends within this time, and its second attempt, too, however loaded the machine is.
+const LONGEST_BUILD: Duration = Duration::from_secs(2);
+
+/// Servers die so often that a build may lose its second one, too, and then fails with a reason.
 pub fn killed(stage: &Stage) -> Result<Tally, String> {
     disturb(stage, "killed", |random, server, tally| {
+        signal(server, libc::SIGKILL);
+        tally.count("servers killed");
+        pause(random, 400);
+    })
+}
+
+/// Servers die so seldom that no build loses two of them: none may fail.
+pub fn killed_once(stage: &Stage) -> Result<Tally, String> {
+    disturb(stage, "killed-once", |random, server, tally| {
+        std::thread::sleep(LONGEST_BUILD);
         signal(server, libc::SIGKILL);
         tally.count("servers killed");
         pause(random, 400);
