@@ -15,14 +15,11 @@ const FEATURES: &[Optional] = &[
     ("cl_khr_fp16", |p| p.half),
     ("cl_khr_fp64,+__opencl_c_fp64", |p| p.double),
     ("__opencl_c_generic_address_space", |p| p.generic_pointers),
+    ("__opencl_c_images,+cl_khr_3d_image_writes,+__opencl_c_3d_image_writes,+cl_khr_depth_images", |_| true),
 ];
 
 /// Told to clang always: the version of the device.
-const DEVICE: &[&str] = &[
-    "-D__OPENCL_VERSION__=300",
-    // Clang takes images for granted.
-    "-U__IMAGE_SUPPORT__",
-];
+const DEVICE: &[&str] = &["-D__OPENCL_VERSION__=300"];
 
 /// Makes clang's arguments for a device with this profile of an application's build options.
 #[must_use]

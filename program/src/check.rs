@@ -4,7 +4,7 @@
 //! here, once, when the file is read, and when one is written.
 
 use crate::printf::{LARGEST_RECORD, PrintfFormat};
-use crate::{ArgumentKind, Kernel, Program, Push, PushSource};
+use crate::{ArgumentKind, Kernel, MAX_SAMPLERS, Program, Push, PushSource, SamplerSource};
 
 /// Bytes of a register.
 const REGISTER: u32 = 32;
@@ -93,10 +93,30 @@ impl Kernel {
                 return Err(format!("argument {} is beyond the argument block", argument.name));
             }
         }
+        if self.samplers.len() > MAX_SAMPLERS {
+            return Err(format!("{} samplers", self.samplers.len()));
+        }
+        if let Some(binding) =
+            self.surfaces.iter().find(|binding| !self.is(binding.argument, ArgumentKind::Image))
+        {
+            return Err(format!("{binding:?}"));
+        }
+        let is_missing = |sampler: &&SamplerSource| match **sampler {
+            SamplerSource::Argument(argument) => !self.is(argument, ArgumentKind::Sampler),
+            SamplerSource::Constant(_) => false,
+        };
+        if let Some(sampler) = self.samplers.iter().find(is_missing) {
+            return Err(format!("sampler {sampler:?}"));
+        }
         match self.pushes.iter().find(|push| !self.is_sound(push)) {
             Some(push) => Err(format!("{push:?}")),
             None => Ok(()),
         }
+    }
+
+    /// Is an argument there, and of this kind?
+    fn is(&self, argument: u32, kind: ArgumentKind) -> bool {
+        self.arguments.get(argument as usize).is_some_and(|argument| argument.kind == kind)
     }
 
     /// Is it a part of the cross-thread constants, of something that there is?
@@ -112,6 +132,9 @@ impl Kernel {
             }
             PushSource::Pointer { argument } | PushSource::LocalOffset { argument } => {
                 number && (argument as usize) < self.arguments.len()
+            }
+            PushSource::Image { argument, .. } => {
+                push.size == 4 && number && self.is(argument, ArgumentKind::Image)
             }
             PushSource::GlobalOffset(dimension)
             | PushSource::GlobalSize(dimension)

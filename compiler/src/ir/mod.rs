@@ -18,8 +18,9 @@ pub mod analysis;
 mod build;
 pub mod cross_lane;
 pub mod fold;
+pub mod image;
 pub mod interpret;
-mod names;
+pub(crate) mod names;
 pub mod passes;
 mod query;
 #[cfg(test)]
@@ -30,6 +31,7 @@ pub mod validate;
 
 pub use build::Builder;
 pub use cross_lane::{CrossLane, GroupOp};
+pub use image::{ImageAccess, ImageOp};
 
 use smallvec::SmallVec;
 
@@ -368,6 +370,8 @@ pub enum Op {
         /// Type, 32 or 64 bits.
         ty: Type,
     },
+    /// Access to a texel of an image.
+    Image(ImageAccess),
     /// dst = of what all lanes hold in the sources
     CrossLane(CrossLane),
     /// Work-group barrier; memory of the named spaces is consistent after it.

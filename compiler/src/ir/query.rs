@@ -116,6 +116,8 @@ impl Op {
             Op::Undefined => Class::Undefined,
             Op::Load { .. } => Class::Read,
             Op::Store { .. } | Op::Atomic { .. } => Class::Write,
+            Op::Image(access) if access.writes() => Class::Write,
+            Op::Image(_) => Class::Read,
             Op::CrossLane(_) => Class::CrossLane,
             Op::Barrier { .. } | Op::SubgroupBarrier { .. } | Op::Fence { .. } => Class::Order,
             Op::Jump(_)

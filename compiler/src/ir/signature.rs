@@ -2,6 +2,7 @@
 //!
 //! The validator, the parser and the generators of the tests ask here; nothing else states a typing rule.
 
+use super::image::{CHANNELS, MAX_COORDINATES};
 use super::{AtomicOp, BinaryOp, CrossLane, Family, Input, Op, Space, TernaryOp, Type, UnaryOp};
 use gencl_program::PushSource;
 use smallvec::{SmallVec, smallvec};
@@ -128,6 +129,15 @@ pub fn signature(op: &Op) -> Signature {
                 Operands::one(addresses(space)).and_rest(ty.family().into(), values, values),
             )
         }
+        Op::Image(access) => {
+            let coordinates = usize::from(access.coordinates);
+            let dwords = |min, max| none().and_rest(Family::Dword.into(), min, max);
+            if access.writes() {
+                (none(), dwords(coordinates + CHANNELS, coordinates + CHANNELS))
+            } else {
+                (dwords(1, CHANNELS), dwords(coordinates, coordinates))
+            }
+        }
         Op::CrossLane(op) => match op {
             CrossLane::Shuffle(ty) => {
                 (Operands::fixed([ty.family()]), Operands::fixed([ty.family(), Family::Dword]))
@@ -185,7 +195,7 @@ fn input_families(input: Input) -> Families {
             | PushSource::VariableBase
             | PushSource::PrintfBuffer
             | PushSource::StackBase => Families::DWORD_OR_QWORD,
-            PushSource::LocalOffset { .. } => Family::Dword.into(),
+            PushSource::LocalOffset { .. } | PushSource::Image { .. } => Family::Dword.into(),
             PushSource::GlobalOffset(_)
             | PushSource::GlobalSize(_)
             | PushSource::LocalSize(_)
@@ -220,6 +230,14 @@ pub fn check_attributes(op: &Op) -> Result<(), &'static str> {
                 "atomics work on integers of 32 and 64 bits",
             )
         }
+        Op::Image(access) => {
+            need(
+                matches!(access.ty, Type::F32 | Type::S32 | Type::U32),
+                "channels are floats or integers of 32 bits",
+            )?;
+            let coordinates = usize::from(access.coordinates);
+            need((1..=MAX_COORDINATES).contains(&coordinates), "images have one to three coordinates")
+        }
         Op::CrossLane(op) => match op {
             CrossLane::Shuffle(ty) => need(ty != Type::Bool, "truth values are not shuffled; use a ballot"),
             CrossLane::Ballot => Ok(()),
@@ -247,6 +265,7 @@ pub fn check_attributes(op: &Op) -> Result<(), &'static str> {
                 PushSource::Value { .. }
                 | PushSource::Pointer { .. }
                 | PushSource::LocalOffset { .. }
+                | PushSource::Image { .. }
                 | PushSource::WorkDim
                 | PushSource::ArgumentBlock
                 | PushSource::ConstantBase

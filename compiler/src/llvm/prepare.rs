@@ -30,7 +30,7 @@ const CONSTANT: u32 = 2;
 pub const ARGUMENT_PREFIX: &str = "gencl.argument.";
 
 /// Clang's function that makes a sampler of its properties.
-const MAKE_SAMPLER: &CStr = c"__translate_sampler_initializer";
+pub const MAKE_SAMPLER: &CStr = c"__translate_sampler_initializer";
 
 /// Tells LLVM that to make a sampler has no effect, which clang does not: one that nobody uses goes.
 pub fn tell_effects(context: &Context, module: &Module) {

@@ -15,6 +15,7 @@ mod compare;
 mod convert;
 mod data;
 mod function;
+mod image;
 mod instruction;
 mod intrinsic;
 mod intrinsic_integer;

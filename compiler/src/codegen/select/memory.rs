@@ -79,7 +79,7 @@ fn pieces(size: u32, count: u32, align: u32, quadwords: bool, most: u32) -> Piec
     list
 }
 
-fn simd_mode(lanes: u32) -> SimdMode {
+pub fn simd_mode(lanes: u32) -> SimdMode {
     if lanes == 16 { SimdMode::Simd16 } else { SimdMode::Simd8 }
 }
 
@@ -141,12 +141,12 @@ impl Address {
 }
 
 /// A part of what was loaded.
-struct Part {
+pub struct Part {
     /// First byte in memory, from the address of the access.
-    offset: u32,
+    pub offset: u32,
     /// Bytes that count.
-    bytes: u32,
-    value: Val,
+    pub bytes: u32,
+    pub value: Val,
 }
 
 /// The element of `size` bytes at `offset`, if one part holds all of it.
@@ -281,10 +281,7 @@ impl Selector<'_> {
         let address = i.srcs[0];
         let known = self.constants[address.0 as usize].is_some() || self.scalars[address.0 as usize];
         let scalar = known && i.dsts.iter().all(|d| self.scalars[d.0 as usize]);
-        let stays = i.dsts.iter().all(|d| self.can_stay(*d, scalar));
-        let ends_life = !stays
-            || !self.b.masked() && i.predicate.is_none()
-            || i.dsts.iter().all(|d| self.local[d.0 as usize]);
+        let (stays, ends_life) = self.results(i, scalar);
         let mut parts = Vec::new();
         let mut in_blocks = 0;
         if scalar && matches!(space, Space::Global | Space::Constant) {
@@ -367,8 +364,17 @@ impl Selector<'_> {
         self.single[index] && self.places[index].is_none() && self.scalars[index] == scalar
     }
 
+    /// May the results of a message stay where it puts them, and does it end what their registers held?
+    pub fn results(&self, i: &Instruction, scalar: bool) -> (bool, bool) {
+        let stays = i.dsts.iter().all(|d| self.can_stay(*d, scalar));
+        let full = !stays
+            || !self.b.masked() && i.predicate.is_none()
+            || i.dsts.iter().all(|d| self.local[d.0 as usize]);
+        (stays, full)
+    }
+
     /// Gives the element of `size` bytes at `offset` of what was loaded to a register.
-    fn deliver(
+    pub fn deliver(
         &mut self,
         dst: Reg,
         size: u32,

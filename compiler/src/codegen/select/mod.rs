@@ -7,6 +7,7 @@ mod convert;
 mod cross_lane;
 mod flags;
 mod float;
+mod image;
 mod interleave;
 mod memory;
 mod multiply;
@@ -59,6 +60,8 @@ pub struct Selected {
     pub local_ids: bool,
     /// Does it use barriers?
     pub barrier: bool,
+    /// Surfaces and sampler states that messages name.
+    pub bindings: image::Bindings,
     /// Bytes of private memory per lane, a multiple of 32; 0 when it uses none.
     pub private_size: u32,
     /// Where it is.
@@ -95,6 +98,7 @@ struct Selector<'a> {
     redirected: Option<(Reg, Dest)>,
     order: FxHashMap<BlockId, usize>,
     barrier: bool,
+    bindings: image::Bindings,
 }
 
 /// Selects instructions for a kernel of `simd` lanes, with its private memory at a place.
@@ -131,6 +135,7 @@ pub fn select(
         redirected: None,
         order: function.layout.iter().enumerate().map(|(i, b)| (*b, i)).collect(),
         barrier: false,
+        bindings: image::Bindings::default(),
     };
     for (index, id) in function.layout.iter().enumerate() {
         s.b.block(function.block(*id).masked);
@@ -147,6 +152,7 @@ pub fn select(
         pushes: s.payload.pushes,
         local_ids: s.payload.local_ids,
         barrier: s.barrier,
+        bindings: s.bindings,
         private_size: s.payload.private_size,
         private_place: s.payload.private_place,
     })
@@ -377,6 +383,7 @@ impl Selector<'_> {
             Op::Load { space, ty, align } => self.load(space, ty, align, i),
             Op::Store { space, ty, align } => self.store(space, ty, align, i),
             Op::Atomic { op, space, ty } => self.atomic(op, space, ty, i),
+            Op::Image(access) => self.image(access, i),
             Op::CrossLane(op) => self.cross_lane(op, i),
             Op::SubgroupBarrier { local, global } if local || global => self.fence(),
             Op::SubgroupBarrier { .. } => Ok(()),

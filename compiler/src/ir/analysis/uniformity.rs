@@ -112,7 +112,8 @@ pub fn gives_uniform(op: &Op) -> bool {
             Space::Global | Space::Constant | Space::Local => true,
             Space::Private => false,
         },
-        Op::Atomic { .. } => false,
+        // Results of messages, which lanes that do not run do not get.
+        Op::Atomic { .. } | Op::Image(_) => false,
         Op::CrossLane(op) => op.gives_uniform(),
         _ => true,
     }

@@ -6,6 +6,7 @@
 //! registers hold one value, and what is undefined holds garbage: what the machine will do. The masked form
 //! is the same, but lanes that wait are masked by it. Equal results mean that the lowering is right.
 
+mod image;
 mod launch;
 mod memory;
 mod thread;
@@ -13,6 +14,7 @@ mod thread;
 #[cfg(test)]
 mod tests;
 
+pub use image::Image;
 pub use launch::{Launch, Value};
 pub use memory::Memory;
 
@@ -38,6 +40,9 @@ pub enum Trap {
         /// Which.
         index: u32,
     },
+    /// Something that the interpreter does not model: properties of images.
+    #[error("not modelled by the interpreter")]
+    Unsupported,
     /// More instructions than [`Launch::step_limit`].
     #[error("no end within the step limit")]
     Endless,

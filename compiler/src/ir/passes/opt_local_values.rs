@@ -228,6 +228,7 @@ fn result_type(op: &Op) -> Option<Type> {
         | Op::Load { .. }
         | Op::Store { .. }
         | Op::Atomic { .. }
+        | Op::Image(_)
         | Op::CrossLane(_)
         | Op::Barrier { .. }
         | Op::SubgroupBarrier { .. }

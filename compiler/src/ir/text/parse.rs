@@ -1,13 +1,14 @@
 //! The parser.
 
 use super::print::image_name;
+use crate::ir::names::property_from_name;
 use crate::ir::{
-    AtomicOp, BinaryOp, Block, BlockId, Condition, CrossLane, Family, Form, Function, GroupOp, Input,
-    Instruction, Join, Leave, Op, Predicate, Reg, RegisterInfo, Rounding, Space, TernaryOp, Type, UnaryOp,
-    Unit, Vote,
+    AtomicOp, BinaryOp, Block, BlockId, Condition, CrossLane, Family, Form, Function, GroupOp, ImageAccess,
+    ImageOp, Input, Instruction, Join, Leave, Op, Predicate, Reg, RegisterInfo, Rounding, Space, TernaryOp,
+    Type, UnaryOp, Unit, Vote,
 };
 use fixedbitset::FixedBitSet;
-use gencl_program::{Image, Kernel, PushSource, Relocation};
+use gencl_program::{Image, ImageProperty, Kernel, PushSource, Relocation, SamplerSource};
 use serde_json::{Map, Value};
 
 /// Block ids from here on are refused, so that a wrong digit does not ask for all memory.
@@ -295,6 +296,11 @@ impl OpenOperands<'_> {
         integer(self.numbers.remove(0))
     }
 
+    fn property(&mut self) -> Parsed<ImageProperty> {
+        let word = if self.numbers.is_empty() { "" } else { self.numbers.remove(0) };
+        property_from_name(word).ok_or_else(|| format!("`{word}` is not a property of images"))
+    }
+
     fn block(&mut self) -> Parsed<BlockId> {
         if self.blocks.is_empty() {
             return Err("a block is missing".to_owned());
@@ -402,6 +408,7 @@ fn operation(mnemonic: &str, operands: &mut OpenOperands) -> Parsed<Op> {
             space: parts.named(Space::from_name, "address space")?,
             ty: parts.ty()?,
         },
+        "image" => Op::Image(image(&mut parts, operands)?),
         "shuffle" => Op::CrossLane(CrossLane::Shuffle(parts.ty()?)),
         "ballot" => Op::CrossLane(CrossLane::Ballot),
         "reduce" => {
@@ -453,6 +460,26 @@ fn operation(mnemonic: &str, operands: &mut OpenOperands) -> Parsed<Op> {
     }
 }
 
+fn image(parts: &mut Parts, operands: &mut OpenOperands) -> Parsed<ImageAccess> {
+    let image = operands.number()?;
+    let op = match parts.next() {
+        "sample" => {
+            let number = operands.number()?;
+            ImageOp::Sample(match parts.next() {
+                "argument" => SamplerSource::Argument(number),
+                "constant" => SamplerSource::Constant(number),
+                other => return Err(format!("`{other}` is not a kind of sampler")),
+            })
+        }
+        "load" => ImageOp::Load,
+        "write" => ImageOp::Write,
+        other => return Err(format!("`{other}` is not an access to an image")),
+    };
+    let coordinates = parts.next();
+    let coordinates = coordinates.strip_suffix('d').ok_or("the number of coordinates is missing")?;
+    Ok(ImageAccess { op, image, coordinates: integer(coordinates)?, ty: parts.ty()? })
+}
+
 fn input(parts: &mut Parts, operands: &mut OpenOperands) -> Parsed<Input> {
     Ok(match parts.next() {
         "local_id" => Input::LocalId(operands.number()?),
@@ -464,6 +491,7 @@ fn input(parts: &mut Parts, operands: &mut OpenOperands) -> Parsed<Input> {
             "value" => PushSource::Value { argument: operands.number()?, offset: operands.number()? },
             "pointer" => PushSource::Pointer { argument: operands.number()? },
             "local_offset" => PushSource::LocalOffset { argument: operands.number()? },
+            "image" => PushSource::Image { argument: operands.number()?, property: operands.property()? },
             "global_offset" => PushSource::GlobalOffset(operands.number()?),
             "global_size" => PushSource::GlobalSize(operands.number()?),
             "local_size" => PushSource::LocalSize(operands.number()?),

@@ -1,7 +1,10 @@
 //! The printer.
 
-use crate::ir::{CrossLane, Function, Input, Instruction, Op, Reg, Rounding, Type, Unit};
-use gencl_program::{Image, Kernel, PushSource};
+use crate::ir::names::property_name;
+use crate::ir::{
+    CrossLane, Function, ImageAccess, ImageOp, Input, Instruction, Op, Reg, Rounding, Type, Unit,
+};
+use gencl_program::{Image, Kernel, PushSource, SamplerSource};
 use serde_json::Value;
 use std::fmt::Write as _;
 
@@ -157,6 +160,7 @@ fn mnemonic(op: &Op) -> String {
         Op::Load { space, ty, align } => format!("load.{}.{}.align{align}", space.name(), ty.name()),
         Op::Store { space, ty, align } => format!("store.{}.{}.align{align}", space.name(), ty.name()),
         Op::Atomic { op, space, ty } => format!("atomic.{}.{}.{}", op.name(), space.name(), ty.name()),
+        Op::Image(access) => image_mnemonic(access),
         Op::CrossLane(op) => match op {
             CrossLane::Shuffle(ty) => format!("shuffle.{}", ty.name()),
             CrossLane::Ballot => "ballot".to_owned(),
@@ -178,6 +182,16 @@ fn mnemonic(op: &Op) -> String {
     }
 }
 
+fn image_mnemonic(ImageAccess { op, ty, coordinates, .. }: ImageAccess) -> String {
+    let word = match op {
+        ImageOp::Sample(SamplerSource::Argument(_)) => "sample.argument",
+        ImageOp::Sample(SamplerSource::Constant(_)) => "sample.constant",
+        ImageOp::Load => "load",
+        ImageOp::Write => "write",
+    };
+    format!("image.{word}.{coordinates}d.{}", ty.name())
+}
+
 fn input_name(input: Input) -> &'static str {
     match input {
         Input::LocalId(_) => "local_id",
@@ -189,6 +203,7 @@ fn input_name(input: Input) -> &'static str {
             PushSource::Value { .. } => "push.value",
             PushSource::Pointer { .. } => "push.pointer",
             PushSource::LocalOffset { .. } => "push.local_offset",
+            PushSource::Image { .. } => "push.image",
             PushSource::GlobalOffset(_) => "push.global_offset",
             PushSource::GlobalSize(_) => "push.global_size",
             PushSource::LocalSize(_) => "push.local_size",
@@ -216,6 +231,9 @@ fn attributes(op: &Op) -> Vec<String> {
                 PushSource::Pointer { argument } | PushSource::LocalOffset { argument } => {
                     vec![argument.to_string()]
                 }
+                PushSource::Image { argument, property } => {
+                    vec![argument.to_string(), property_name(property).to_owned()]
+                }
                 PushSource::GlobalOffset(d)
                 | PushSource::GlobalSize(d)
                 | PushSource::LocalSize(d)
@@ -229,6 +247,15 @@ fn attributes(op: &Op) -> Vec<String> {
                 | PushSource::StackBase => Vec::new(),
             },
         },
+        Op::Image(ImageAccess { op, image, .. }) => {
+            let sampler = match op {
+                ImageOp::Sample(SamplerSource::Argument(number) | SamplerSource::Constant(number)) => {
+                    Some(number.to_string())
+                }
+                ImageOp::Load | ImageOp::Write => None,
+            };
+            std::iter::once(image.to_string()).chain(sampler).collect()
+        }
         _ => Vec::new(),
     }
 }
