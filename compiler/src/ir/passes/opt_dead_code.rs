@@ -1,7 +1,7 @@
 //! Removes instructions whose results nothing needs.
 
-use crate::ir::{Function, Op};
 use crate::ir::analysis::values::{Place, Values};
+use crate::ir::{Function, Op};
 use fixedbitset::FixedBitSet;
 
 /// Keeps what has an effect, and what writes a register that something kept reads; removes the rest. Cycles
