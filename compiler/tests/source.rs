@@ -13,7 +13,7 @@ use gencl_compiler::ir::Unit;
 use gencl_compiler::ir::interpret::{Image, Launch, Memory, Value, run};
 use gencl_compiler::ir::passes::{ControlFlow, Unobserved, standard};
 use gencl_compiler::ir::text::print;
-use gencl_program::debug::Debug;
+use gencl_program::debug::{self, Debug};
 
 const EXPECT: &str = "\n// expect\n";
 
@@ -191,7 +191,7 @@ fn buffers_after_run(unit: &Unit, test: &Test, width: u32) -> String {
 
 /// What the test should find behind `// expect`.
 fn result(path: &Path, source: &str, test: &Test) -> String {
-    let debug = Debug::default();
+    let (debug, _) = Debug::parse(debug::IMAGES);
     let name = path.file_name().unwrap().to_string_lossy();
     let build =
         Build { source: source.as_bytes(), name: &name, options: &test.options, headers: &[], target: "skl" };

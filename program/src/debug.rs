@@ -50,7 +50,7 @@ options! {
     PROFILE "profile" "FILE" "Write what the simulated GPU counted for each kernel and instruction (gencl-stats shows it).";
     TRANSLATIONS "translations" "FOLDER" "Write the LLVM IR and the host's assembly of each kernel that is translated for the simulator.";
     HOST "host" "v2|v3|v4" "Translate for this level of x86-64, not for all that the processor has; a level that it has not is only shown (translations).";
-    IMAGES "images" "" "State that the device has images: the objects are there, but kernels that use them do not compile.";
+    IMAGES "images" "" "State that the device has images: kernels that use them are compiled, but not launched yet.";
     QUIET "quiet" "" "Do not tell of faults of kernels, missing devices and meaningless variables on standard error.";
     LOG "log" "error|warn|info|debug|trace" "Print messages; debug adds OpenCL calls that fail, trace all of them.";
 }
