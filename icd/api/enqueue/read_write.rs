@@ -27,7 +27,7 @@ fn enqueue_read_buffer(
     let buffer = Memory::buffer_of_context(buffer, &enqueue.queue.context)?;
     // CL_INVALID_VALUE if the region being read specified by (offset, size) is out of bounds or if ptr is a
     // NULL value.
-    refuse_if(ptr.is_null(), Code::InvalidValue, "nowhere to read to")?;
+    refuse_if(ptr.is_null(), Code::InvalidValue, "ptr is null")?;
     // CL_INVALID_OPERATION if the buffer was created with CL_MEM_HOST_WRITE_ONLY or CL_MEM_HOST_NO_ACCESS.
     // SAFETY: the application has size bytes there until the command has ended.
     let memory = unsafe { ptr.memory(size) };
@@ -51,7 +51,7 @@ fn enqueue_write_buffer(
     let buffer = Memory::buffer_of_context(buffer, &enqueue.queue.context)?;
     // CL_INVALID_VALUE if the region being written specified by (offset, size) is out of bounds or if ptr is
     // a NULL value.
-    refuse_if(ptr.is_null(), Code::InvalidValue, "nothing to write from")?;
+    refuse_if(ptr.is_null(), Code::InvalidValue, "ptr is null")?;
     // CL_INVALID_OPERATION if the buffer was created with CL_MEM_HOST_READ_ONLY or CL_MEM_HOST_NO_ACCESS.
     // SAFETY: the application has size bytes there until the command has ended.
     let memory = unsafe { ptr.memory(size) };
