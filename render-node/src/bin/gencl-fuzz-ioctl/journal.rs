@@ -1,4 +1,4 @@
-//! What threads did last, in memory that outlives their process.
+//! The last actions of threads, in memory that outlives their process.
 
 use std::io::Result;
 use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd};
@@ -10,7 +10,7 @@ use crate::memory_file;
 const ENTRIES: usize = 24;
 /// Bytes of an entry: text, filled up with zeros.
 const ENTRY: usize = 120;
-/// Bytes of a thread's part: how many requests it sent, then entries.
+/// Bytes of a thread's part: number of requests, then entries.
 const PART: usize = 8 + ENTRIES * ENTRY;
 
 /// The journal of one process.
@@ -48,7 +48,7 @@ impl Journal {
         Ok(Journal { file, memory: memory.cast(), threads })
     }
 
-    /// For the process that is to write it.
+    /// The descriptor, for the process that writes the journal.
     pub fn descriptor(&self) -> i32 {
         self.file.as_raw_fd()
     }
@@ -65,7 +65,7 @@ impl Journal {
         unsafe { self.memory.add(thread * PART + 8 + number as usize % ENTRIES * ENTRY) }
     }
 
-    /// A thread is going to do something.
+    /// Adds an entry before an action of a thread.
     pub fn write(&self, thread: usize, text: &str) {
         let number = self.counter(thread).load(Ordering::Relaxed);
         let mut bytes = [0; ENTRY];
@@ -75,12 +75,12 @@ impl Journal {
         self.counter(thread).store(number + 1, Ordering::Relaxed);
     }
 
-    /// How many entries a thread has written.
+    /// Number of entries that a thread has written.
     pub fn count_of(&self, thread: usize) -> u64 {
         self.counter(thread).load(Ordering::Relaxed)
     }
 
-    /// How many entries all threads have written.
+    /// Number of entries that all threads have written.
     pub fn count(&self) -> u64 {
         (0..self.threads).map(|thread| self.count_of(thread)).sum()
     }

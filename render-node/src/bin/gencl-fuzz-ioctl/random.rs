@@ -1,9 +1,9 @@
-//! Chance that begins with a seed.
+//! A random generator with a seed.
 
 /// A generator (xorshift64*).
 pub struct Random(u64);
 
-/// Numbers at which things change.
+/// Boundary values.
 const EDGES: [u64; 18] = [
     0,
     1,
@@ -26,7 +26,7 @@ const EDGES: [u64; 18] = [
 ];
 
 impl Random {
-    /// Any seed will do.
+    /// Accepts any seed.
     pub fn new(seed: u64) -> Random {
         let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
         random.next();
@@ -56,7 +56,7 @@ impl Random {
         from[self.below(from.len() as u64) as usize]
     }
 
-    /// A number such as faults like: an edge, a small one, any.
+    /// A boundary value, a small or an arbitrary number.
     pub fn odd(&mut self) -> u64 {
         match self.below(4) {
             0 => self.next(),
