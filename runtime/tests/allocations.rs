@@ -69,7 +69,7 @@ fn compare() {
     let buffer = setup.buffer(16);
     let kernel = setup.kernel("ids", Some(&buffer), 1);
     let launch = || {
-        kernel.set_argument(1, ArgumentValue::Bytes(&2u32.to_ne_bytes())).unwrap();
+        kernel.set_argument(1, ArgumentValue::Bytes(2u32.to_ne_bytes().as_slice().into())).unwrap();
         setup.launch(&kernel, line(16, Some(16)));
     };
     let finish = || setup.queue.finish().unwrap();

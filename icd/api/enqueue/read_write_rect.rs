@@ -81,11 +81,12 @@ fn transfer<P>(
     enqueue.done_blocking(command, blocking != 0)
 }
 
-/// The application's side of the copy: all bytes up to the last one of the region.
+/// The application's memory of the copy, up to the last byte of the region.
 pub fn host_memory<P>(ptr: &HostPointer<P>, rect: BufferRect, region: [usize; 3]) -> CLResult<HostMemory> {
-    refuse_if(ptr.is_null(), Code::InvalidValue, "no host memory")?;
+    refuse_if(ptr.is_null(), Code::InvalidValue, "ptr is null")?;
     let length = rect.end(region).filter(|&length| isize::try_from(length).is_ok());
-    let length = length.ok_or_else(|| Error::new(Code::InvalidValue, "the region exceeds all memory"))?;
-    // SAFETY: the application has the region there until the command has ended; only its rows are touched.
+    let length =
+        length.ok_or_else(|| Error::new(Code::InvalidValue, "the region exceeds the address space"))?;
+    // SAFETY: the application has the region there until the command has ended; only its rows are accessed.
     Ok(unsafe { ptr.memory(length) })
 }

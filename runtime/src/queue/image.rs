@@ -7,7 +7,7 @@ use gencl_i915::HostMemory;
 use super::Queue;
 use super::transfer::fill;
 use crate::event::CommandKind;
-use crate::memory::{Placed, copy_rect};
+use crate::memory::{PlacedRect, copy_rect};
 use crate::{Buffer, BufferRect, Code, Color, Error, Event, HostAccess, Image, ImageKind, MapFlags, Result};
 
 impl Queue {
@@ -66,7 +66,7 @@ impl Queue {
         let (to_rect, _) = self.image_rect(to.0, to.1, region)?;
         let (from, to) = (from.0.data().clone(), to.0.data().clone());
         if Arc::ptr_eq(from.storage(), to.storage()) {
-            let placed = |data: &Buffer, rect| Placed { begin: data.begin(), rect, region: bytes };
+            let placed = |data: &Buffer, rect| PlacedRect { begin: data.begin(), rect, region: bytes };
             if placed(&from, from_rect).overlaps(placed(&to, to_rect)) {
                 return Err(Code::MemCopyOverlap.into());
             }

@@ -7,7 +7,7 @@ use gencl_i915::HostMemory;
 use super::Queue;
 use super::state::Work;
 use crate::event::CommandKind;
-use crate::memory::{Placed, copy_rect};
+use crate::memory::{PlacedRect, copy_rect};
 use crate::{Buffer, BufferRect, Code, Error, Event, HostAccess, MAX_ALIGNMENT, MapFlags, Result};
 
 impl Queue {
@@ -137,7 +137,7 @@ impl Queue {
             }
         }
         if Arc::ptr_eq(from.0.storage(), to.0.storage()) {
-            let placed = |buffer: &Buffer, rect| Placed { begin: buffer.begin(), rect, region };
+            let placed = |buffer: &Buffer, rect| PlacedRect { begin: buffer.begin(), rect, region };
             if placed(from.0, from_rect).overlaps(placed(to.0, to_rect)) {
                 return Err(Code::MemCopyOverlap.into());
             }

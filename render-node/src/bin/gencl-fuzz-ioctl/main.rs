@@ -1,10 +1,10 @@
-//! Sends random and mutated requests to the render node, from several processes with several threads each.
+//! Makes random and mutated requests to the render node, from several processes with several threads each.
 //!
-//! To be run by `gencl-sim`, several copies of which may run at once. It fails when a process dies, when a
-//! request or a whole process does not come on, when memory changes that no request named, when the memory
-//! after an argument is looked at (there is none), when a buffer changes that no batch named, and when a
-//! right sequence of requests has a wrong result. What has been done is told by the seed; threads of a
-//! process, whose order is chance, can be set to one.
+//! Run by `gencl-sim`; several copies may run at once. It fails when a process dies, when a request or a
+//! process makes no progress, when memory is modified that no request refers to, when memory behind an
+//! argument is accessed, when a buffer is modified that no batch refers to, and when a valid sequence of
+//! requests has a wrong result. The seed determines the requests of each thread; with one thread per process,
+//! also their order.
 
 mod arena;
 mod batch;
@@ -28,27 +28,26 @@ use std::time::{Duration, Instant};
 use clap::{Parser, value_parser};
 use gencl_testing::{Journal, Random, memory_file, wait_until};
 
-/// Sends random and mutated requests to the render node that gencl-sim shows.
+/// Makes random and mutated requests to the render node of gencl-sim.
 #[derive(Parser)]
 #[command(name = "gencl-fuzz-ioctl", version)]
 pub struct Arguments {
-    /// Where chance begins (default: the clock). The first process has it; further ones have seeds that
-    /// follow from it.
+    /// Seed of the first process (default: from the clock). Seeds of further processes follow from it.
     #[arg(long)]
     seed: Option<u64>,
-    /// How long.
+    /// Duration.
     #[arg(long, default_value_t = 10)]
     seconds: u64,
-    /// How often each thread does something before its process ends.
+    /// Number of steps of each thread before its process ends.
     #[arg(long, default_value_t = 20_000)]
     rounds: u64,
-    /// How many processes at once.
+    /// Number of processes at once.
     #[arg(long, default_value_t = 2, value_parser = value_parser!(u64).range(1..))]
     processes: u64,
-    /// Threads of each.
+    /// Number of threads per process.
     #[arg(long, default_value_t = 3, value_parser = value_parser!(u64).range(1..64))]
     threads: u64,
-    /// In a process that sends requests: the journal's descriptor.
+    /// In worker processes: the journal's descriptor.
     #[arg(long, hide = true)]
     worker: Option<i32>,
 }
@@ -60,15 +59,15 @@ impl Arguments {
     }
 }
 
-/// A process that lives longer after its time than this hangs.
+/// Time after its end from which a process hangs.
 const HANG_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// A process that sends requests.
+/// A worker process.
 struct Worker {
     child: Child,
     seed: u64,
     journal: Journal,
-    /// What it says on standard error, where batches that are stopped are told.
+    /// Its standard error, with messages about stopped batches.
     log: File,
     /// It will be killed in the middle of its work.
     is_victim: bool,
@@ -89,8 +88,8 @@ fn start(arguments: &Arguments, seed: u64, seconds: u64, is_victim: bool) -> std
 }
 
 impl Worker {
-    /// A line of standard error that tells of a panic: in the simulator it is the fault of a batch and ends
-    /// no process.
+    /// A line of standard error about a panic, which in the simulator is the fault of a batch and does not
+    /// end the process.
     fn panic(&self) -> std::io::Result<Option<String>> {
         let mut log = &self.log;
         log.seek(SeekFrom::Start(0))?;
@@ -109,7 +108,7 @@ impl Worker {
     }
 }
 
-/// Starts processes until the time is over. How many requests there were; `None` after a failure.
+/// Starts processes until the time is over. Returns the number of requests; `None` after a failure.
 fn supervise(arguments: &Arguments) -> std::io::Result<Option<u64>> {
     let end = Instant::now() + Duration::from_secs(arguments.seconds);
     let mut next = arguments.seed();

@@ -1,4 +1,4 @@
-//! One request after another, mostly right.
+//! Random requests, mostly valid.
 
 use gencl_i915::uapi::{
     ContextCreateExt, ContextCreateExtSetparam, ContextDestroy, ContextParam, ContextParamSseu,
@@ -19,14 +19,14 @@ use crate::sequences;
 use crate::sharing;
 use crate::worker::{Mode, Sender};
 
-/// Most bytes of a buffer here.
+/// Largest size of a buffer in bytes.
 const LARGEST: u64 = 64 << 12;
-/// What is in the place of a handle before the answer, all of which need not come back.
+/// Initial value of a returned handle, of which only a part may be written.
 const NO_HANDLE: u32 = 1 << 31;
-/// Most buffers of a thread.
+/// Largest number of buffers of a thread.
 const BUFFERS: usize = 40;
 
-/// What a thread may do, the more important things several times.
+/// Actions of a thread, the more important ones repeated.
 const DO: &[fn(&mut Sender<'_>)] = &[
     create,
     create,
@@ -81,7 +81,7 @@ const DO: &[fn(&mut Sender<'_>)] = &[
     sequences::reopen,
 ];
 
-/// Does one thing.
+/// Performs a random action.
 pub fn one(sender: &mut Sender<'_>) {
     let act = sender.random.pick(DO);
     (sender.mode, sender.is_odd) = (Mode::Random, false);
@@ -89,7 +89,7 @@ pub fn one(sender: &mut Sender<'_>) {
 }
 
 impl Sender<'_> {
-    /// Keeps a buffer, if its handle came back.
+    /// Keeps a buffer, if its handle was returned.
     fn add_buffer(&mut self, handle: u32, size: u64) {
         if !(CANARIES + 1..NO_HANDLE).contains(&handle) {
             return;
@@ -180,7 +180,7 @@ fn userptr(s: &mut Sender<'_>) {
     }
     let index = s.random.below(s.lent.len() as u64) as usize;
     let (address, length) = s.lent[index].range();
-    // One more page is the neighbour's: only as many or fewer are handed over.
+    // Never more pages than there are, as the next one is a guard page.
     let user_size = s.random.pick(&[length, 4096, 0, length - 1, u64::MAX, 1 << 46, u64::MAX << 12]);
     let user_ptr = s.random.pick(&[address, address, address, address + 8, 0, 1 << 47, u64::MAX << 12]);
     let flags = s.random.pick(&[0, 0, 0, 2, 1, 1 << 31, 4]);
@@ -214,7 +214,7 @@ fn close(s: &mut Sender<'_>) {
         let index = s.random.below(s.buffers.len() as u64) as usize;
         forget(s, index).handle
     };
-    // As it is: of a shorter argument another handle would be left, perhaps a canary's.
+    // Not mutated: a shorter argument would result in another handle, perhaps a canary's.
     s.send_exactly(s.node, "close", ioctl::GEM_CLOSE, &mut GemClose { handle, pad: 0 }, None);
 }
 
@@ -454,7 +454,7 @@ fn other(s: &mut Sender<'_>) {
 }
 
 fn unknown(s: &mut Sender<'_>) {
-    // A request with random contents would map, copy and unmap anything; these numbers have no such.
+    // Random contents could map, copy or unmap any memory; these requests do not.
     let number = s.random.pick(&[
         0x01, 0x02, 0x05, 0x0a, 0x0d, 0x11, 0x1e, 0x2c, 0x3a, 0x41, 0x54, 0x65, 0x7d, 0x9f, 0xa0, 0xb2, 0xcf,
         0xff,
@@ -553,7 +553,7 @@ fn execute(s: &mut Sender<'_>) {
     }
     if s.send("execbuffer", ioctl::GEM_EXECBUFFER2_WR, &mut args) == 0 && args.flags & exec::FENCE_OUT != 0 {
         let fd = (args.rsvd2 >> 32) as u32;
-        // Without the direction of the answer there is a descriptor, but nobody knows it.
+        // Without `_IOC_READ` a descriptor is created but not returned.
         if fd > 2 && fd < 1 << 20 {
             s.descriptors.add(fd);
         }
