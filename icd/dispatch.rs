@@ -1,4 +1,4 @@
-//! The table by which the ICD loader calls us.
+//! The ICD dispatch table.
 
 use opencl_sys::cl_icd::cl_icd_dispatch;
 

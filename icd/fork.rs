@@ -1,14 +1,14 @@
-//! Processes that fork after they have used the driver.
+//! Processes that fork after their first use of the driver.
 //!
-//! The child has the driver's memory but not its threads, and shares the GPU's contexts and buffers with its
-//! parent. So its calls fail instead of waiting for threads that are not there, and releasing objects leaves
-//! them to the parent. A program that forks first and uses OpenCL then is not concerned.
+//! The child has the driver's memory but not its threads, and shares hardware contexts and buffers with its
+//! parent. So its calls fail, instead of waiting for threads that do not exist, and releasing objects has no
+//! effect. A child of a process that has not used OpenCL is not affected.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 static IN_CHILD: AtomicBool = AtomicBool::new(false);
 
-/// Begins to watch for forks.
+/// Registers a handler for forks.
 pub fn watch() {
     extern "C" fn in_child() {
         IN_CHILD.store(true, Ordering::Relaxed);
@@ -17,11 +17,11 @@ pub fn watch() {
     // library is linked to stay loaded (see build.rs), and so does the handler.
     let result = unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
     if result != 0 {
-        tracing::warn!("no memory to watch for forks");
+        tracing::warn!("forks are not detected: no memory for a handler");
     }
 }
 
-/// Is this process a child of the one that has used the driver?
+/// Is this process a forked child of one that has used the driver?
 pub fn in_child() -> bool {
     IN_CHILD.load(Ordering::Relaxed)
 }

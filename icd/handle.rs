@@ -1,13 +1,13 @@
-//! Handles: what a `cl_mem` or `cl_kernel` points to, and which of them are alive.
+//! Handles (`cl_mem`, `cl_kernel`, ...) and the registry of valid ones.
 //!
 //! A handle points to a [`Header`], whose first word is the ICD loader's dispatch table. Headers are never
-//! freed, only used again after some time, so the loader finds the table even through a handle that was
-//! released. The object itself is found in a registry; a null, wrong or released handle is not in there, or
-//! is there with another type, and becomes the error code of the kind of object that was asked for.
+//! freed, only reused after some time, so that the loader finds the table even through a released handle. The
+//! object is found in a registry. A null, invalid or released handle is not in it, or with another type, and
+//! results in the error code for the expected type.
 //!
-//! An object lives while the application holds references (`clRetain…`, `clRelease…`) or while other objects
-//! need it. Queries such as `CL_QUEUE_CONTEXT` return handles of objects that the application may have
-//! released; these stay valid, and may be retained again, until nobody needs the object.
+//! An object is alive while the application holds references (`clRetain…`, `clRelease…`) or another object
+//! refers to it. Queries such as `CL_QUEUE_CONTEXT` may return handles of objects that the application has
+//! released; they are valid, and may be retained again, as long as the object is alive.
 
 use std::any::Any;
 use std::collections::VecDeque;
@@ -23,14 +23,14 @@ use rustc_hash::FxHashMap;
 use crate::CLResult;
 use crate::dispatch::TABLE;
 
-/// Released headers wait until this many are waiting before the oldest is used again.
+/// Number of released headers that are kept before the oldest is reused.
 const QUARANTINE: usize = 4096;
 
 /// The memory that a handle points to.
 #[repr(C)]
 struct Header {
     dispatch: &'static cl_icd_dispatch,
-    /// Sixteen bytes in all, so that handles of different headers never share a word.
+    /// Pads the header to 16 bytes, so that different headers never share a word.
     reserved: usize,
 }
 
@@ -46,12 +46,12 @@ fn take_header() -> &'static Header {
     Box::leak(Box::new(Header { dispatch: &TABLE, reserved: 0 }))
 }
 
-/// An object that the application holds handles of.
+/// A type of objects with handles.
 pub trait Object: Send + Sync + Sized + 'static {
-    /// The error for a handle that is none of this kind.
+    /// The error code for an invalid handle.
     const INVALID: Code;
 
-    /// Does the application count references? It does not for platforms and root devices.
+    /// Are the objects reference-counted? Platforms and root devices are not.
     const COUNTED: bool = true;
 
     /// Called when the application has released its last reference.
@@ -66,7 +66,7 @@ pub struct Handle<T: Object> {
 
 struct Entry {
     object: Weak<dyn Any + Send + Sync>,
-    /// The application's references, and the one that they keep together.
+    /// The application's references, which together own the object.
     references: u32,
     owned: Option<Arc<dyn Any + Send + Sync>>,
 }
@@ -77,16 +77,16 @@ static REGISTRY: LazyLock<[Mutex<FxHashMap<usize, Entry>>; SHARDS]> = LazyLock::
 
 /// The shard that holds the handle with this address.
 fn shard(address: usize) -> &'static Mutex<FxHashMap<usize, Entry>> {
-    // Headers have 16 bytes and come from an allocator that adds 16.
+    // Headers have 16 bytes, and the allocator adds 16.
     &REGISTRY[(address >> 5) % SHARDS]
 }
 
 fn invalid<T: Object>() -> Error {
-    Error::new(T::INVALID, "not a handle of this kind, or released")
+    Error::new(T::INVALID, "not a handle of this type, or released")
 }
 
 impl<T: Object> Handle<T> {
-    /// Gives an object a handle. The application has no reference yet.
+    /// A new handle, without references of the application.
     pub fn new(object: T) -> Arc<Self> {
         let handle = Arc::new(Self { header: take_header(), object });
         let any: Arc<dyn Any + Send + Sync> = handle.clone();
@@ -95,14 +95,14 @@ impl<T: Object> Handle<T> {
         handle
     }
 
-    /// Gives an object a handle and the application its first reference.
+    /// A new handle with one reference of the application.
     pub fn create(object: T) -> *mut c_void {
         let handle = Self::new(object);
         handle.add_reference();
         handle.raw()
     }
 
-    /// The object of a handle; `T::INVALID` when there is none.
+    /// The object of a handle; `T::INVALID` when the handle is invalid.
     pub fn get(raw: *mut c_void) -> CLResult<Arc<Self>> {
         let object = shard(raw as usize).lock().get(&(raw as usize)).and_then(|entry| entry.object.upgrade());
         object.and_then(|object| object.downcast().ok()).ok_or_else(invalid::<T>)
@@ -114,7 +114,7 @@ impl<T: Object> Handle<T> {
         Ok(())
     }
 
-    /// `clRelease…`. `T::INVALID` when the application has no reference left to give back.
+    /// `clRelease…`. `T::INVALID` when the application has no reference left.
     pub fn release(raw: *mut c_void) -> CLResult<()> {
         let handle = Self::get(raw)?;
         if !T::COUNTED {
@@ -127,7 +127,7 @@ impl<T: Object> Handle<T> {
             entry.references -= 1;
             if entry.references == 0 { entry.owned.take() } else { None }
         };
-        // Without the lock: the end of an object takes it.
+        // Without the lock, which dropping an object takes.
         if last.is_some() {
             handle.object.released();
         }
@@ -143,7 +143,7 @@ impl<T: Object> Handle<T> {
         }
     }
 
-    /// The application's references, for `CL_…_REFERENCE_COUNT`. 1 where it does not count.
+    /// Number of the application's references, for `CL_…_REFERENCE_COUNT`; 1 for types without counts.
     pub fn references(&self) -> u32 {
         if !T::COUNTED {
             return 1;
@@ -156,7 +156,7 @@ impl<T: Object> Handle<T> {
         std::ptr::from_ref(self.header).cast_mut().cast()
     }
 
-    /// The handle as a number, for whom it has to be `Send`.
+    /// The handle as an integer, which is `Send`.
     pub fn address(&self) -> usize {
         self.raw() as usize
     }
@@ -224,12 +224,12 @@ mod tests {
     }
 
     #[test]
-    fn an_object_that_is_needed_outlives_its_references() {
+    fn a_referenced_object_outlives_the_applications_references() {
         let apple = Handle::create(Apple);
         let pear = Handle::create(Pear(Handle::get(apple).unwrap()));
         Handle::<Apple>::release(apple).unwrap();
         assert_eq!(Handle::<Pear>::get(pear).unwrap().0.raw(), apple);
-        // Nothing left to give back, but it may be retained again.
+        // No reference is left, but it may be retained again.
         assert!(Handle::<Apple>::release(apple).is_err());
         Handle::<Apple>::retain(apple).unwrap();
         Handle::<Pear>::release(pear).unwrap();

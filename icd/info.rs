@@ -1,4 +1,4 @@
-//! Answers to `clGet…Info`.
+//! Results of queries: `clGet…Info`.
 
 use std::ffi::c_void;
 
@@ -8,10 +8,10 @@ use opencl_sys::cl_name_version;
 use crate::CLResult;
 use crate::abi::{Bytes, Out};
 
-/// Proof that a query was answered: only the methods of [`InfoWriter`] make one.
+/// Proof that a query has a result: only methods of [`InfoWriter`] return one.
 pub struct Written(());
 
-/// Where the answer goes: the last three parameters of `clGet…Info`.
+/// The last three parameters of `clGet…Info`.
 #[must_use]
 pub struct InfoWriter {
     room: usize,
@@ -19,13 +19,13 @@ pub struct InfoWriter {
     size_ret: Out<usize>,
 }
 
-/// Types of answers: no padding, and every bit pattern may be shown to the application.
+/// Types of results.
 ///
 /// # Safety
 /// The type has no padding bytes.
 pub unsafe trait Plain: Copy {}
 
-/// Numbers and pointers.
+/// Integers and pointers.
 macro_rules! plain {
     ($($name:ty),*) => {
         $(
@@ -44,36 +44,36 @@ unsafe impl<T: Plain, const N: usize> Plain for [T; N] {}
 unsafe impl Plain for cl_name_version {}
 
 impl InfoWriter {
-    /// Takes over the parameters.
+    /// From the parameters.
     pub fn new(room: usize, value: Bytes, size_ret: Out<usize>) -> Self {
         Self { room, value, size_ret }
     }
 
-    /// Answers with one value.
+    /// Returns one value.
     pub fn value<T: Plain>(self, value: T) -> CLResult<Written> {
         self.values(&[value])
     }
 
-    /// Answers with a `cl_bool`.
+    /// Returns a `cl_bool`.
     pub fn boolean(self, value: bool) -> CLResult<Written> {
         self.value(u32::from(value))
     }
 
-    /// Answers with a string.
+    /// Returns a string.
     pub fn string(self, text: &str) -> CLResult<Written> {
         let mut bytes = text.as_bytes().to_vec();
         bytes.push(0);
         self.values(&bytes)
     }
 
-    /// Answers with a list, which may be empty.
+    /// Returns a list, which may be empty.
     pub fn values<T: Plain>(self, values: &[T]) -> CLResult<Written> {
         let size = size_of_val(values);
         if !self.value.is_null() {
             // CL_INVALID_VALUE if size in bytes specified by param_value_size is < size of return type and
             // param_value is not NULL.
             if self.room < size {
-                let reason = format!("the answer has {size} bytes, there is room for {}", self.room);
+                let reason = format!("the result has {size} bytes, param_value_size is {}", self.room);
                 return Err(Error::new(Code::InvalidValue, reason));
             }
             // SAFETY: not null, there is room, and the type has no padding.
@@ -83,14 +83,14 @@ impl InfoWriter {
         Ok(Written(()))
     }
 
-    /// Answers by filling memory that the value points to, for `CL_PROGRAM_BINARIES`. `size` is the size of
-    /// the value itself; `fill` runs unless only the size is asked for.
+    /// Returns data through pointers in the value, for `CL_PROGRAM_BINARIES`. `size` is the size of the value
+    /// itself; `fill` is not called when only the size is queried.
     pub fn filled(self, size: usize, fill: impl FnOnce()) -> CLResult<Written> {
         if !self.value.is_null() {
             if self.room < size {
                 return Err(Error::new(
                     Code::InvalidValue,
-                    format!("room for {} of {size} bytes", self.room),
+                    format!("the result has {size} bytes, param_value_size is {}", self.room),
                 ));
             }
             fill();
@@ -99,7 +99,7 @@ impl InfoWriter {
         Ok(Written(()))
     }
 
-    /// There is no such query.
+    /// The error for an unknown query.
     pub fn unknown(self, name: u32) -> CLResult<Written> {
         Err(Error::new(Code::InvalidValue, format!("unknown query {name:#x}")))
     }

@@ -1,6 +1,7 @@
 //! The OpenCL C ABI: entry points, handles and the ICD dispatch table.
 //!
-//! This crate checks and converts, nothing else; what the calls do is in the runtime. See `docs/icd.md`.
+//! This crate only checks and converts parameters; the calls are implemented by the runtime. See
+//! `docs/icd.md`.
 
 mod abi;
 mod api;
@@ -15,7 +16,7 @@ mod versions;
 
 use std::sync::Once;
 
-/// What entry points return: a value, or an error with its OpenCL code and a reason.
+/// Result of an entry point; errors have an OpenCL code and a reason.
 type CLResult<T> = gencl_runtime::Result<T>;
 
 /// `Err` with `code` and `reason` when `condition` holds.
@@ -23,8 +24,8 @@ fn refuse_if(condition: bool, code: gencl_runtime::Code, reason: &'static str) -
     if condition { Err(gencl_runtime::Error::new(code, reason)) } else { Ok(()) }
 }
 
-/// What has to happen once per process, before anything else: called by the first function that applications
-/// and the ICD loader can call.
+/// Initialises the process, once. To be called by each function that applications or the ICD loader can call
+/// first.
 fn start() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {

@@ -1,15 +1,15 @@
-//! Where this library is.
+//! The path of this library.
 
 use std::ffi::{CStr, OsStr, c_void};
 use std::mem::MaybeUninit;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-/// The library's file, beside which the compiler may be.
+/// The library's file. The compiler may be in the same folder.
 pub fn path() -> Option<PathBuf> {
     let here: *const c_void = (path as *const ()).cast();
     let mut found = MaybeUninit::<libc::Dl_info>::uninit();
-    // SAFETY: any address may be asked about, and there is room for the answer.
+    // SAFETY: any address is allowed, and the result has the right type.
     if unsafe { libc::dladdr(here, found.as_mut_ptr()) } == 0 {
         return None;
     }

@@ -1,4 +1,4 @@
-//! Messages of the driver on standard error, when `GENCL_DEBUG=log=LEVEL` asks for them.
+//! The log on standard error (`GENCL_DEBUG=log=LEVEL`).
 
 use std::io::Write;
 
@@ -18,7 +18,7 @@ pub fn start() {
         return;
     };
     if let Ok(level) = level.parse() {
-        // It fails when this copy of the library has a subscriber already, which then is this one.
+        // Fails when there is a subscriber already, which is this one.
         drop(tracing::subscriber::set_global_default(Log { level }));
     }
 }
@@ -37,7 +37,7 @@ impl Subscriber for Log {
         let mut line = Line(format!("gencl {}: ", event.metadata().level().as_str().to_ascii_lowercase()));
         event.record(&mut line);
         line.0.push('\n');
-        // One write, so that lines of several threads do not mix. There is nowhere to report a failure to.
+        // One write, so that lines of several threads do not mix. Errors cannot be reported.
         let _ = std::io::stderr().write_all(line.0.as_bytes());
     }
 

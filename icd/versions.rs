@@ -1,4 +1,4 @@
-//! Versions and extensions that we state.
+//! Versions and extensions that the platform and its devices report.
 
 use gencl_program::{Optional, Profile};
 use gencl_runtime::DeviceFacts;
@@ -45,7 +45,7 @@ pub const OPENCL_C_VERSIONS: &[Named] = &[
     ("OpenCL C", make_version(3, 0, 0)),
 ];
 
-/// The optional parts of OpenCL C 3.0 that work, and on which devices.
+/// The optional features of OpenCL C 3.0 that work, and the profiles that have them.
 #[rustfmt::skip]
 const OPENCL_C_FEATURES: &[Optional] = &[
     ("__opencl_c_fp64", |p| p.double),
@@ -65,7 +65,7 @@ pub fn opencl_c_features(profile: &Profile) -> Vec<Named> {
     has.map(|(name, _)| (*name, make_version(3, 0, 0))).collect()
 }
 
-/// The names, with spaces between them.
+/// The names, separated by spaces.
 pub fn names(list: &[Named]) -> String {
     list.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(" ")
 }

@@ -1,11 +1,11 @@
-//! The kernel cache: what the compiler has made, on disk.
+//! The kernel cache: results of builds on disk.
 //!
-//! An entry is found by the hash of everything that decides about its contents: the request (source, headers,
-//! options, device) and the compiler. Each entry is a file, `<source>/<request>` below the cache's folder,
-//! both names being hashes; the first tells, before there is a request, whether a source was ever built, and
-//! so whether a compile server will be needed. Translations of kernels are entries too, in a folder for all
-//! of them. Entries are written beside their place and renamed into it. What cannot be read, is not what was
-//! written, or could be another user's, is no entry, and is built and written anew.
+//! The key of an entry is the hash of everything that determines its contents: the request (source, headers,
+//! options, device) and the compiler. Each entry is a file, `<source>/<request>` in the cache's folder; both
+//! names are hashes. The first shows, before there is a request, whether a source was ever built, and so
+//! whether a compile server will be needed. Translations of kernels are entries in a common folder. Entries
+//! are written under temporary names and renamed. Files that cannot be read, are damaged, or could be another
+//! user's are ignored and replaced.
 
 use std::fs;
 use std::io::Read;
@@ -21,26 +21,26 @@ use sha2::{Digest, Sha256};
 
 use crate::folder::{Folder, Refusal};
 
-/// Begins each entry; changes when entries do.
+/// The beginning of each entry, which identifies the format.
 const MAGIC: &[u8; 8] = b"gencl 2\n";
 
-/// Bytes that entries may take when `GENCL_CACHE_SIZE` (MiB) does not say otherwise.
+/// Size limit in bytes, unless `GENCL_CACHE_SIZE` (MiB) sets one.
 const DEFAULT_LIMIT: u64 = 256 << 20;
 
-/// One in so many entries, by chance, is followed by a look how large the cache is. Most processes write few,
-/// and the look takes longer than a small build when there are thousands.
+/// Average number of stores between checks of the size, which are made at random: most processes store few
+/// entries, and with thousands of entries a check takes longer than a small build.
 const WRITES_BETWEEN_LOOKS: u32 = 16;
 
-/// A file that was not renamed for so many seconds belongs to a process that died.
+/// Age in seconds from which a temporary file belongs to a process that died.
 const STALE: i64 = 3600;
 
-/// Debug options that change nothing of what is compiled.
+/// Debug options that do not affect the compiler's output.
 const HARMLESS: &[&str] = &[debug::LOG, debug::QUIET, debug::BATCH, debug::PROFILE, debug::IMAGES];
 
-/// Text that makes a source mean something else each time.
+/// Text in sources whose meaning differs between builds.
 const CHANGING: &[&[u8]] = &[b"__DATE__", b"__TIME__", b"__TIMESTAMP__", b"__has_include"];
 
-/// The folder of all translations: it takes the place of a source's hash.
+/// The folder of all translations, in place of a source's hash.
 const TRANSLATIONS: &str = "translations";
 
 type Hash = [u8; 32];
@@ -52,28 +52,27 @@ pub(super) struct Cache {
     limit: u64,
 }
 
-/// Where an entry belongs.
+/// The location of an entry.
 #[derive(Clone, Debug)]
 pub(super) struct Key {
-    /// Below the cache's folder.
+    /// Folder in the cache's folder.
     folder: String,
     name: String,
 }
 
-/// What a file holds behind [`MAGIC`] and a hash.
+/// Contents of a file behind [`MAGIC`] and a hash.
 #[derive(Debug, Serialize, Deserialize)]
 struct Entry {
     log: String,
-    /// Files on disk that were read, and what they held.
+    /// Files on disk that the build has read, with hashes of their contents.
     files: Vec<(String, Hash)>,
     binary: Vec<u8>,
 }
 
 impl Cache {
-    /// The cache that the environment asks for, if it asks for one: `GENCL_CACHE` is its folder, or `off`;
-    /// `GENCL_CACHE_SIZE` its limit in MiB. Without it, the folder is `gencl` in the user's cache folder (XDG
-    /// base directory specification). Debug options that change the compiler turn it off, and raised
-    /// privileges do.
+    /// The cache by the environment: `GENCL_CACHE` is its folder, or `off`; `GENCL_CACHE_SIZE` its limit in
+    /// MiB. The default folder is `gencl` in the user's cache folder (XDG base directory specification).
+    /// Debug options that affect the compiler's output and raised privileges disable it.
     pub(super) fn from_environment() -> Option<Self> {
         let (debug, _) = Debug::from_environment();
         if debug.is_any_set_but(HARMLESS) {
@@ -93,22 +92,22 @@ impl Cache {
         Some(Self { folder, limit })
     }
 
-    /// Was a source ever built, with whatever options?
+    /// Was a source ever built, with any options?
     pub(super) fn knows(&self, source: &[u8]) -> bool {
         self.open().is_some_and(|folder| folder.subfolder(hex(Sha256::digest(source).as_slice())).is_ok())
     }
 
-    /// Is there nothing in it?
+    /// Is the cache empty?
     pub(super) fn is_empty(&self) -> bool {
         self.open().is_none_or(|folder| folder.names().is_empty())
     }
 
-    /// Its folder, when there is one.
+    /// The cache's folder, if it exists.
     fn open(&self) -> Option<Folder> {
         self.unless_refused(Folder::open(&self.folder))
     }
 
-    /// What was opened. The user is told, once, when it is not used because it may be somebody else's.
+    /// The opened file or folder. Prints a message, once, when it is not used as it could be another user's.
     fn unless_refused<T>(&self, opened: Result<T, Refusal>) -> Option<T> {
         if let Err(refusal @ Refusal::Untrusted(_)) = &opened {
             report::once(
@@ -122,8 +121,8 @@ impl Cache {
         opened.ok()
     }
 
-    /// Where what comes of a request belongs; `compiler` names the compiler. `None` when that may be
-    /// something else each time.
+    /// The location of a request's result; `compiler` identifies the compiler. `None` when results may differ
+    /// between builds.
     pub(super) fn key(&self, request: &ToServer, compiler: &str) -> Option<Key> {
         let source = match request {
             ToServer::Compile(request) => {
@@ -141,15 +140,14 @@ impl Cache {
         let mut hash = Sha256::new();
         hash.update(compiler);
         hash.update([0]);
-        // What relative paths mean.
+        // Base of relative paths.
         hash.update(std::env::current_dir().ok()?.as_os_str().as_encoded_bytes());
         hash.update([0]);
         hash.update(postcard::to_stdvec(request).ok()?);
         Some(Key { folder: hex(Sha256::digest(source).as_slice()), name: hex(hash.finalize().as_slice()) })
     }
 
-    /// Where the answer to a request for a translation belongs; `host` says for which processor, and
-    /// `compiler` by whom.
+    /// The location of a translation; `host` identifies the processor, `compiler` the translator.
     pub(super) fn translation_key(request: &[u8], compiler: &str, host: &str) -> Key {
         let mut hash = Sha256::new();
         for part in [compiler.as_bytes(), host.as_bytes()] {
@@ -160,7 +158,7 @@ impl Cache {
         Key { folder: TRANSLATIONS.into(), name: hex(hash.finalize().as_slice()) }
     }
 
-    /// What was stored for a request.
+    /// The stored result of a request.
     pub(super) fn load(&self, key: &Key) -> Option<BuildResult> {
         let folder = self.unless_refused(self.open()?.subfolder(key.folder.as_str()))?;
         let mut file = self.unless_refused(folder.file(&key.name))?;
@@ -171,13 +169,13 @@ impl Cache {
         if !entry.files.iter().all(unchanged) {
             return None;
         }
-        // Those not used for longest go first.
+        // The modification time is the time of the last use.
         let _ = file.set_modified(SystemTime::now());
         let files = entry.files.into_iter().map(|(file, _)| file).collect();
         Some(BuildResult { status: Status::Success, log: entry.log, binary: entry.binary, files })
     }
 
-    /// Stores what came of a request, if it went well. That it cannot be stored is nobody's trouble.
+    /// Stores the result of a successful request. Errors are ignored.
     pub(super) fn store(&self, key: &Key, result: &BuildResult) {
         if result.status != Status::Success {
             return;
@@ -206,8 +204,7 @@ impl Cache {
         folder.write(&key.name, &beside, bytes)
     }
 
-    /// Removes entries, those not used for longest first, until the rest takes three quarters of the limit,
-    /// if it is exceeded.
+    /// If the limit is exceeded, removes the least recently used entries until three quarters of it are used.
     fn evict(&self) {
         let Some(root) = self.open() else { return };
         let mut entries = Vec::new();
@@ -259,7 +256,7 @@ fn decode(name: &str, bytes: &[u8]) -> Option<Entry> {
     postcard::from_bytes(body).ok()
 }
 
-/// Tells damage, and an entry that stands in another's place.
+/// Checksum that detects damage and renamed entries.
 fn guard(name: &str, body: &[u8]) -> Hash {
     Sha256::new().chain_update(name).chain_update(body).finalize().into()
 }
@@ -285,7 +282,7 @@ mod tests {
 
     use super::*;
 
-    /// A cache in a folder of its own, which goes with it.
+    /// A cache in a temporary folder, which is removed with it.
     struct Temporary(Cache);
 
     impl Temporary {
@@ -294,7 +291,7 @@ mod tests {
             Self(Cache { folder, limit })
         }
 
-        /// One with an entry, and where that is.
+        /// A cache with an entry, and the entry's path.
         fn with_entry(name: &str) -> (Self, Key, PathBuf) {
             let temporary = Self::new(name, DEFAULT_LIMIT);
             let cache = &temporary.0;
@@ -377,7 +374,7 @@ mod tests {
         assert_eq!(mode(&temporary.0.folder), 0o700);
     }
 
-    /// An entry that is something else, of which `make` makes another thing, is none; it is replaced.
+    /// An entry that `make` has replaced by another kind of file is ignored, and replaced.
     #[track_caller]
     fn refused(name: &str, make: impl FnOnce(&Path)) {
         let (Temporary(cache), key, entry) = &Temporary::with_entry(name);
@@ -427,7 +424,7 @@ mod tests {
         assert_eq!(temporary.0.load(&key), None);
     }
 
-    /// Only root can give files away; everybody else finds root's own.
+    /// Only root can change owners; other users test with root's files.
     #[test]
     fn what_belongs_to_another_user_is_not_used() {
         let untrusted = |opened: Result<Folder, Refusal>| matches!(opened, Err(Refusal::Untrusted(_)));

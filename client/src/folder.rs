@@ -1,8 +1,8 @@
-//! Folders and files that are the user's alone: nobody else could have written what is in them.
+//! Folders and files that only the user can write.
 //!
-//! Whoever may write to what is opened here decides what code runs. So a folder or a file counts only when it
-//! belongs to the user and nobody else may write to it, which is asked of the open descriptor, as a name may
-//! mean something else a moment later. Opening never waits, as it would for a FIFO's other end.
+//! Write access to the files opened here allows execution of code. So a folder or a file is accepted only if
+//! it belongs to the user and is not writable by others, which is checked on the open descriptor, as a name
+//! may be replaced. Opening never blocks, as it would for a FIFO.
 
 use std::ffi::CString;
 use std::fs::{DirBuilder, File};
@@ -16,13 +16,13 @@ use rustix::io::Errno;
 use rustix::path::Arg;
 use rustix::process::{Resource, geteuid, getrlimit};
 
-/// Why a folder or a file is not used.
+/// The reason why a folder or a file is not used.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Refusal {
-    /// What the system says, usually that there is none.
+    /// The system's error, usually that it does not exist.
     #[error("{0}")]
     System(#[from] io::Error),
-    /// Somebody else may have written it.
+    /// Another user could have written it.
     #[error("{0}")]
     Untrusted(&'static str),
 }
@@ -30,32 +30,31 @@ pub(super) enum Refusal {
 impl From<Errno> for Refusal {
     fn from(errno: Errno) -> Self {
         match errno {
-            // What O_NOFOLLOW gives.
+            // The error with O_NOFOLLOW.
             Errno::LOOP => Self::Untrusted("it is a symbolic link"),
             _ => Self::System(errno.into()),
         }
     }
 }
 
-/// Flags of all that is opened here.
+/// Flags of all descriptors.
 const OPEN: OFlags = OFlags::CLOEXEC.union(OFlags::NONBLOCK);
 
-/// Who may use what is made: the user.
+/// Access of new files and folders: the user only.
 const FOLDER_MODE: u32 = 0o700;
 const FILE_MODE: u32 = 0o600;
 
-/// A folder of the user's.
+/// An accepted folder.
 pub(super) struct Folder(OwnedFd);
 
 impl Folder {
-    /// Opens a folder. The way there may lead over links: they are the user's choice, and the folder at their
-    /// end is looked at.
+    /// Opens a folder. Its path may contain symbolic links, as the target is checked.
     pub(super) fn open(path: &Path) -> Result<Self, Refusal> {
         let folder = rustix::fs::openat(CWD, path, OPEN | OFlags::DIRECTORY, Mode::empty())?;
         check(folder, FileType::Directory).map(Self)
     }
 
-    /// Opens a folder, which is made, with those above it, when there is none.
+    /// Opens a folder, and creates it and its parents if it does not exist.
     pub(super) fn create(path: &Path) -> Result<Self, Refusal> {
         DirBuilder::new().recursive(true).mode(FOLDER_MODE).create(path)?;
         Self::open(path)
@@ -68,7 +67,7 @@ impl Folder {
         check(folder, FileType::Directory).map(Self)
     }
 
-    /// Opens a folder in this one, which is made when there is none.
+    /// Opens a folder in this one, and creates it if it does not exist.
     pub(super) fn create_subfolder(&self, name: &str) -> Result<Self, Refusal> {
         match rustix::fs::mkdirat(&self.0, name, Mode::from_raw_mode(FOLDER_MODE)) {
             Ok(()) | Err(Errno::EXIST) => self.subfolder(name),
@@ -82,10 +81,10 @@ impl Folder {
         check(file, FileType::RegularFile).map(File::from)
     }
 
-    /// Makes a file, or replaces one, as a whole: it is written as `beside` and renamed. Nothing of it stays
-    /// when that fails.
+    /// Creates or replaces a file atomically: it is written as `beside` and renamed. When that fails, no file
+    /// is left.
     pub(super) fn write(&self, name: &str, beside: &str, bytes: &[u8]) -> Result<(), Refusal> {
-        // Writing more would be a signal, which ends applications.
+        // Writing more would raise SIGXFSZ, which ends applications.
         if getrlimit(Resource::Fsize).current.is_some_and(|most| most < bytes.len() as u64) {
             return Err(Errno::FBIG.into());
         }
@@ -100,19 +99,19 @@ impl Folder {
         Ok(written?)
     }
 
-    /// The names of all that is in it.
+    /// The names of all entries.
     pub(super) fn names(&self) -> Vec<CString> {
         let entries = Dir::read_from(&self.0).into_iter().flatten().flatten();
         let names = entries.map(|entry| entry.file_name().to_owned());
         names.filter(|name| !matches!(name.to_bytes(), b"." | b"..")).collect()
     }
 
-    /// What the system knows of something in it; of a link itself.
+    /// Metadata of an entry, without following links.
     pub(super) fn stat(&self, name: impl Arg) -> Option<Stat> {
         rustix::fs::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW).ok()
     }
 
-    /// Removes a file, unless another process was faster.
+    /// Removes a file, which may have been removed by another process.
     pub(super) fn remove(&self, name: impl Arg) {
         let _ = rustix::fs::unlinkat(&self.0, name, AtFlags::empty());
     }
@@ -123,7 +122,7 @@ impl Folder {
     }
 }
 
-/// The descriptor, if what is open is of that kind, and the user's alone.
+/// Checks that an open file has the given type and only the user can write it.
 fn check(open: OwnedFd, kind: FileType) -> Result<OwnedFd, Refusal> {
     let about = rustix::fs::fstat(open.as_fd())?;
     let others = Mode::WGRP | Mode::WOTH;

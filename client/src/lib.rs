@@ -1,8 +1,8 @@
 //! The client of the compile server.
 //!
 //! `genclc --serve` is started before the first build needs it, answers requests over a socket that is its
-//! standard input and output, and exits when it has been idle for a while. Whatever happens to it is a failed
-//! build for the application, nothing worse. A second server translates kernels for the simulator, so that
+//! standard input and output, and exits after some idle time. All its failures are failed builds for the
+//! application. A second server translates kernels for the simulator, so that
 //! builds do not wait for that.
 #![forbid(unsafe_code)]
 
@@ -29,7 +29,7 @@ pub struct Unavailable(pub String);
 /// Is there a compiler?
 ///
 /// # Errors
-/// None was found; where it was looked for.
+/// None was found; the text has the paths that were tried.
 pub fn check_available() -> Result<(), Unavailable> {
     locate::compiler().map(drop).map_err(Unavailable)
 }

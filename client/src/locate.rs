@@ -1,4 +1,4 @@
-//! Where the compiler is.
+//! The path of the compiler.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -7,14 +7,14 @@ use gencl_program::environment;
 
 static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
 
-/// Sets the path of the driver's library, beside which the compiler is searched. Later calls have no effect.
+/// Sets the path of the driver's library, whose folder may have the compiler. Later calls have no effect.
 pub fn set_library_path(path: &Path) {
     // The path does not change while the library is loaded.
     let _ = LIBRARY.set(path.to_owned());
 }
 
-/// The compiler's path: what `GENCL_COMPILER` says, else the first that exists. The error lists where it was
-/// looked for.
+/// The compiler's path: `GENCL_COMPILER`, or else the first candidate that exists. The error lists the
+/// candidates.
 pub(super) fn compiler() -> Result<PathBuf, String> {
     let wish = environment::trusted_value("GENCL_COMPILER");
     let search = environment::trusted_value("PATH");
@@ -43,8 +43,8 @@ fn places(wish: Option<PathBuf>, library: Option<&Path>, search: Option<&std::ff
     let mut places = Vec::new();
     let folders = library.into_iter().filter_map(|library| library.parent());
     for folder in folders {
-        // Beside a build's library, below the library folder (gencl/ is for what is not called by people), in
-        // a prefix.
+        // In the library's folder in a build tree, in gencl/ of an installed library's folder (for programs
+        // that users do not call), in a prefix.
         places.push(folder.join("genclc"));
         places.push(folder.join("gencl/genclc"));
         if let Some(prefix) = folder.parent() {
@@ -52,7 +52,7 @@ fn places(wish: Option<PathBuf>, library: Option<&Path>, search: Option<&std::ff
             places.push(prefix.join("bin/genclc"));
         }
     }
-    // An empty or relative part of PATH means another folder wherever the application goes.
+    // Empty and relative parts of PATH depend on the working directory.
     let folders = search.into_iter().flat_map(std::env::split_paths).filter(|folder| folder.is_absolute());
     places.extend(folders.map(|folder| folder.join("genclc")));
     places

@@ -49,7 +49,7 @@ pub(super) enum Failure {
         /// Exit status as a verb phrase: `crashed (signal 11)`.
         ended: String,
         /// The kernel and the pass it was working on.
-        place: Place,
+        place: BuildProgress,
         /// The end of its error output, on further lines.
         complaint: String,
     },
@@ -59,10 +59,10 @@ pub(super) enum Failure {
         /// The limit.
         after: Duration,
         /// The kernel and the pass it was working on.
-        place: Place,
+        place: BuildProgress,
     },
     /// The server sent an invalid message.
-    #[error("the compile server does not keep to the protocol: {0}")]
+    #[error("the compile server violates the protocol: {0}")]
     Protocol(String),
 }
 
@@ -100,12 +100,12 @@ pub(super) fn ask<T>(
 
 /// The last progress report of a server.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Place {
+pub(super) struct BuildProgress {
     kernel: String,
     pass: String,
 }
 
-impl std::fmt::Display for Place {
+impl std::fmt::Display for BuildProgress {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match (self.kernel.as_str(), self.pass.as_str()) {
             ("", "") => write!(f, "its beginning"),
@@ -210,7 +210,7 @@ impl Server {
             .arg("--serve")
             .args(purpose.argument())
             .arg(format!("--memory={}", memory()))
-            // Tools that are preloaded into this process are not meant for the compiler.
+            // Tools preloaded into this process are not for the compiler.
             .env_remove("LD_PRELOAD")
             .stdin(Stdio::from(theirs.try_clone()?))
             .stdout(Stdio::from(theirs))
@@ -259,7 +259,7 @@ impl Server {
 
     /// The failure of a server that has died outside of a request.
     fn died(&self, ended: String) -> Failure {
-        Failure::Died { ended, place: Place::default(), complaint: self.last_words() }
+        Failure::Died { ended, place: BuildProgress::default(), complaint: self.last_words() }
     }
 
     /// Can this process use it for a build: is it alive, and in the same working directory?
@@ -296,13 +296,13 @@ impl Server {
         let deadline = Instant::now() + timeout;
         // A failed write means that the server has exited; the read below finds the reason.
         let sent = self.stream.set_write_timeout(Some(timeout)).and_then(|()| self.send(request));
-        let mut place = Place::default();
+        let mut place = BuildProgress::default();
         let mut heard = false;
         loop {
             let left = deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
             let read = self.stream.set_read_timeout(Some(left)).and_then(|()| read_message(&mut self.stream));
             match read {
-                Ok(Some(FromServer::Progress { kernel, pass })) => place = Place { kernel, pass },
+                Ok(Some(FromServer::Progress { kernel, pass })) => place = BuildProgress { kernel, pass },
                 Ok(Some(end @ (FromServer::Result(_) | FromServer::Translated(_)))) => return Ok(end),
                 Ok(Some(FromServer::Ended(status))) => {
                     let status = ExitStatus::from_raw(status);

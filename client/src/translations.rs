@@ -21,7 +21,7 @@ pub struct Translations;
 const MAX_THREADS: usize = 2;
 
 /// Time limit of a translation, after which the kernel stays interpreted: large ones take seconds, and LLVM
-/// has been seen to rewrite a pair of instructions for ever.
+/// may rewrite a pair of instructions endlessly.
 const LONGEST: Duration = Duration::from_secs(60);
 
 /// Requests that have not begun, and the worker threads.
@@ -123,7 +123,7 @@ impl<S: Fn() -> Result<Server, Failure>> Translator<S> {
 }
 
 fn decode(answer: &[u8]) -> Result<Answer, String> {
-    postcard::from_bytes(answer).map_err(|error| format!("the translator's answer makes no sense: {error}"))
+    postcard::from_bytes(answer).map_err(|error| format!("the translator's answer is invalid: {error}"))
 }
 
 #[cfg(test)]

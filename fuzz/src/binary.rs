@@ -69,9 +69,9 @@ fn launch(session: &Session, kernel: &Arc<Kernel>) -> Result<()> {
         let mut bytes = vec![0; argument.size.min(LARGEST_ARGUMENT) as usize];
         bytes.iter_mut().step_by(8).for_each(|byte| *byte = 16);
         let value = match argument.kind {
-            ArgumentKind::Value => ArgumentValue::Bytes(&bytes),
+            ArgumentKind::Value => ArgumentValue::Bytes(bytes.as_slice().into()),
             ArgumentKind::GlobalPointer | ArgumentKind::ConstantPointer => {
-                ArgumentValue::Buffer(Some(session.buffer.clone()))
+                ArgumentValue::Buffer(Arc::downgrade(&session.buffer))
             }
             ArgumentKind::LocalPointer => ArgumentValue::Local(256),
             ArgumentKind::Image | ArgumentKind::Sampler => continue,

@@ -1,8 +1,8 @@
 //! Render nodes of the kernel: device files under `/dev/dri`.
 //!
-//! What all DRM drivers have goes through the `drm` crate, which is built to make its system calls through
-//! the C library (feature `use-libc` of `rustix`), so that a preload library can answer them. It knows
-//! nothing of i915; those requests are made here.
+//! Requests of all DRM drivers use the `drm` crate, built to make its system calls through the C library
+//! (feature `use-libc` of `rustix`), so that a preload library can intercept them. Requests of i915 are made
+//! here.
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -31,25 +31,25 @@ pub struct KernelNode {
     sizes: Mutex<HashMap<GemHandle, usize>>,
 }
 
-/// A device file that was found, and what it is or why it cannot be used.
+/// A device file, and its device or the reason why it cannot be used.
 #[derive(Debug)]
-pub struct Found {
+pub struct FoundNode {
     /// `/dev/dri/renderD128`
     pub path: PathBuf,
-    /// The PCI device id of an i915 device, or the reason why there is none.
+    /// The PCI device id of an i915 device, or the reason why it cannot be used.
     pub device: std::result::Result<u16, String>,
 }
 
-/// Where device files of GPUs are.
+/// Folder of the device files of GPUs.
 const FOLDER: &str = "/dev/dri";
 
 /// The render nodes of this machine in the order of their numbers, usable or not. Empty when there is
 /// no `/dev/dri`.
-pub fn find() -> Vec<Found> {
+pub fn find() -> Vec<FoundNode> {
     find_in(Path::new(FOLDER))
 }
 
-/// Has this machine a render node, of whatever driver? Nothing is opened.
+/// Has this machine a render node of any driver? Opens no files.
 pub fn has_nodes() -> bool {
     !nodes_in(Path::new(FOLDER)).is_empty()
 }
@@ -63,22 +63,22 @@ fn nodes_in(folder: &Path) -> Vec<PathBuf> {
     nodes.into_iter().map(|(_, path)| path).collect()
 }
 
-fn find_in(folder: &Path) -> Vec<Found> {
+fn find_in(folder: &Path) -> Vec<FoundNode> {
     let probe = |path: PathBuf| {
         let device = KernelNode::open(&path)
             .and_then(|node| node.get_param(uapi::param::CHIPSET_ID).map_err(|e| e.to_string()))
             .map(|id| id as u16);
-        Found { path, device }
+        FoundNode { path, device }
     };
     nodes_in(folder).into_iter().map(probe).collect()
 }
 
-/// An `errno` of an I/O error.
+/// The `errno` of an I/O error.
 fn errno(error: &io::Error) -> Errno {
     Errno(error.raw_os_error().unwrap_or(libc::EIO))
 }
 
-/// Where a device is on the PCI bus.
+/// The address of a device on the PCI bus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PciAddress {
     /// 16 bits.
@@ -92,7 +92,7 @@ pub struct PciAddress {
 }
 
 impl PciAddress {
-    /// Reads what the kernel calls devices: `0000:00:02.0`, in hexadecimal digits.
+    /// Parses the kernel's name of a device: `0000:00:02.0`, in hexadecimal digits.
     fn parse(name: &str) -> Option<Self> {
         let (rest, function) = name.split_once('.')?;
         let [domain, bus, device] = rest.split(':').collect::<Vec<_>>().try_into().ok()?;
@@ -123,7 +123,7 @@ impl KernelNode {
         &self.path
     }
 
-    /// Where the device is, if it is on a PCI bus.
+    /// The address of the device, if it is on a PCI bus.
     pub fn pci_address(&self) -> Option<PciAddress> {
         let link = Path::new("/sys/class/drm").join(self.path.file_name()?).join("device");
         PciAddress::parse(std::fs::read_link(link).ok()?.file_name()?.to_str()?)
@@ -133,7 +133,7 @@ impl KernelNode {
         self.sizes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The text of the card's last error state, for which one has to be root on most machines.
+    /// The text of the card's last error state, which only root can read on most machines.
     fn error_file(&self) -> Option<String> {
         let cards = Path::new("/sys/class/drm").join(self.path.file_name()?).join("device/drm");
         let is_card =
@@ -142,7 +142,7 @@ impl KernelNode {
         std::fs::read_to_string(card.join("error")).ok()
     }
 
-    /// One request, repeated while it is interrupted.
+    /// Makes a request, repeated while it is interrupted.
     ///
     /// # Safety
     /// `request` must be a request whose argument is a `T`, and pointers within the argument
@@ -157,7 +157,7 @@ impl KernelNode {
                 return Ok(());
             }
             let error = io::Error::last_os_error();
-            // EAGAIN too, as libdrm's drmIoctl.
+            // Also for EAGAIN, like libdrm's drmIoctl.
             if !matches!(error.raw_os_error(), Some(libc::EINTR | libc::EAGAIN)) {
                 return Err(errno(&error));
             }
@@ -190,13 +190,14 @@ impl RenderNode for KernelNode {
     fn query(&self, id: u64) -> Result<Vec<u8>> {
         let mut item = uapi::QueryItem { query_id: id, ..Default::default() };
         let mut args = uapi::Query { num_items: 1, flags: 0, items_ptr: &raw mut item as u64 };
-        // SAFETY: one item that outlives the call; with length 0 the kernel only gives the length.
+        // SAFETY: one item that outlives the call; with length 0 the kernel only writes the length.
         unsafe { self.request(ioctl::QUERY, &mut args) }?;
         // The kernel reports an item's error as a negative length.
         let length = usize::try_from(item.length).map_err(|_| Errno(-item.length))?;
         let mut data = vec![0u8; length];
         item.data_ptr = data.as_mut_ptr() as u64;
-        // SAFETY: as above; `data` has `length` bytes.
+        // SAFETY: one item that outlives the call, and so does `data`, which has the `length` bytes that it
+        // says.
         unsafe { self.request(ioctl::QUERY, &mut args) }?;
         if item.length < 0 {
             return Err(Errno(-item.length));
@@ -270,12 +271,12 @@ impl RenderNode for KernelNode {
         let length = self.sizes().get(&handle).copied().ok_or(Errno(libc::ENODEV))?;
         let flags = drm::CLOEXEC | drm::RDWR;
         let prime = gem::handle_to_fd(self.as_fd(), handle.0, flags).map_err(|e| errno(&e))?;
-        // SAFETY: the kernel has made the descriptor for this request; nobody else knows it.
+        // SAFETY: the kernel has created the descriptor for this request, and nothing else owns it.
         Ok((unsafe { OwnedFd::from_raw_fd(prime.fd) }, length as u64))
     }
 
     fn gem_close(&self, handle: GemHandle) -> Result<()> {
-        // Forgotten first: afterwards another thread may get the same handle for a new buffer.
+        // Removed first, as after the request another thread may get the same handle for a new buffer.
         self.sizes().remove(&handle);
         gem::close(self.as_fd(), handle.0).map(|_| ()).map_err(|e| errno(&e))
     }
@@ -370,7 +371,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nodes_are_found_by_number_and_say_why_they_are_unusable() {
+    fn nodes_are_in_order_with_reasons() {
         let folder = std::env::temp_dir().join(format!("gencl-i915-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         for name in ["renderD129", "renderD128", "card0", "renderDxyz", "by-path"] {
@@ -387,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn places_on_the_bus() {
+    fn pci_addresses() {
         let address = PciAddress { domain: 0x10, bus: 3, device: 0x1f, function: 7 };
         assert_eq!(PciAddress::parse("0010:03:1f.7"), Some(address));
         assert_eq!(PciAddress::parse("0000:00:02"), None);
@@ -395,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn no_folder_is_no_nodes() {
+    fn without_a_folder_there_are_no_nodes() {
         assert!(find_in(Path::new("/nonexistent/dri")).is_empty());
     }
 

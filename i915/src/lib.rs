@@ -1,8 +1,8 @@
 //! The i915 kernel interface as gencl uses it.
 //!
-//! [`RenderNode`] has one method for each request. Behind it stands either a real device file
-//! (module [`kernel`], the ioctls of the kernel's `i915_drm.h`) or the simulator, in process. The
-//! runtime knows no difference. Errors are the kernel's `errno` values.
+//! [`RenderNode`] has a method per request. It is implemented by a real device file (module [`kernel`], the
+//! ioctls of the kernel's `i915_drm.h`) and by the simulator, in process. Errors are the kernel's `errno`
+//! values.
 
 pub mod kernel;
 mod memory;

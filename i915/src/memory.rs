@@ -1,5 +1,5 @@
-//! Memory that the processor and the GPU share: mappings of buffers and the application's own
-//! memory, behind one type with checked copies, and buffer objects that close themselves.
+//! Memory that CPU and GPU share: mappings of buffers and memory of the application, as one type with checked
+//! copies, and GEM buffers that are closed when dropped.
 
 use std::sync::Arc;
 
@@ -7,15 +7,14 @@ use memmap2::{Advice, MmapOptions, MmapRaw};
 
 use crate::{GemHandle, RenderNode, Result};
 
-/// Bytes of a huge page, on most hosts: one entry of the processor's tables for what takes 512 of others.
+/// Bytes of a huge page on most hosts.
 const HUGE_PAGE: usize = 2 << 20;
 
 /// A range of memory outside of Rust's ownership: a buffer's mapping or memory of the application.
 ///
-/// Other threads, the application and the GPU may write to it at any time, so no reference to its bytes is
-/// ever made; they are only copied, by `memcpy`. What a copy yields while somebody writes is what the
-/// hardware yields: old or new bytes. Offsets are checked, and a range that is out of bounds is a panic, as
-/// it is with slices.
+/// Other threads, the application and the GPU may write to it at any time. So there are no references to its
+/// bytes; they are only copied, by `memcpy`. A copy during a write has old or new bytes, as the hardware
+/// yields (docs/eu.md, "Memory that others write"). Methods panic for ranges out of bounds, like slices.
 #[derive(Clone, Debug)]
 pub struct HostMemory {
     address: *mut u8,
@@ -27,7 +26,7 @@ pub struct HostMemory {
 // SAFETY: the bytes are only accessed by copies through raw pointers, which is what the type's contract
 // allows any thread to do at any time.
 unsafe impl Send for HostMemory {}
-// SAFETY: as for `Send`.
+// SAFETY: all methods copy through raw pointers, which several threads may do at once.
 unsafe impl Sync for HostMemory {}
 
 impl HostMemory {
@@ -48,33 +47,32 @@ impl HostMemory {
         Self { address: mapping.as_mut_ptr(), length: mapping.len(), mapping: Some(Arc::new(mapping)) }
     }
 
-    /// Memory of zeros, whole pages. Those that are never touched take none. They are huge where there is
-    /// room for some, and the system has them; what is left at the end is one, too, if it is at least half of
-    /// one, so that tables of a megabyte are in one page.
+    /// Zeroed memory, in whole pages. Untouched pages take no memory. Huge pages are used if the system has
+    /// them, also for a rest of at least half a huge page, so that tables of a megabyte are in one page.
     ///
     /// # Errors
-    /// The system has no such range of addresses.
+    /// Those of `mmap`.
     pub fn zeros(length: usize) -> std::io::Result<Self> {
         let huge = length.checked_add(HUGE_PAGE / 2).ok_or(std::io::ErrorKind::OutOfMemory)?;
         let huge = huge / HUGE_PAGE * HUGE_PAGE;
-        // Where the mapping begins is not known before.
+        // The mapping may begin anywhere in a huge page.
         let around = if huge == 0 { 0 } else { HUGE_PAGE };
         let whole = length.max(huge).checked_add(around).ok_or(std::io::ErrorKind::OutOfMemory)?;
         let mapping = MmapOptions::new().len(whole).no_reserve_swap().map_anon()?;
         let skipped = if around == 0 { 0 } else { mapping.as_ptr().align_offset(HUGE_PAGE) };
         if around > 0 {
-            // A system without huge pages has others.
+            // Fails on systems without huge pages, which is no error.
             let _ = mapping.advise_range(Advice::HugePage, skipped, huge);
         }
         Ok(Self::from_mapping(mapping.into()).slice(skipped, length))
     }
 
-    /// Where it begins.
+    /// Address of the first byte.
     pub fn address(&self) -> *mut u8 {
         self.address
     }
 
-    /// Bytes.
+    /// Size in bytes.
     pub fn len(&self) -> usize {
         self.length
     }
@@ -84,7 +82,7 @@ impl HostMemory {
         self.length == 0
     }
 
-    /// A part of it.
+    /// A part of the memory.
     pub fn slice(&self, offset: usize, length: usize) -> Self {
         Self { address: self.at(offset, length), length, mapping: self.mapping.clone() }
     }
@@ -100,15 +98,15 @@ impl HostMemory {
         self.address.wrapping_add(offset)
     }
 
-    /// Copies bytes out.
+    /// Copies bytes from the memory.
     pub fn read(&self, offset: usize, out: &mut [u8]) {
         let from = self.at(offset, out.len());
         // SAFETY: `at` has checked the range, the contract of `new` makes it readable, and `out` is
-        // exclusively ours.
+        // not aliased.
         unsafe { std::ptr::copy(from, out.as_mut_ptr(), out.len()) }
     }
 
-    /// Copies bytes in.
+    /// Copies bytes to the memory.
     pub fn write(&self, offset: usize, data: &[u8]) {
         let to = self.at(offset, data.len());
         // SAFETY: `at` has checked the range, the contract of `new` makes it writable.
@@ -130,7 +128,7 @@ impl HostMemory {
         unsafe { std::ptr::write_bytes(to, value, length) }
     }
 
-    /// Reads a little-endian 64-bit number, for instance a timestamp that the GPU wrote.
+    /// Reads a little-endian 64-bit integer, such as a timestamp.
     pub fn read_u64(&self, offset: usize) -> u64 {
         let mut bytes = [0; 8];
         self.read(offset, &mut bytes);
@@ -138,7 +136,7 @@ impl HostMemory {
     }
 }
 
-/// A buffer object that is closed when it is dropped.
+/// A mapped GEM buffer that is closed when dropped.
 pub struct GemBuffer {
     node: Arc<dyn RenderNode>,
     handle: GemHandle,
@@ -152,21 +150,21 @@ impl std::fmt::Debug for GemBuffer {
 }
 
 impl GemBuffer {
-    /// Makes and maps a buffer of `size` bytes, rounded up to whole pages.
+    /// Creates and maps a buffer of `size` bytes, rounded up to whole pages.
     pub fn create(node: &Arc<dyn RenderNode>, size: u64) -> Result<Self> {
         let handle = node.gem_create(size)?;
         match node.gem_map(handle) {
             Ok(memory) => Ok(Self { node: node.clone(), handle, memory }),
             Err(error) => {
-                // The first error is the one that tells; closing a fresh handle does not fail.
+                // The first error is reported; closing a new handle does not fail.
                 let _ = node.gem_close(handle);
                 Err(error)
             }
         }
     }
 
-    /// Makes a buffer of memory of the application. `EINVAL` unless address and length are multiples of a
-    /// page.
+    /// Creates a buffer on memory of the application (userptr). `EINVAL` unless address and length are
+    /// multiples of a page.
     pub fn from_host(node: &Arc<dyn RenderNode>, memory: HostMemory) -> Result<Self> {
         // SAFETY: the contract of `HostMemory::new` keeps the memory mapped for as long as `memory`, which
         // lives in the result, whose `drop` waits for the GPU and closes the handle.
@@ -179,7 +177,7 @@ impl GemBuffer {
         self.handle
     }
 
-    /// The bytes, as the processor sees them.
+    /// The bytes, mapped for the CPU.
     pub fn memory(&self) -> &HostMemory {
         &self.memory
     }
@@ -193,8 +191,8 @@ impl GemBuffer {
 impl Drop for GemBuffer {
     fn drop(&mut self) {
         if self.memory.mapping.is_none() {
-            // The application gets its memory back now, so the GPU has to be done with it. There is no one to
-            // report to.
+            // The application may reuse its memory, so the GPU must no longer access it. Errors cannot be
+            // reported.
             let _ = self.node.gem_wait(self.handle, -1);
         }
         let _ = self.node.gem_close(self.handle);

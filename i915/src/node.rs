@@ -9,7 +9,7 @@ use crate::HostMemory;
 #[error("{}", std::io::Error::from_raw_os_error(*.0))]
 pub struct Errno(pub i32);
 
-/// What a request returns.
+/// Result of a request.
 pub type Result<T> = std::result::Result<T, Errno>;
 
 /// A GEM buffer object's handle, never 0.
@@ -33,7 +33,7 @@ bitflags::bitflags! {
     /// `EXEC_OBJECT_*`
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
     pub struct ObjectFlags: u64 {
-        /// A fence register, which only devices before Gen4 need for it.
+        /// Needs a fence register, on devices before Gen4.
         const NEEDS_FENCE = 1 << 0;
         /// The batch writes to the object.
         const WRITE = 1 << 2;
@@ -41,8 +41,8 @@ bitflags::bitflags! {
         const SUPPORTS_48B_ADDRESS = 1 << 3;
         /// The object is placed at `offset` exactly (softpin).
         const PINNED = 1 << 4;
-        /// The object takes at least `pad_to_size` bytes of the address space. Behind it reads give what the
-        /// kernel's scratch page holds: zeros.
+        /// The object takes at least `pad_to_size` bytes of the address space. Reads behind it return zeros,
+        /// from the kernel's scratch page.
         const PAD_TO_SIZE = 1 << 5;
         /// No implicit synchronisation for this object.
         const ASYNC = 1 << 6;
@@ -52,7 +52,7 @@ bitflags::bitflags! {
     /// `I915_EXEC_*`, without the engine.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
     pub struct ExecFlags: u64 {
-        /// Presumed offsets are right, relocations may be skipped.
+        /// Relocations may be skipped if presumed offsets are correct.
         const NO_RELOC = 1 << 11;
         /// Relocations name objects by their index.
         const HANDLE_LUT = 1 << 12;
@@ -69,9 +69,9 @@ pub struct Relocation {
     pub target: u32,
     /// Added to the target's address.
     pub delta: u32,
-    /// Where in the object, in bytes.
+    /// Offset in the object in bytes.
     pub offset: u64,
-    /// The address that was presumed.
+    /// The target's address that was assumed when the batch was built.
     pub presumed_offset: u64,
     /// Cache domains that are read and written.
     pub read_domains: u32,
@@ -84,15 +84,15 @@ pub struct Relocation {
 pub struct ExecObject {
     /// The buffer.
     pub handle: GemHandle,
-    /// Its GPU address: asked for when pinned, else presumed; on return where it was.
+    /// GPU address: required when pinned, else presumed; on return the actual one.
     pub offset: u64,
     /// Alignment in bytes when not pinned, 0 for the default.
     pub alignment: u64,
     /// Placement and synchronisation.
     pub flags: ObjectFlags,
-    /// With [`ObjectFlags::PAD_TO_SIZE`], a multiple of 4096; else of no meaning.
+    /// A multiple of 4096. Ignored without [`ObjectFlags::PAD_TO_SIZE`].
     pub pad_to_size: u64,
-    /// Addresses to write into the buffer.
+    /// Addresses to be written into the buffer.
     pub relocations: Vec<Relocation>,
 }
 
@@ -116,13 +116,13 @@ pub struct ExecBuffer<'a> {
     pub flags: ExecFlags,
     /// All buffers that the batch uses, the batch last unless [`ExecFlags::BATCH_FIRST`].
     pub objects: &'a mut [ExecObject],
-    /// Where in the batch buffer the commands begin, bytes, a multiple of 8.
+    /// Offset of the commands in the batch buffer in bytes, a multiple of 8.
     pub batch_start: u32,
-    /// Their length in bytes, a multiple of 8; 0 for the whole buffer.
+    /// Length of the commands in bytes, a multiple of 8; 0 for the whole buffer.
     pub batch_length: u32,
-    /// The caller calls [`RenderNode::gem_wait`] without limit next, for this batch or for those of the
-    /// context before it and then for this one. The kernel is not told; a simulated GPU need not wake anybody
-    /// for the batch.
+    /// A hint: the caller calls [`RenderNode::gem_wait`] without timeout next, for this batch or for earlier
+    /// ones of the context and then for this one. Only for a simulated GPU, whose thread need not be woken
+    /// then.
     pub awaited: bool,
 }
 
@@ -133,11 +133,11 @@ pub struct ResetStats {
     pub reset_count: u32,
     /// Batches of this context that were running when the GPU hung.
     pub batch_active: u32,
-    /// Batches of this context that were waiting then.
+    /// Batches of this context that were queued then.
     pub batch_pending: u32,
 }
 
-/// Where a kernel was when its batch was stopped, as far as that is known.
+/// Position of a kernel when its batch was stopped, as far as it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct FaultPlace {
     /// The address that could not be accessed.
@@ -153,13 +153,13 @@ pub struct FaultPlace {
 /// What is known about the last hang or fault of a context.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ErrorState {
-    /// For people: of the kernel the head of its error state, of the simulator the fault with its place.
+    /// Text for users: the head of the kernel's error state, or the simulator's description of the fault.
     pub text: String,
-    /// The kernel does not tell.
+    /// Unknown on real devices.
     pub place: FaultPlace,
 }
 
-/// A device file of i915, or something that behaves as one.
+/// An i915 device file, real or simulated.
 ///
 /// All methods may be called from any thread.
 pub trait RenderNode: Send + Sync {
@@ -169,7 +169,7 @@ pub trait RenderNode: Send + Sync {
     fn get_param(&self, param: i32) -> Result<i32>;
     /// `DRM_IOCTL_I915_QUERY`: one item, `DRM_I915_QUERY_*`, in the kernel's layout.
     fn query(&self, id: u64) -> Result<Vec<u8>>;
-    /// `DRM_IOCTL_I915_REG_READ`: `offset` as the kernel's white list has it (timestamp 0x2358).
+    /// `DRM_IOCTL_I915_REG_READ`: `offset` as in the kernel's list of readable registers (timestamp 0x2358).
     fn reg_read(&self, offset: u64) -> Result<u64>;
     /// `DRM_IOCTL_I915_GEM_CONTEXT_CREATE`
     fn context_create(&self) -> Result<ContextId>;
@@ -189,7 +189,7 @@ pub trait RenderNode: Send + Sync {
     /// # Safety
     /// The memory stays mapped until the handle is closed and the GPU is done with it.
     unsafe fn gem_userptr(&self, address: *mut u8, length: usize) -> Result<GemHandle>;
-    /// `DRM_IOCTL_PRIME_HANDLE_TO_FD`: a file that shares the buffer's memory, and how large it is in bytes.
+    /// `DRM_IOCTL_PRIME_HANDLE_TO_FD`: a file that shares the buffer's memory, and its size in bytes.
     /// `ENODEV` for userptr buffers.
     fn gem_export(&self, handle: GemHandle) -> Result<(OwnedFd, u64)>;
     /// `DRM_IOCTL_GEM_CLOSE`
@@ -199,11 +199,12 @@ pub trait RenderNode: Send + Sync {
     fn gem_map(&self, handle: GemHandle) -> Result<HostMemory>;
     /// `DRM_IOCTL_I915_GEM_BUSY`: is a batch that uses the buffer still running?
     fn gem_busy(&self, handle: GemHandle) -> Result<bool>;
-    /// `DRM_IOCTL_I915_GEM_WAIT`: until no batch uses the buffer; nanoseconds, negative for ever. `ETIME`.
+    /// `DRM_IOCTL_I915_GEM_WAIT`: waits until no batch uses the buffer; timeout in nanoseconds, negative:
+    /// none. `ETIME`.
     fn gem_wait(&self, handle: GemHandle, timeout_ns: i64) -> Result<()>;
-    /// `DRM_IOCTL_I915_GEM_EXECBUFFER2`: queues a batch. Asynchronous: a later hang or fault of
-    /// the batch is seen in [`RenderNode::reset_stats`].
+    /// `DRM_IOCTL_I915_GEM_EXECBUFFER2`: submits a batch. A later hang or fault of the batch is reported by
+    /// [`RenderNode::reset_stats`].
     fn exec_buffer(&self, exec: &mut ExecBuffer<'_>) -> Result<()>;
-    /// What is known about the last hang or fault of a context. `None` when there was none.
+    /// The last hang or fault of a context. `None` when there was none.
     fn error_state(&self, context: ContextId) -> Option<ErrorState>;
 }

@@ -1,5 +1,5 @@
-//! The structures, request numbers and constants of the kernel's `include/uapi/drm/i915_drm.h`, as far as
-//! gencl and its simulated render node use them. Names are the header's, without prefixes.
+//! Structures, request numbers and constants of the kernel's `include/uapi/drm/i915_drm.h` that gencl and its
+//! simulated render node use. Names are the header's, without prefixes.
 
 #![allow(missing_docs, reason = "the kernel's header documents every field under the same name")]
 
@@ -7,7 +7,7 @@ use bytemuck::{Pod, Zeroable};
 
 /// `DRM_IOCTL_BASE`: the ioctl type of all DRM requests.
 pub const DRM: u8 = b'd';
-/// `DRM_COMMAND_BASE`: request numbers of drivers begin here.
+/// `DRM_COMMAND_BASE`: the first request number of drivers.
 const COMMAND_BASE: u32 = 0x40;
 
 /// Directions of `_IOC` (`asm-generic/ioctl.h`).
@@ -24,7 +24,7 @@ const fn request_of(kind: u8, direction: u32, number: u32, size: usize) -> u32 {
     direction << 30 | (size as u32) << 16 | (kind as u32) << 8 | number
 }
 
-/// Declares a structure with its size as the header's layout gives it on 64-bit machines.
+/// Declares a structure, with its size on 64-bit machines as a check.
 macro_rules! structure {
     ($(#[$meta:meta])* $name:ident, $size:literal { $($field:ident: $ty:ty),* $(,)? }) => {
         $(#[$meta])*
@@ -676,7 +676,7 @@ pub const CAP_SYNCOBJ: u64 = 0x13;
 pub const CAP_SYNCOBJ_TIMELINE: u64 = 0x14;
 /// `I915_EXEC_HANDLE_LUT` and the others are in [`crate::ExecFlags`]; these are the engine's bits.
 pub const EXEC_RING_MASK: u64 = 0x3f;
-/// The render engine's timestamp in `DRM_IOCTL_I915_REG_READ`'s white list.
+/// The render engine's timestamp, for `DRM_IOCTL_I915_REG_READ`.
 pub const TIMESTAMP_REGISTER: u64 = 0x2358;
 /// `I915_REG_READ_8B_WA`, a flag in the low bits of the register offset: read it as one qword.
 pub const REG_READ_8B_WA: u64 = 1;

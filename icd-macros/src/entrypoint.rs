@@ -6,18 +6,24 @@ use syn::{
     Error, FnArg, GenericArgument, Ident, ItemFn, Pat, PathArguments, Result, ReturnType, Type, TypePath,
 };
 
-/// What the C function gives back.
-enum Shape<'a> {
+/// Result of the C function.
+enum ReturnKind<'a> {
     /// An error code.
     Status,
     /// A value, and the error code through `errcode_ret`.
     Object(&'a Type),
-    /// A value, no error code at all.
+    /// A value, without an error code.
     Plain,
 }
 
-/// The Rust function, followed by the C function `name`.
-pub fn expand(name: &Ident, function: &ItemFn) -> Result<TokenStream> {
+/// The Rust function, followed by a C function of each name.
+pub fn expand<'n>(names: impl Iterator<Item = &'n Ident>, function: &ItemFn) -> Result<TokenStream> {
+    let entries = names.map(|name| entry(name, function)).collect::<Result<Vec<_>>>()?;
+    Ok(quote!(#function #(#entries)*))
+}
+
+/// The C function `name`.
+fn entry(name: &Ident, function: &ItemFn) -> Result<TokenStream> {
     if !function.sig.generics.params.is_empty() {
         return Err(Error::new_spanned(&function.sig.generics, "an entry point has no generic parameters"));
     }
@@ -39,31 +45,31 @@ pub fn expand(name: &Ident, function: &ItemFn) -> Result<TokenStream> {
     let text = name.to_string();
     let doc = format!("`{text}`: C entry point of [`{inner}`].");
     let call = quote! {
-        // SAFETY: whoever calls an OpenCL function passes arguments as its specification asks.
+        // SAFETY: callers of an OpenCL function pass arguments as its specification requires.
         || unsafe { #inner(#(#arguments),*) }
     };
     let output = &function.sig.output;
-    let (output, body) = match shape(output)? {
-        Shape::Status => (quote!(-> ::opencl_sys::cl_int), quote!(crate::abi::entry::status(#text, #call))),
-        Shape::Object(ty) => {
+    let (output, body) = match return_kind(output)? {
+        ReturnKind::Status => {
+            (quote!(-> ::opencl_sys::cl_int), quote!(crate::abi::entry::status(#text, #call)))
+        }
+        ReturnKind::Object(ty) => {
             let errcode = format_ident!("errcode_ret");
             parameters.push(quote!(#errcode: *mut ::opencl_sys::cl_int));
             let body = quote! {
-                // SAFETY: `errcode_ret` is null or can be written, as the specification asks.
+                // SAFETY: `errcode_ret` is null or writable, as the specification requires.
                 let #errcode = unsafe { crate::abi::Argument::from_raw(#errcode) };
                 crate::abi::entry::object(#text, #errcode, #call)
             };
             (quote!(-> #ty), body)
         }
-        Shape::Plain => (quote!(#output), quote!(crate::abi::entry::plain(#text, #call))),
+        ReturnKind::Plain => (quote!(#output), quote!(crate::abi::entry::plain(#text, #call))),
     };
     Ok(quote! {
-        #function
-
         #[doc = #doc]
         ///
         /// # Safety
-        /// The arguments are what the OpenCL specification asks for.
+        /// The arguments are as the OpenCL specification requires.
         #[unsafe(no_mangle)]
         #[allow(non_snake_case, reason = "the names of the C API")]
         pub unsafe extern "C" fn #name(#(#parameters),*) #output {
@@ -72,15 +78,15 @@ pub fn expand(name: &Ident, function: &ItemFn) -> Result<TokenStream> {
     })
 }
 
-fn shape(output: &ReturnType) -> Result<Shape<'_>> {
+fn return_kind(output: &ReturnType) -> Result<ReturnKind<'_>> {
     let ReturnType::Type(_, ty) = output else {
-        return Ok(Shape::Plain);
+        return Ok(ReturnKind::Plain);
     };
     let Type::Path(TypePath { path, .. }) = &**ty else {
-        return Ok(Shape::Plain);
+        return Ok(ReturnKind::Plain);
     };
     let Some(last) = path.segments.last().filter(|segment| segment.ident == "CLResult") else {
-        return Ok(Shape::Plain);
+        return Ok(ReturnKind::Plain);
     };
     let PathArguments::AngleBracketed(generic) = &last.arguments else {
         return Err(Error::new_spanned(last, "CLResult has one parameter"));
@@ -93,7 +99,7 @@ fn shape(output: &ReturnType) -> Result<Shape<'_>> {
         Type::Path(path) => path.path.is_ident("Written"),
         _ => false,
     };
-    Ok(if status { Shape::Status } else { Shape::Object(value) })
+    Ok(if status { ReturnKind::Status } else { ReturnKind::Object(value) })
 }
 
 #[cfg(test)]
@@ -104,7 +110,7 @@ mod tests {
     fn expanded(name: &str, function: &str) -> String {
         let name = syn::parse_str(name).unwrap();
         let function = syn::parse_str(function).unwrap();
-        expand(&name, &function).unwrap().to_string().replace(' ', "")
+        expand([&name].into_iter(), &function).unwrap().to_string().replace(' ', "")
     }
 
     #[test]
@@ -141,9 +147,24 @@ mod tests {
     }
 
     #[test]
+    fn each_name_gets_a_function() {
+        let names = ["clA", "clAKHR"].map(|name| format_ident!("{name}"));
+        let function = syn::parse_str("fn a() -> CLResult<()> { Ok(()) }").unwrap();
+        let text = expand(names.iter(), &function).unwrap().to_string().replace(' ', "");
+        assert_eq!(text.matches("fna()").count(), 1);
+        for name in ["clA", "clAKHR"] {
+            assert!(text.contains(&format!("fn{name}()->::opencl_sys::cl_int")));
+            assert!(text.contains(&format!("status(\"{name}\",")));
+        }
+    }
+
+    #[test]
     fn methods_and_patterns_are_refused() {
         for bad in ["fn a(&self) {}", "fn a((x, y): (i32, i32)) {}", "fn a<T>(x: T) {}"] {
-            assert!(expand(&format_ident!("clA"), &syn::parse_str(bad).unwrap()).is_err(), "{bad}");
+            assert!(
+                expand([&format_ident!("clA")].into_iter(), &syn::parse_str(bad).unwrap()).is_err(),
+                "{bad}"
+            );
         }
     }
 }

@@ -18,14 +18,14 @@ type FreeFunction = unsafe extern "C" fn(cl_command_queue, cl_uint, *mut *mut c_
 /// `user_func` of clEnqueueNativeKernel.
 pub type NativeFunction = unsafe extern "C" fn(*mut c_void);
 
-/// The pointer that the application wants back in its callbacks.
+/// The `user_data` of callbacks.
 #[derive(Clone, Copy)]
 pub struct UserData(*mut c_void);
 
-// SAFETY: it is only handed back. That callbacks come from any thread is what the specification says, and
-// that theirs be thread-safe is what it asks of applications.
+// SAFETY: the pointer is only passed to callbacks, which by the specification are called from any thread and
+// have to be thread-safe.
 unsafe impl Send for UserData {}
-// SAFETY: as for `Send`.
+// SAFETY: a shared reference gives nothing but a copy of the pointer, which is only handed back.
 unsafe impl Sync for UserData {}
 
 impl UserData {
@@ -66,22 +66,22 @@ macro_rules! callback {
 }
 
 callback! {
-    /// Told about errors in a context.
+    /// Called for errors in a context.
     ContextNotify(ContextFunction)
 }
 callback! {
-    /// Told about a finished build, or the end of a context or memory object.
+    /// Called at the end of a build, or when a context or memory object is destroyed.
     ObjectNotify(ObjectFunction)
 }
 callback! {
-    /// Told about what becomes of an event.
+    /// Called when an event reaches a status.
     EventNotify(EventFunction)
 }
 callback! {
-    /// Frees shared virtual memory in the application's way.
+    /// The application's function that frees shared virtual memory.
     SharedFree(FreeFunction)
 }
-/// A callback that is not called, because no device has what it is for. `F` is its C type.
+/// A callback of a feature that no device supports, never called. `F` is its C type.
 pub struct Unused<F>(PhantomData<F>);
 
 impl<F> Argument for Unused<F> {

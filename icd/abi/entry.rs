@@ -1,4 +1,4 @@
-//! How entry points run: panics caught, errors logged and turned into codes.
+//! Execution of entry points: panics are caught, errors logged and converted to codes.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -9,11 +9,10 @@ use opencl_sys::{CL_SUCCESS, cl_int};
 use super::Out;
 use crate::{CLResult, fork};
 
-/// What a panic becomes. The specification gives two codes that every function may return; this is the one
-/// for the host.
+/// The code for a panic: of the two that every function may return, the one for the host.
 const AFTER_PANIC: Code = Code::OutOfHostMemory;
 
-/// What calls of a forked child become.
+/// The code for calls in a forked child.
 const AFTER_FORK: Code = Code::OutOfResources;
 
 /// Runs a function that returns an error code.
@@ -24,7 +23,7 @@ pub fn status<T>(name: &'static str, call: impl FnOnce() -> CLResult<T>) -> cl_i
     }
 }
 
-/// Runs a function that returns a value, with the error code aside.
+/// Runs a function that returns a value, and the error code through a pointer.
 pub fn object<T: Failure>(name: &'static str, errcode: Out<cl_int>, call: impl FnOnce() -> CLResult<T>) -> T {
     let (value, code) = match run(name, call) {
         Ok(value) => (value, CL_SUCCESS),
@@ -34,7 +33,7 @@ pub fn object<T: Failure>(name: &'static str, errcode: Out<cl_int>, call: impl F
     value
 }
 
-/// Runs a function that knows no errors.
+/// Runs a function without an error code.
 pub fn plain<T: Failure>(name: &'static str, call: impl FnOnce() -> T) -> T {
     run(name, || Ok(call())).unwrap_or_else(|_| T::failure())
 }
@@ -42,7 +41,7 @@ pub fn plain<T: Failure>(name: &'static str, call: impl FnOnce() -> T) -> T {
 fn run<T>(name: &'static str, call: impl FnOnce() -> CLResult<T>) -> Result<T, cl_int> {
     if fork::in_child() {
         tracing::debug!("{name}: the process has forked since it began to use OpenCL");
-        // Children give back what they have copies of when they exit, and cannot do anything about an error.
+        // Children may release their copies of objects, and cannot handle an error.
         return Err(if name.starts_with("clRelease") { CL_SUCCESS } else { AFTER_FORK as cl_int });
     }
     // Unwind safety: the locks of this crate and of the runtime are released by unwinding, and
@@ -71,7 +70,7 @@ fn message(payload: &(dyn Any + Send)) -> String {
     format!("panic in the driver: {}", text.as_deref().unwrap_or("no message"))
 }
 
-/// What a C function returns when there is no value.
+/// The value that a C function returns on failure.
 pub trait Failure {
     /// Null, or nothing.
     fn failure() -> Self;

@@ -1,8 +1,8 @@
-//! Between C and Rust: what the parameters of entry points become, and how entry points end.
+//! Conversion between C and Rust: parameters and results of entry points.
 //!
 //! The C functions that `#[cl_entrypoint]` makes convert each parameter with [`Argument`] and call the Rust
 //! function through [`entry`]. A value of one of the pointer types below exists only as a parameter of an
-//! entry point, so the promises that the OpenCL specification asks of the application hold for it.
+//! entry point, so the requirements of the OpenCL specification on the application hold for it.
 
 use std::ffi::c_void;
 
@@ -18,11 +18,11 @@ pub trait Argument {
     /// Its C type.
     type Raw;
 
-    /// Takes it over.
+    /// Converts the parameter.
     ///
     /// # Safety
-    /// `raw` is what the specification of the function asks for this parameter. Errors that the
-    /// specification tells the implementation to detect (null, numbers out of range, wrong handles) are fine.
+    /// `raw` is what the specification of the function requires for this parameter. Errors that the
+    /// implementation has to detect (null, numbers out of range, invalid handles) are allowed.
     unsafe fn from_raw(raw: Self::Raw) -> Self;
 }
 
@@ -39,5 +39,5 @@ macro_rules! plain_arguments {
     };
 }
 
-// Handles are `*mut c_void` in opencl-sys; the registry of handles decides what they are worth.
+// Handles are `*mut c_void` in opencl-sys; the registry of handles checks them.
 plain_arguments!(u32, i32, u64, usize, *mut c_void, *const c_void);

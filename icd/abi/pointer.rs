@@ -1,4 +1,4 @@
-//! Pointer parameters, by what they point to.
+//! Pointer parameters, by the type that they point to.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::marker::PhantomData;
@@ -7,21 +7,20 @@ use gencl_runtime::HostMemory;
 
 use super::Argument;
 
-/// Where one value is returned; null when the application does not want it.
+/// A pointer to return one value through; may be null.
 #[derive(Clone, Copy)]
 pub struct Out<T>(*mut T);
 
 impl<T: Copy> Out<T> {
-    /// Is the value not wanted?
+    /// Is it null: the application does not need the value?
     pub fn is_null(self) -> bool {
         self.0.is_null()
     }
 
-    /// Returns the value, if it is wanted.
+    /// Returns a value, unless the pointer is null.
     pub fn write(self, value: T) {
         if !self.0.is_null() {
-            // SAFETY: not null, so by the contract of `from_raw` it can be written; alignment is the caller's
-            // affair.
+            // SAFETY: not null, so by the contract of `from_raw` writable; it need not be aligned.
             unsafe { self.0.write_unaligned(value) }
         }
     }
@@ -35,17 +34,17 @@ impl<T> Argument for Out<T> {
     }
 }
 
-/// Where several values are returned; another parameter tells how many there is room for.
+/// A pointer to return several values through; another parameter has the capacity. May be null.
 #[derive(Clone, Copy)]
 pub struct OutList<T>(*mut T);
 
 impl<T: Copy> OutList<T> {
-    /// Are the values not wanted?
+    /// Is it null: the application does not need the values?
     pub fn is_null(self) -> bool {
         self.0.is_null()
     }
 
-    /// Returns as many of `values` as there is room for.
+    /// Returns the first `room` of `values`, unless the pointer is null.
     ///
     /// # Safety
     /// `room` is the parameter that the specification pairs with this one.
@@ -67,12 +66,12 @@ impl<T> Argument for OutList<T> {
     }
 }
 
-/// Where an info query returns bytes, or null.
+/// A pointer to return bytes of an info query through; may be null.
 #[derive(Clone, Copy)]
 pub struct Bytes(*mut c_void);
 
 impl Bytes {
-    /// Are the bytes not wanted?
+    /// Is it null: the application does not need the bytes?
     pub fn is_null(self) -> bool {
         self.0.is_null()
     }
@@ -91,11 +90,12 @@ impl Bytes {
 }
 
 impl Bytes {
-    /// Returns bytes where the pointers that are here point to, one for each of a list, unless they are null.
+    /// Writes each element of a list through a pointer of the array that is here, unless that pointer is
+    /// null.
     ///
     /// # Safety
-    /// Not null; here are as many pointers, and each is null or has room behind it for all bytes of its place
-    /// in the list.
+    /// Not null; the array has as many pointers as the list, and each is null or points to memory for all
+    /// bytes of its element.
     pub unsafe fn write_behind(self, list: &[impl AsRef<[u8]>]) {
         for (index, bytes) in list.iter().enumerate() {
             let bytes = bytes.as_ref();
@@ -117,7 +117,7 @@ impl Argument for Bytes {
     }
 }
 
-/// Several values from the application; another parameter tells how many.
+/// Several values from the application; another parameter has their number. May be null.
 #[derive(Clone, Copy)]
 pub struct List<T>(*const T);
 
@@ -166,7 +166,7 @@ impl<T> Argument for List<T> {
     }
 }
 
-/// As [`List`], where C declares the list as one that could be written.
+/// As [`List`], where C declares a pointer to mutable values.
 #[derive(Clone, Copy)]
 pub struct ListMut<T>(List<T>);
 
@@ -214,14 +214,14 @@ impl<T, const N: usize> Argument for Fixed<T, N> {
     }
 }
 
-/// A string that ends with a zero byte, or null.
+/// A zero-terminated string, or null.
 #[derive(Clone, Copy)]
 pub struct Text(*const c_char);
 
 impl Text {
     /// The string; bytes that are not UTF-8 are replaced. `None` for null.
     pub fn get(self) -> Option<String> {
-        // SAFETY: not null, so by the contract of `from_raw` it is a string with its end.
+        // SAFETY: not null, so by the contract of `from_raw` it is a zero-terminated string.
         (!self.0.is_null()).then(|| unsafe { CStr::from_ptr(self.0) }.to_string_lossy().into_owned())
     }
 }
@@ -234,7 +234,7 @@ impl Argument for Text {
     }
 }
 
-/// A list of strings or of byte arrays, `const T **`; another parameter tells how many.
+/// A list of strings or of byte arrays, `const T **`; another parameter has their number.
 pub struct Strings<T>(*mut *const T);
 
 impl<T> Strings<T> {
@@ -276,30 +276,30 @@ impl<T> StringPointer<T> {
     /// A copy of the bytes: `length` of them, or those before the first zero.
     ///
     /// # Safety
-    /// Not null; the length is what the application gave, or the string has an end.
+    /// Not null; the string has the length, which the application gave, or is zero-terminated.
     pub unsafe fn to_vec(&self, length: Option<usize>) -> Vec<u8> {
         match length {
             // SAFETY: the caller vouches for the length.
             Some(length) => unsafe { std::slice::from_raw_parts(self.0.cast::<u8>(), length) }.to_vec(),
-            // SAFETY: the caller vouches for the end.
+            // SAFETY: the caller vouches for the terminating zero.
             None => unsafe { CStr::from_ptr(self.0.cast()) }.to_bytes().to_vec(),
         }
     }
 }
 
-/// A list of properties, names and values in turn, with a 0 in place of a name at its end; or null.
+/// A list of properties, names and values in turn, terminated by a 0 in place of a name; or null.
 #[derive(Clone, Copy)]
 pub struct ZeroTerminated<T>(*const T);
 
 impl<T: Copy + Default + PartialEq> ZeroTerminated<T> {
-    /// The list as it stands, its end included, for the query that gives it back; empty for null.
+    /// The list including its terminating 0, as queries return it; empty for null.
     pub fn raw(self) -> Vec<T> {
         let mut list = Vec::new();
         if self.0.is_null() {
             return list;
         }
         loop {
-            // SAFETY: all names before were not 0, so by the contract of `from_raw` the list goes on.
+            // SAFETY: all names before were not 0, so by the contract of `from_raw` the list continues.
             let name = unsafe { self.0.add(list.len()).read_unaligned() };
             list.push(name);
             if name == T::default() {
@@ -339,8 +339,8 @@ impl<P> HostPointer<P> {
     /// The first `length` bytes, for commands and memory objects.
     ///
     /// # Safety
-    /// `length` bytes are what the specification asks the application to have there, and the result is not
-    /// used for longer than the specification asks them to stay.
+    /// `length` bytes are what the specification requires there, and the result is not
+    /// used for longer than the specification requires them to be valid.
     pub unsafe fn memory(&self, length: usize) -> HostMemory {
         // SAFETY: the caller and the contract of `from_raw` vouch for the range and its lifetime.
         unsafe { HostMemory::new(self.address.cast(), length) }
@@ -349,8 +349,8 @@ impl<P> HostPointer<P> {
     /// The first `length` bytes during a call, `None` for null.
     ///
     /// # Safety
-    /// `length` bytes are what the specification asks the application to have there, and nobody writes them
-    /// until the result is dropped.
+    /// `length` bytes are what the specification requires there, and they are not
+    /// written until the result is dropped.
     pub unsafe fn bytes(&self, length: usize) -> Option<&[u8]> {
         // SAFETY: not null, and the caller vouches for the length and for the time.
         (!self.is_null()).then(|| unsafe { std::slice::from_raw_parts(self.address.cast::<u8>(), length) })
@@ -359,7 +359,7 @@ impl<P> HostPointer<P> {
     /// A copy of the first `length` bytes, `None` for null.
     ///
     /// # Safety
-    /// `length` bytes are what the specification asks the application to have there.
+    /// `length` bytes are what the specification requires there.
     pub unsafe fn to_vec(&self, length: usize) -> Option<Vec<u8>> {
         // SAFETY: the caller vouches for the length, and the bytes are copied at once.
         unsafe { self.bytes(length) }.map(<[u8]>::to_vec)
@@ -370,7 +370,7 @@ impl HostPointer<*const c_void> {
     /// The first `N` words, `None` for null.
     ///
     /// # Safety
-    /// `N` words are what the specification asks the application to have there.
+    /// `N` words are what the specification requires there.
     pub unsafe fn to_words<const N: usize>(&self) -> Option<[usize; N]> {
         // SAFETY: not null, and the caller vouches for the length.
         (!self.is_null()).then(|| unsafe { self.address.cast::<[usize; N]>().read_unaligned() })

@@ -1,8 +1,8 @@
-//! The entry points, by the kind of object that they are about.
+//! The entry points, by type of object.
 //!
 //! The conditions above checks are those of "The OpenCL Specification", version 3.0, under the name of
 //! the function. The order of parameters is the C order; their types are explained in [`crate::abi`].
-#![allow(clippy::too_many_arguments, reason = "the functions of the C API have that many")]
+#![allow(clippy::too_many_arguments, reason = "the C API defines them")]
 
 pub mod context;
 pub mod device;

@@ -12,11 +12,11 @@ use crate::handle::{Handle, Object};
 
 /// A context of one or several devices.
 pub struct Context {
-    /// The runtime's.
+    /// The runtime's object.
     pub runtime: Arc<gencl_runtime::Context>,
     /// Its devices, each once.
     pub devices: Vec<Arc<Handle<Device>>>,
-    /// As given to clCreateContext, with its end; empty for null.
+    /// As given to clCreateContext, including its terminating 0; empty for null.
     pub properties: Vec<cl_context_properties>,
 }
 
@@ -28,7 +28,7 @@ impl Context {
     /// CL_INVALID_OPERATION if there are no devices in context that support images (that is,
     /// CL_DEVICE_IMAGE_SUPPORT is CL_FALSE).
     pub fn check_images(&self) -> CLResult<&ImageLimits> {
-        // All devices with images have the same.
+        // All devices with images have the same limits.
         let limits = self.devices.iter().find_map(|device| device.facts().images.as_ref());
         limits.ok_or_else(|| Error::new(Code::InvalidOperation, "no device of the context has images"))
     }

@@ -14,7 +14,7 @@ use crate::{CLResult, refuse_if};
 
 /// A root device; there are no others.
 pub struct Device {
-    /// The runtime's.
+    /// The runtime's object.
     pub runtime: Arc<gencl_runtime::Device>,
 }
 
@@ -24,7 +24,7 @@ impl Object for Device {
 }
 
 impl Device {
-    /// All devices. The first call looks for them.
+    /// All devices. The first call discovers them.
     pub fn all() -> &'static [Arc<Handle<Self>>] {
         static DEVICES: LazyLock<Vec<Arc<Handle<Device>>>> = LazyLock::new(|| {
             let platform = gencl_runtime::Platform::get();
@@ -58,7 +58,7 @@ impl Device {
         Ok(found)
     }
 
-    /// The devices of a list that a function takes, each once.
+    /// The devices of a list parameter, without duplicates.
     /// `CL_INVALID_VALUE` if the list is empty, `CL_INVALID_DEVICE` if it has something else.
     pub fn list(count: u32, devices: List<cl_device_id>) -> CLResult<Vec<Arc<Handle<Self>>>> {
         refuse_if(devices.is_null() || count == 0, Code::InvalidValue, "no devices")?;
@@ -73,8 +73,7 @@ impl Device {
         Ok(list)
     }
 
-    /// The same of a list that a function takes for "some of the devices"; none for null and 0, which mean
-    /// all.
+    /// As [`Device::list`], for a list that may be null for all devices: then it is empty.
     ///
     /// CL_INVALID_VALUE if device_list is NULL and num_devices is greater than zero, or if device_list is not
     /// NULL and num_devices is zero.
@@ -93,7 +92,7 @@ impl Device {
         }
     }
 
-    /// What the runtime knows about it.
+    /// Properties of the device.
     pub fn facts(&self) -> &DeviceFacts {
         self.runtime.facts()
     }

@@ -12,7 +12,7 @@ use crate::{CLResult, refuse_if};
 
 /// The event of a command, or a user event.
 pub struct Event {
-    /// The runtime's.
+    /// The runtime's object.
     pub runtime: Arc<gencl_runtime::Event>,
     /// Its context.
     pub context: Arc<Handle<Context>>,
@@ -23,14 +23,14 @@ pub struct Event {
 impl Object for Event {
     const INVALID: Code = Code::InvalidEvent;
 
-    // What waits for a user event whose status nobody can set any more would wait for ever.
+    // Commands must not wait forever for a user event whose status can no longer be set.
     fn released(&self) {
         self.runtime.abandon();
     }
 }
 
 impl Event {
-    /// Returns the event of a command to the application, if it wants it.
+    /// Returns the event of a command to the application, unless `event` is null.
     pub fn give(queue: &Arc<Handle<Queue>>, runtime: Arc<gencl_runtime::Event>, out: Out<cl_event>) {
         if !out.is_null() {
             let event = Self { runtime, context: queue.context.clone(), queue: Some(queue.clone()) };
@@ -51,14 +51,14 @@ pub fn wait_list(
     list: List<cl_event>,
 ) -> CLResult<Vec<Arc<gencl_runtime::Event>>> {
     const INVALID: Code = Code::InvalidEventWaitList;
-    refuse_if(list.is_null() != (count == 0), INVALID, "the list and its length do not fit each other")?;
+    refuse_if(list.is_null() != (count == 0), INVALID, "the list does not match its length")?;
     // SAFETY: every function with a wait list has its length as the parameter before.
     let list = unsafe { list.to_vec(count as usize) };
     to_runtime(&list, INVALID, Some(context))
 }
 
-/// The runtime's events behind handles; `invalid` for handles of something else, `CL_INVALID_CONTEXT` for
-/// events of another context than the given one, or of different ones when none is given.
+/// The runtime's events of handles; `invalid` for handles that are no events, `CL_INVALID_CONTEXT` for events
+/// of another context than the given one, or of different ones when none is given.
 pub fn to_runtime(
     list: &[cl_event],
     invalid: Code,

@@ -11,9 +11,9 @@ use crate::handle::{Handle, Object};
 
 /// A kernel with its arguments.
 pub struct Kernel {
-    /// The runtime's.
+    /// The runtime's object.
     pub runtime: Arc<gencl_runtime::Kernel>,
-    /// The program that it is from.
+    /// Its program.
     pub program: Arc<Handle<Program>>,
 }
 

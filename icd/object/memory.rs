@@ -11,18 +11,18 @@ use crate::{CLResult, refuse_if};
 
 /// A memory object: a buffer or an image.
 pub struct Memory {
-    /// The runtime's buffer; of an image the one that has its texels.
+    /// The runtime's buffer; for an image the buffer of its texels.
     pub runtime: Arc<Buffer>,
     /// The runtime's image, if it is one.
     pub image: Option<Arc<Image>>,
     /// Its context.
     pub context: Arc<Handle<Context>>,
-    /// What it is a sub-buffer of, or what its texels are taken from.
+    /// The buffer of a sub-buffer, or the memory object that an image was created from.
     pub parent: Option<Arc<Handle<Memory>>>,
     /// `CL_MEM_FLAGS`
     pub flags: cl_mem_flags,
-    /// As given to clCreateBufferWithProperties or clCreateImageWithProperties, with its end; empty for null
-    /// and for the functions without.
+    /// As given to clCreateBufferWithProperties or clCreateImageWithProperties, including its terminating 0;
+    /// empty for null and for the functions without.
     pub properties: Vec<cl_mem_properties>,
 }
 

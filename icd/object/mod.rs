@@ -1,4 +1,4 @@
-//! The objects behind handles: those of the runtime, with what only the C API has to remember.
+//! Objects with handles: those of the runtime, with the state that only the C API needs.
 
 mod context;
 mod device;

@@ -23,8 +23,8 @@ impl Platform {
         &PLATFORM
     }
 
-    /// CL_INVALID_PLATFORM if platform is not a valid platform. Null is ours, where the specification leaves
-    /// that to the implementation.
+    /// CL_INVALID_PLATFORM if platform is not a valid platform. Null stands for
+    /// it, where the specification leaves that to the implementation.
     pub fn check_or_null(platform: cl_platform_id) -> CLResult<()> {
         if platform.is_null() { Ok(()) } else { Handle::<Self>::get(platform).map(drop) }
     }

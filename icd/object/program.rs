@@ -9,7 +9,7 @@ use crate::handle::{Handle, Object};
 
 /// A program for some or all of the context's devices.
 pub struct Program {
-    /// The runtime's.
+    /// The runtime's object.
     pub runtime: Arc<gencl_runtime::Program>,
     /// Its context.
     pub context: Arc<Handle<Context>>,

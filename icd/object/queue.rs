@@ -13,7 +13,7 @@ use crate::handle::{Handle, Object};
 
 /// A command-queue on the host.
 pub struct Queue {
-    /// The runtime's.
+    /// The runtime's object.
     pub runtime: Arc<gencl_runtime::Queue>,
     /// Its context.
     pub context: Arc<Handle<Context>>,
@@ -21,7 +21,7 @@ pub struct Queue {
     pub device: Arc<Handle<Device>>,
     /// `CL_QUEUE_PROPERTIES`
     pub flags: cl_command_queue_properties,
-    /// As given to clCreateCommandQueueWithProperties, with its end; empty for null and for
+    /// As given to clCreateCommandQueueWithProperties, including its terminating 0; empty for null and for
     /// clCreateCommandQueue.
     pub properties: Vec<cl_queue_properties>,
 }

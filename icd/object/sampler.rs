@@ -10,11 +10,12 @@ use crate::handle::{Handle, Object};
 
 /// A sampler.
 pub struct Sampler {
-    /// The runtime's.
+    /// The runtime's object.
     pub runtime: Arc<gencl_runtime::Sampler>,
     /// Its context.
     pub context: Arc<Handle<Context>>,
-    /// As given to clCreateSamplerWithProperties, with its end; empty for null and for clCreateSampler.
+    /// As given to clCreateSamplerWithProperties, including its terminating 0; empty for null and for
+    /// clCreateSampler.
     pub properties: Vec<cl_sampler_properties>,
 }
 

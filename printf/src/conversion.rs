@@ -1,6 +1,4 @@
-//! Conversion specifications of `printf` (OpenCL C 1.2, 6.12.13): reading and applying one.
-//!
-//! What they do to a number is what C's do, and C's library does it.
+//! Conversion specifications of `printf` (OpenCL C 1.2, 6.12.13): parsing, and formatting by C's library.
 
 use std::ffi::{CString, c_char, c_double, c_int, c_longlong};
 
@@ -9,25 +7,25 @@ use std::ffi::{CString, c_char, c_double, c_int, c_longlong};
 pub(super) struct Conversion<'f> {
     /// Any of `-+ #0`.
     pub(super) flags: &'f [u8],
-    /// Characters at least.
+    /// Minimum number of characters.
     pub(super) width: Option<u32>,
-    /// The number behind a point.
+    /// The number after the period.
     pub(super) precision: Option<u32>,
-    /// `v2` and so on: elements of a vector.
+    /// Number of elements of a vector: `v2`, `v3`, ...
     pub(super) vector: Option<u32>,
-    /// Bytes that the length modifier stands for: 1, 2, 4 (`hl`) or 8; `None` without one.
+    /// Bytes by the length modifier: 1 (`hh`), 2 (`h`), 4 (`hl`) or 8 (`l`); `None` without one.
     pub(super) length: Option<u32>,
-    /// The letter.
+    /// The conversion specifier.
     pub(super) letter: u8,
 }
 
-/// Most of width and precision, so that a few bytes of a program do not become gigabytes: a conversion need
-/// not produce more (C11, 7.21.6.1, "Environmental limits").
+/// Limit of width and precision, so that a short format does not produce gigabytes. It is the number of
+/// characters that a conversion has to be able to produce (C11, 7.21.6.1, "Environmental limits").
 const LARGEST: u32 = 4095;
 
 impl<'f> Conversion<'f> {
-    /// Reads what follows a per cent sign; gives what stands behind it, too. `None` for what is no
-    /// specification of OpenCL C.
+    /// Parses a specification after its per cent sign. Returns also the rest of the text. `None` when it is
+    /// no specification of OpenCL C.
     pub(super) fn parse(text: &'f [u8]) -> Option<(Self, &'f [u8])> {
         let end = |from: usize, wanted: fn(&u8) -> bool| {
             from + text[from..].iter().take_while(|byte| wanted(byte)).count()
@@ -58,9 +56,9 @@ impl<'f> Conversion<'f> {
         Some((Self { flags, width, precision, vector, length, letter }, &text[at + 1..]))
     }
 
-    /// Appends an integer, given by the low bytes that it has in memory, as the conversion wants it.
+    /// Appends an integer, given by its `size` bytes in the record.
     pub(super) fn integer(&self, value: u64, size: u32, out: &mut Vec<u8>) {
-        // A scalar has come as an int or long; only the length says what it was.
+        // Scalars are promoted to int or long; the length modifier has the original type.
         let bytes = if self.vector.is_some() { size } else { self.length.unwrap_or(4).min(size) };
         let spare = 64 - 8 * bytes.clamp(1, 8);
         let value = match self.letter {
@@ -77,7 +75,7 @@ impl<'f> Conversion<'f> {
     /// Appends a character.
     pub(super) fn character(&self, value: u8, out: &mut Vec<u8>) {
         if value == 0 {
-            // C's library would end the string with it.
+            // It would end the string for C's library.
             out.push(0);
             return;
         }
@@ -103,7 +101,7 @@ impl<'f> Conversion<'f> {
         print(out, |to, room| unsafe { libc::snprintf(to, room, specification.as_ptr(), pointer) });
     }
 
-    /// Appends a string, without its end.
+    /// Appends a string, given without the terminating zero.
     pub(super) fn string(&self, value: &[u8], out: &mut Vec<u8>) {
         let value = &value[..self.precision.map_or(value.len(), |most| value.len().min(most as usize))];
         let Ok(value) = CString::new(value) else { return };
@@ -112,7 +110,7 @@ impl<'f> Conversion<'f> {
         print(out, |to, room| unsafe { libc::snprintf(to, room, specification.as_ptr(), value.as_ptr()) });
     }
 
-    /// For C's library: with the length that the argument has there.
+    /// The specification for C's library, with the length modifier of the argument there.
     fn specification(&self, length: &str) -> CString {
         let mut bytes = [b"%", self.flags].concat();
         bytes.extend(self.width.map(|width| width.to_string()).unwrap_or_default().bytes());
@@ -122,12 +120,12 @@ impl<'f> Conversion<'f> {
     }
 }
 
-/// The number of digits, 0 of none, at most [`LARGEST`].
+/// The number that digits represent, at most [`LARGEST`]; 0 without digits.
 fn number(digits: &[u8]) -> u32 {
     digits.iter().fold(0, |number, digit| (10 * number + u32::from(digit - b'0')).min(LARGEST))
 }
 
-/// Appends what a call of `snprintf` writes, which is called again when it needs more room.
+/// Appends the output of `call`, an `snprintf`, which is repeated when it needs more space.
 fn print(out: &mut Vec<u8>, call: impl Fn(*mut c_char, usize) -> c_int) {
     let mut room = 128;
     loop {
@@ -196,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_conversion_has_no_more_characters_than_c_asks_for() {
+    fn width_and_precision_are_limited() {
         for width in ["4095", "4096", "2000000000", "99999999999"] {
             assert_eq!(text(&format!("{width}d"), |c, out| c.integer(7, 4, out)).len(), 4095);
             assert_eq!(text(&format!(".{width}f"), |c, out| c.float(1.0, out)).len(), 2 + 4095);

@@ -1,7 +1,7 @@
-//! Prints what kernels have left for the host ([`gencl_program::printf`]).
+//! Formats and prints the records of kernels' `printf` ([`gencl_program::printf`]).
 //!
-//! Numbers are formatted, and bytes written, by C's library: so they look as in C, and stand in order with
-//! what the application itself prints. That takes `unsafe` code, which is why it is a crate of its own.
+//! C's library formats numbers and writes the output, so that the format is C's and the output is in order
+//! with the application's. As that needs `unsafe` code, it is a crate of its own.
 
 mod conversion;
 mod output;
@@ -9,14 +9,13 @@ mod output;
 use conversion::Conversion;
 use gencl_program::printf::PrintfFormat;
 
-/// Formats records, one after the other, and writes them to the standard output. `string` reads a string from
-/// the device's memory.
+/// Formats records and writes them to the standard output. `string` reads a string from the device's memory.
 pub fn print(formats: &[PrintfFormat], records: &[u8], string: &dyn Fn(u64) -> Option<Vec<u8>>) {
     output::write(|out| format(formats, records, string, out));
 }
 
-/// Appends what [`print`] writes. `formats` are those of a program that
-/// [`Program::check`](gencl_program::Program::check) has accepted; records may be anything.
+/// Appends formatted records to `out`. `formats` are those of a program that
+/// [`Program::check`](gencl_program::Program::check) has accepted; `records` may be any bytes.
 pub fn format(
     formats: &[PrintfFormat],
     records: &[u8],
@@ -25,27 +24,26 @@ pub fn format(
 ) {
     let mut rest = records;
     while let Some((number, _)) = rest.split_first_chunk::<4>() {
-        // 0: from here on records did not fit. Anything else that has no format was written by a kernel that
-        // has gone astray.
+        // 0 marks the end. Any other invalid number was written by a faulty kernel.
         let index = (u32::from_le_bytes(*number) as usize).wrapping_sub(1);
         let Some(format) = formats.get(index) else { return };
-        let (places, size) = format.places();
+        let (offsets, size) = format.places();
         let Some((record, after)) = rest.split_at_checked(size as usize) else { return };
-        print_record(format, &places, record, string, out);
+        print_record(format, &offsets, record, string, out);
         rest = after;
     }
 }
 
 fn print_record(
     format: &PrintfFormat,
-    places: &[u32],
+    offsets: &[u32],
     record: &[u8],
     string: &dyn Fn(u64) -> Option<Vec<u8>>,
     out: &mut Vec<u8>,
 ) {
-    // Characters of the format stand for bytes.
+    // Each character of the format is a byte.
     let text: Vec<u8> = format.text.chars().map(|character| character as u8).collect();
-    let mut arguments = format.arguments.iter().zip(places);
+    let mut arguments = format.arguments.iter().zip(offsets);
     let mut rest = text.as_slice();
     while let Some(at) = rest.iter().position(|&byte| byte == b'%') {
         out.extend_from_slice(&rest[..at]);
@@ -55,9 +53,9 @@ fn print_record(
             rest = after;
             continue;
         }
-        // What is no specification, or has no argument, is printed as it stands.
+        // Anything that is no valid specification, or has no argument, is printed unchanged.
         let parsed = Conversion::parse(rest);
-        let Some(((conversion, after), (argument, &place))) =
+        let Some(((conversion, after), (argument, &offset))) =
             parsed.and_then(|parsed| Some((parsed, arguments.next()?)))
         else {
             out.push(b'%');
@@ -68,7 +66,7 @@ fn print_record(
             if element > 0 {
                 out.push(b',');
             }
-            let begin = (place + element * argument.size) as usize;
+            let begin = (offset + element * argument.size) as usize;
             let mut bytes = [0; 8];
             let size = argument.size as usize;
             bytes[..size].copy_from_slice(&record[begin..begin + size]);

@@ -1,28 +1,28 @@
-//! What a program keeps to: all that launches and `printf` rely on without looking again.
+//! Validation of programs: the invariants that launches and `printf` rely on.
 //!
-//! A program may come from a file of the application's. So every length, offset and index in it is checked
-//! here, once, when the file is read, and when one is written.
+//! A program may come from a file of the application. So every length, offset and index is checked when a
+//! file is read, and when one is written.
 
 use crate::printf::{LARGEST_RECORD, PrintfFormat};
 use crate::{ArgumentKind, Kernel, MAX_SAMPLERS, Program, Push, PushSource, SamplerSource};
 
-/// Bytes of a register.
+/// Bytes of a GRF.
 const REGISTER: u32 = 32;
 
-/// Most bytes of cross-thread constants: the registers behind the header.
-const LARGEST_CROSS_THREAD: u32 = 127 * REGISTER;
+/// Limit of cross-thread constants in bytes: all registers but the header.
+const MAX_CROSS_THREAD: u32 = 127 * REGISTER;
 
-/// Most bytes of private memory of a thread.
-const LARGEST_PRIVATE: u32 = 2 << 20;
+/// Limit of private memory per thread in bytes.
+const MAX_PRIVATE: u32 = 2 << 20;
 
-/// Most bytes of an argument block: far above `CL_DEVICE_MAX_PARAMETER_SIZE`, far below what memory there is.
-const LARGEST_ARGUMENT_BLOCK: u32 = 1 << 20;
+/// Limit of the argument block in bytes, far above `CL_DEVICE_MAX_PARAMETER_SIZE`.
+const MAX_ARGUMENT_BLOCK: u32 = 1 << 20;
 
 impl Program {
-    /// Is it as the types say that a program is? The error says what is not.
+    /// Checks the invariants of the program.
     ///
     /// # Errors
-    /// What makes no sense, for people.
+    /// The first violation, as a text for users.
     pub fn check(&self) -> Result<(), String> {
         let mut names: Vec<_> = self.kernels.iter().map(|kernel| kernel.name.as_str()).collect();
         names.sort_unstable();
@@ -42,14 +42,13 @@ impl Program {
 }
 
 impl PrintfFormat {
-    /// Are its arguments such that elements are numbers of up to 64 bits, and a record has at most
-    /// [`LARGEST_RECORD`] bytes?
+    /// Have elements 1, 2, 4 or 8 bytes, and has a record at most [`LARGEST_RECORD`] bytes?
     #[must_use]
     pub fn is_sound(&self) -> bool {
         let sizes = self.arguments.iter().all(|argument| {
             [1, 2, 4, 8].contains(&argument.size) && (1..=LARGEST_RECORD).contains(&argument.count)
         });
-        // Each has four bytes of a record at least.
+        // Each argument takes at least four bytes of a record.
         sizes && self.arguments.len() <= LARGEST_RECORD as usize / 4 && self.places().1 <= LARGEST_RECORD
     }
 }
@@ -61,24 +60,19 @@ impl Kernel {
             (
                 "bytes of cross-thread constants",
                 self.cross_thread_size,
-                self.cross_thread_size.is_multiple_of(REGISTER)
-                    && self.cross_thread_size <= LARGEST_CROSS_THREAD,
+                self.cross_thread_size.is_multiple_of(REGISTER) && self.cross_thread_size <= MAX_CROSS_THREAD,
             ),
             (
                 "bytes of scratch memory",
                 self.scratch_size,
-                self.scratch_size.is_multiple_of(1024) && self.scratch_size <= LARGEST_PRIVATE,
+                self.scratch_size.is_multiple_of(1024) && self.scratch_size <= MAX_PRIVATE,
             ),
             (
                 "bytes of private memory in a buffer",
                 self.stack_size,
-                self.stack_size.is_multiple_of(REGISTER) && self.stack_size <= LARGEST_PRIVATE,
+                self.stack_size.is_multiple_of(REGISTER) && self.stack_size <= MAX_PRIVATE,
             ),
-            (
-                "bytes of arguments",
-                self.argument_block_size,
-                self.argument_block_size <= LARGEST_ARGUMENT_BLOCK,
-            ),
+            ("bytes of arguments", self.argument_block_size, self.argument_block_size <= MAX_ARGUMENT_BLOCK),
         ];
         if let Some((what, number, _)) = good.iter().find(|(_, _, good)| !good) {
             return Err(format!("{number} {what}"));
@@ -87,9 +81,12 @@ impl Kernel {
             return Err(format!("{} bytes of machine code", self.code.len()));
         }
         for argument in &self.arguments {
-            let size = if argument.kind == ArgumentKind::Value { argument.size } else { 8 };
-            let end = argument.block_offset.checked_add(size);
-            if self.argument_block_size > 0 && end.is_none_or(|end| end > self.argument_block_size) {
+            let end = argument.block_offset.checked_add(argument.block_size());
+            let most = match self.argument_block_size {
+                0 => MAX_ARGUMENT_BLOCK,
+                size => size,
+            };
+            if end.is_none_or(|end| end > most) {
                 return Err(format!("argument {} is beyond the argument block", argument.name));
             }
         }
@@ -114,16 +111,16 @@ impl Kernel {
         }
     }
 
-    /// Is an argument there, and of this kind?
+    /// Is there such an argument, of this kind?
     fn is(&self, argument: u32, kind: ArgumentKind) -> bool {
         self.arguments.get(argument as usize).is_some_and(|argument| argument.kind == kind)
     }
 
-    /// Is it a part of the cross-thread constants, of something that there is?
+    /// Is the push within the cross-thread constants, and its source within what it names?
     fn is_sound(&self, push: &Push) -> bool {
         let within = |offset: u32, size| offset.checked_add(push.size).is_some_and(|end| end <= size);
-        // Addresses may be written by the kernel driver: whole dwords.
-        let number = push.offset.is_multiple_of(4) && [4, 8].contains(&push.size);
+        // The kernel driver may relocate addresses, as whole dwords.
+        let integer = push.offset.is_multiple_of(4) && [4, 8].contains(&push.size);
         let source = match push.source {
             PushSource::Value { argument, offset } => {
                 self.arguments.get(argument as usize).is_some_and(|argument| {
@@ -131,22 +128,23 @@ impl Kernel {
                 })
             }
             PushSource::Pointer { argument } | PushSource::LocalOffset { argument } => {
-                number && (argument as usize) < self.arguments.len()
+                let argument = self.arguments.get(argument as usize);
+                integer && argument.is_some_and(|argument| argument.kind != ArgumentKind::Value)
             }
             PushSource::Image { argument, .. } => {
-                push.size == 4 && number && self.is(argument, ArgumentKind::Image)
+                push.size == 4 && integer && self.is(argument, ArgumentKind::Image)
             }
             PushSource::GlobalOffset(dimension)
             | PushSource::GlobalSize(dimension)
             | PushSource::LocalSize(dimension)
             | PushSource::EnqueuedLocalSize(dimension)
-            | PushSource::NumGroups(dimension) => number && dimension < 3,
+            | PushSource::NumGroups(dimension) => integer && dimension < 3,
             PushSource::WorkDim
             | PushSource::ArgumentBlock
             | PushSource::ConstantBase
             | PushSource::VariableBase
-            | PushSource::PrintfBuffer => number,
-            PushSource::StackBase => number && self.stack_size > 0,
+            | PushSource::PrintfBuffer => integer,
+            PushSource::StackBase => integer && self.stack_size > 0,
         };
         source && within(push.offset, self.cross_thread_size)
     }
@@ -189,6 +187,11 @@ mod tests {
             Kernel { argument_block_size: 8, ..kernel() },
             Kernel { argument_block_size: 2 << 20, ..kernel() },
             Kernel { arguments: vec![argument(ArgumentKind::Value, 4, u32::MAX)], ..kernel() },
+            Kernel {
+                argument_block_size: 0,
+                arguments: vec![argument(ArgumentKind::Value, 4, 1 << 20)],
+                ..kernel()
+            },
             Kernel { code: vec![0; 12], ..kernel() },
         ];
         for kernel in wrong {
@@ -197,17 +200,18 @@ mod tests {
     }
 
     #[test]
-    fn pushes_are_within_what_there_is() {
+    fn pushes_are_within_source_and_target() {
         let good = |offset, size, source| kernel().is_sound(&Push { offset, size, source });
         assert!(good(28, 4, PushSource::WorkDim));
         assert!(!good(32, 4, PushSource::WorkDim));
         assert!(!good(u32::MAX - 3, 4, PushSource::WorkDim));
-        // The kernel driver would write four bytes.
+        // A relocation writes four bytes.
         assert!(!good(32, 0, PushSource::ConstantBase));
         assert!(!good(30, 2, PushSource::ConstantBase));
         assert!(!good(2, 4, PushSource::ConstantBase));
         assert!(good(0, 8, PushSource::Pointer { argument: 1 }));
         assert!(!good(0, 8, PushSource::Pointer { argument: 2 }));
+        assert!(!good(0, 8, PushSource::Pointer { argument: 0 }), "a value");
         assert!(good(0, 2, PushSource::Value { argument: 0, offset: 2 }));
         assert!(!good(0, 4, PushSource::Value { argument: 0, offset: 2 }));
         assert!(!good(0, 4, PushSource::Value { argument: 0, offset: u32::MAX }));
@@ -217,13 +221,13 @@ mod tests {
     }
 
     #[test]
-    fn arguments_of_printf_are_numbers_and_vectors() {
+    fn arguments_of_printf_are_scalars_and_vectors() {
         let good = |size, count, arguments| {
             PrintfFormat { text: String::new(), arguments: vec![PrintfArgument { size, count }; arguments] }
                 .is_sound()
         };
         assert!(good(8, 16, 31));
-        assert!(!good(8, 16, 32), "more than a record");
+        assert!(!good(8, 16, 32), "exceeds a record");
         for (size, count) in [(9, 1), (0, 1), (u32::MAX, 1), (4, 0), (4, 1024), (4, u32::MAX)] {
             assert!(!good(size, count, 1), "{size} {count}");
         }

@@ -2,21 +2,22 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What program-scope variables hold at first: two images, and where pointers are in them.
+/// Initial contents of program-scope variables: two sections of bytes, and relocations for the pointers in
+/// them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Data {
     /// Variables of the constant address space, the bytes that
     /// [`PushSource::ConstantBase`](crate::PushSource::ConstantBase) points to.
     pub constants: Vec<u8>,
     /// Variables of the global address space, the bytes that
-    /// [`PushSource::VariableBase`](crate::PushSource::VariableBase) points to. They live as long as the
-    /// program.
+    /// [`PushSource::VariableBase`](crate::PushSource::VariableBase) points to. They keep their values
+    /// between launches.
     pub variables: Vec<u8>,
-    /// Pointers in both.
+    /// Pointers in both sections.
     pub relocations: Vec<Relocation>,
 }
 
-/// One of the images.
+/// A section of [`Data`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Image {
     /// [`Data::constants`]
@@ -25,23 +26,23 @@ pub enum Image {
     Variables,
 }
 
-/// Bytes that hold an address, which is known when the images have theirs.
+/// A pointer in a section, whose value is known when the sections have addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Relocation {
-    /// The image in which the pointer is.
+    /// The section that holds the pointer.
     pub image: Image,
-    /// Where, in bytes.
+    /// Offset of the pointer in bytes.
     pub offset: u64,
     /// Bytes of the pointer: 4 or 8.
     pub size: u32,
-    /// The image into which it points.
+    /// The section that the pointer points into.
     pub target: Image,
-    /// Where, in bytes; beyond the image's end where the source says so.
+    /// Offset in the target in bytes; may be outside of it.
     pub addend: i64,
 }
 
 impl Data {
-    /// An image's bytes.
+    /// The bytes of a section.
     #[must_use]
     pub fn image(&self, image: Image) -> &[u8] {
         match image {
@@ -50,28 +51,28 @@ impl Data {
         }
     }
 
-    /// The images as they are to be in memory when they stand at these addresses: constants, variables.
+    /// The sections relocated for the given addresses: constants, variables.
     #[must_use]
     pub fn placed(&self, constants: u64, variables: u64) -> (Vec<u8>, Vec<u8>) {
-        let mut images = (self.constants.clone(), self.variables.clone());
+        let mut sections = (self.constants.clone(), self.variables.clone());
         for relocation in &self.relocations {
             let target = match relocation.target {
                 Image::Constants => constants,
                 Image::Variables => variables,
             };
             let image = match relocation.image {
-                Image::Constants => &mut images.0,
-                Image::Variables => &mut images.1,
+                Image::Constants => &mut sections.0,
+                Image::Variables => &mut sections.1,
             };
             let begin = relocation.offset as usize;
             let address = target.wrapping_add_signed(relocation.addend).to_le_bytes();
             let bytes = &address[..relocation.size as usize];
             image[begin..begin + bytes.len()].copy_from_slice(bytes);
         }
-        images
+        sections
     }
 
-    /// Is each relocation a pointer inside its image?
+    /// Is each relocation a pointer of 4 or 8 bytes within its section?
     #[must_use]
     pub fn is_sound(&self) -> bool {
         self.relocations.iter().all(|relocation| {
@@ -87,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pointers_are_put_in() {
+    fn pointers_are_relocated() {
         let relocation =
             |image, offset, target, addend| Relocation { image, offset, size: 8, target, addend };
         let data = Data {

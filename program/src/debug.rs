@@ -1,7 +1,7 @@
-//! `GENCL_DEBUG`: debug options, for compiler and runtime.
+//! `GENCL_DEBUG`: debug options of compiler and runtime.
 //!
 //! The variable holds names from [`OPTIONS`], separated by commas, some with a value: `ir,asm,simd=8`.
-//! This table is what the code looks up, what `genclc --help` prints and what the documentation shows.
+//! The table defines the options and the text of `genclc --help`.
 
 use std::collections::BTreeMap;
 
@@ -12,9 +12,9 @@ use crate::environment;
 pub struct DebugOption {
     /// Its name.
     pub name: &'static str,
-    /// What its value may be; empty when it takes none.
+    /// Possible values; empty when the option takes none.
     pub value: &'static str,
-    /// What it does.
+    /// Description.
     pub help: &'static str,
 }
 
@@ -32,44 +32,44 @@ macro_rules! options {
 
 options! {
     AST "ast" "" "Print clang's syntax tree.";
-    LLVM "llvm" "" "Print LLVM IR as it goes to the translation.";
+    LLVM "llvm" "" "Print LLVM IR before its translation to Gen IR.";
     LLVM_PASSES "llvm-passes" "" "Print LLVM IR after each step of the pipeline.";
-    IR "ir" "" "Print Gen IR as it goes to code generation.";
+    IR "ir" "" "Print Gen IR before code generation.";
     IR_PASSES "ir-passes" "" "Print Gen IR after each pass.";
     ASM "asm" "" "Print machine code as assembly.";
     LIR "lir" "" "Print machine instructions on virtual registers.";
-    STATS "stats" "" "Print what the compiler counted per kernel.";
+    STATS "stats" "" "Print statistics of each kernel.";
     TIME "time" "" "Print how long each pass takes.";
     VALIDATE "validate" "" "Check LLVM IR after each step, and each register allocation symbolically.";
-    SIMD "simd" "8|16|32" "Compile for this many lanes per thread.";
-    CONTROL_FLOW "control-flow" "structured|goto|block-ip" "Run divergent control flow by this means.";
-    QWORDS "qwords" "lowered" "Compute integers of 64 bits as pairs of 32 bits, as for machines without them.";
-    CRASH "crash" "PASS[:KERNEL]" "Let the compiler crash when a pass begins.";
-    STALL "stall" "PASS[:KERNEL]" "Let the compiler stand still when a pass begins.";
-    BATCH "batch" "" "Print batch buffers before they are executed.";
-    PROFILE "profile" "FILE" "Write what the simulated GPU counted for each kernel and instruction (gencl-stats shows it).";
+    SIMD "simd" "8|16|32" "Compile for this SIMD width.";
+    CONTROL_FLOW "control-flow" "structured|goto|block-ip" "Lower divergent control flow to structured branches, goto and join, or block numbers (block-ip).";
+    QWORDS "qwords" "lowered" "Lower 64-bit integers to pairs of 32 bits, as for devices without them.";
+    CRASH "crash" "PASS[:KERNEL]" "Make the compiler crash at the beginning of a pass.";
+    STALL "stall" "PASS[:KERNEL]" "Make the compiler hang at the beginning of a pass.";
+    BATCH "batch" "" "Print batch buffers before they are submitted.";
+    PROFILE "profile" "FILE" "Write the simulated GPU's counters for each kernel and instruction (gencl-stats shows them).";
     TRANSLATIONS "translations" "FOLDER" "Write the LLVM IR and the host's assembly of each kernel that is translated for the simulator.";
-    HOST "host" "v2|v3|v4" "Translate for this level of x86-64, not for all that the processor has; a level that it has not is only shown (translations).";
-    IMAGES "images" "" "State that the device has images: kernels that use them are compiled, but not launched yet.";
-    QUIET "quiet" "" "Do not tell of faults of kernels, missing devices and meaningless variables on standard error.";
-    LOG "log" "error|warn|info|debug|trace" "Print messages; debug adds OpenCL calls that fail, trace all of them.";
+    HOST "host" "v2|v3|v4" "Translate for this level of x86-64, not for the host's processor; code for a level that it does not have is only written (translations).";
+    IMAGES "images" "" "Report support for images, which is not complete.";
+    QUIET "quiet" "" "Print no messages on standard error about kernel faults, missing devices and invalid variables.";
+    LOG "log" "error|warn|info|debug|trace" "Log to standard error; debug includes OpenCL calls that fail, trace all calls.";
 }
 
-/// Debug options that were set.
+/// The debug options that are set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Debug {
     set: BTreeMap<&'static str, String>,
 }
 
 impl Debug {
-    /// Reads the variable `GENCL_DEBUG`, which may name files. What it holds that is no option is returned as
-    /// messages for the user.
+    /// Parses the variable `GENCL_DEBUG`, which may name files. The second result is messages about invalid
+    /// options.
     #[must_use]
     pub fn from_environment() -> (Self, Vec<String>) {
         Self::parse(&environment::trusted_value("GENCL_DEBUG").unwrap_or_default().to_string_lossy())
     }
 
-    /// Reads options separated by commas; the second result are messages about what was not understood.
+    /// Parses options separated by commas. The second result is messages about invalid options.
     #[must_use]
     pub fn parse(text: &str) -> (Self, Vec<String>) {
         let mut debug = Self::default();
@@ -78,7 +78,7 @@ impl Debug {
             let (name, value) = word.split_once('=').unwrap_or((word, ""));
             match OPTIONS.iter().find(|option| option.name == name) {
                 None => complaints.push(format!(
-                    "GENCL_DEBUG: there is no option {name}, but {}; genclc --help says what they do",
+                    "GENCL_DEBUG: there is no option {name}, but {}; genclc --help describes them",
                     OPTIONS.iter().map(|option| option.name).collect::<Vec<_>>().join(", ")
                 )),
                 Some(option) if option.value.is_empty() != value.is_empty() => {
@@ -109,14 +109,14 @@ impl Debug {
         self.set.keys().any(|name| !names.contains(name))
     }
 
-    /// The option's value when it is set.
+    /// The option's value, if it is set.
     #[must_use]
     pub fn value(&self, name: &str) -> Option<&str> {
         self.set.get(name).map(String::as_str)
     }
 }
 
-/// The table as text, one option a line.
+/// The table as text, one option per line.
 #[must_use]
 pub fn help() -> String {
     OPTIONS.iter().map(|option| format!("  {}\n", usage(option))).collect()
@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_and_values() {
+    fn names_and_values() {
         let (debug, complaints) = Debug::parse("ir, simd=8,");
         assert!(complaints.is_empty(), "{complaints:?}");
         assert!(debug.is_set(IR));
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_understood_is_said() {
+    fn invalid_options_are_reported() {
         let (debug, complaints) = Debug::parse("irr,simd,asm=3,control-flow=linear");
         assert_eq!(debug, Debug::default());
         assert_eq!(complaints.len(), 4);

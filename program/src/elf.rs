@@ -1,15 +1,15 @@
-//! Program binaries: a [`Program`] as ELF file.
+//! Program binaries: a [`Program`] as an ELF file.
 //!
 //! | section | contents |
 //! | --- | --- |
 //! | `.text.<kernel>` | the kernel's machine code |
-//! | `.rodata`, `.data` | program-scope variables: constant and global ones |
+//! | `.rodata`, `.data` | program-scope variables in constant and in global memory |
 //! | `.rela.rodata`, `.rela.data` | the pointers in them, against the symbols of the two sections |
-//! | `.llvmbc` | LLVM bitcode as it comes from clang |
-//! | `.gencl.info` | everything else as JSON text, made to be read with `readelf -p .gencl.info` |
+//! | `.llvmbc` | LLVM bitcode from clang |
+//! | `.gencl.info` | everything else as JSON text, readable with `readelf -p .gencl.info` |
 //! | `.gencl.check` | format version and checksum of the other sections as text |
 //!
-//! The file is a relocatable object for machine 205 (`EM_INTELGT`). A file that was cut, changed or made by
+//! The file is a relocatable object for machine 205 (`EM_INTELGT`). A file that is truncated, modified or of
 //! another version of the format is refused.
 
 use object::elf;
@@ -22,14 +22,15 @@ use thiserror::Error;
 
 use crate::{Data, Image, Program, Relocation};
 
-/// Version of the format. A binary of another version is refused; the program is built anew from source.
+/// Version of the format. Binaries of other versions are refused, so applications have to build from source
+/// again.
 pub const FORMAT_VERSION: u32 = 5;
 
 /// `EM_INTELGT`: Intel graphics.
 const MACHINE: u16 = 205;
 
-/// The relocations that put an address into its place, and the bytes of each; Intel's binaries have the same
-/// numbers for them (`R_SYM_ADDR` and `R_SYM_ADDR_32` in IGC's `ZEELFObjectBuilder`).
+/// Types of relocations for addresses, and the bytes of each, as in Intel's binaries (`R_SYM_ADDR` and
+/// `R_SYM_ADDR_32` in IGC's `ZEELFObjectBuilder`).
 const ADDRESSES: [(u32, u32); 2] = [(1, 8), (2, 4)];
 
 const TEXT_PREFIX: &str = ".text.";
@@ -40,10 +41,10 @@ const BITCODE: &str = ".llvmbc";
 const INFO: &str = ".gencl.info";
 const CHECK: &str = ".gencl.check";
 
-/// Machine code is aligned to cache lines, as the instruction fetch likes it.
+/// Alignment of machine code: a cache line.
 const TEXT_ALIGN: usize = 64;
 
-/// Why a program binary was refused.
+/// The reason why a program binary is refused.
 #[derive(Debug, Error)]
 pub enum ElfError {
     /// Not a little-endian 64-bit ELF file, or a damaged one.
@@ -55,24 +56,24 @@ pub enum ElfError {
     /// A section is missing.
     #[error("section {0} is missing")]
     Missing(String),
-    /// Made by another version of gencl.
+    /// Another version of the format.
     #[error("format version {found}, not {FORMAT_VERSION}")]
     Version {
         /// The file's version.
         found: String,
     },
-    /// Contents differ from what was written.
+    /// Damaged contents.
     #[error("the checksum does not match: the file is damaged")]
     Checksum,
-    /// The description cannot be read.
+    /// `.gencl.info` is no valid JSON.
     #[error("bad description: {0}")]
     Description(#[from] serde_json::Error),
-    /// Something in the description makes no sense.
+    /// The program violates an invariant ([`Program::check`]).
     #[error("bad description: {0}")]
     Invalid(String),
 }
 
-/// A section as it is written.
+/// A section to be written.
 struct Section<'a> {
     name: String,
     ty: u32,
@@ -87,19 +88,19 @@ impl<'a> Section<'a> {
     }
 }
 
-/// Makes the ELF file. The same program gives the same bytes.
+/// Writes the ELF file. The same program results in the same bytes.
 ///
 /// # Errors
-/// [`ElfError::Invalid`] when it is no program as [`Program::check`] wants it.
+/// [`ElfError::Invalid`] when [`Program::check`] fails.
 pub fn write(program: &Program) -> Result<Vec<u8>, ElfError> {
     program.check().map_err(ElfError::Invalid)?;
     write_unchecked(program)
 }
 
-/// As [`write`] without [`Program::check`]: for tests of who reads it.
+/// As [`write`] without [`Program::check`], for tests of readers.
 ///
 /// # Errors
-/// [`ElfError::Invalid`] when the file's tables cannot hold it.
+/// [`ElfError::Invalid`] when the program cannot be represented.
 pub fn write_unchecked(program: &Program) -> Result<Vec<u8>, ElfError> {
     if let Some(kernel) = program.kernels.iter().find(|kernel| kernel.name.contains('\0')) {
         return Err(ElfError::Invalid(format!("kernel name {:?}", kernel.name)));
@@ -128,7 +129,7 @@ pub fn write_unchecked(program: &Program) -> Result<Vec<u8>, ElfError> {
     layout(&sections, first_image)
 }
 
-/// Lays out and writes sections, and symbols for the two images, of which the first has section number
+/// Lays out and writes sections, and symbols for the two data sections, of which the first has section number
 /// `first_image`.
 fn layout(sections: &[Section<'_>], first_image: u32) -> Result<Vec<u8>, ElfError> {
     let mut bytes = Vec::new();
@@ -207,7 +208,7 @@ fn layout(sections: &[Section<'_>], first_image: u32) -> Result<Vec<u8>, ElfErro
 /// An entry of `.rela.*`.
 type Rela = elf::Rela64<LittleEndian>;
 
-/// The pointers in an image as a `.rela` section holds them.
+/// The relocations of a data section as contents of a `.rela` section.
 fn relocation_bytes(program: &Program, image: Image) -> Vec<u8> {
     let mut bytes = Vec::new();
     for relocation in program.data.relocations.iter().filter(|relocation| relocation.image == image) {
@@ -223,7 +224,7 @@ fn relocation_bytes(program: &Program, image: Image) -> Vec<u8> {
     bytes
 }
 
-/// The pointers that a `.rela` section says are in an image.
+/// The relocations of a data section from the contents of a `.rela` section.
 fn read_relocations(image: Image, bytes: &[u8]) -> Result<Vec<Relocation>, ElfError> {
     let invalid = || ElfError::Invalid("relocations".into());
     let entries = slice_from_all_bytes::<Rela>(bytes).map_err(|()| invalid())?;
@@ -243,7 +244,7 @@ fn read_relocations(image: Image, bytes: &[u8]) -> Result<Vec<Relocation>, ElfEr
     entries.iter().map(read).collect()
 }
 
-/// The number of an image's symbol.
+/// The number of a data section's symbol.
 fn symbol(image: Image) -> u32 {
     match image {
         Image::Constants => 1,
@@ -251,7 +252,7 @@ fn symbol(image: Image) -> u32 {
     }
 }
 
-/// Reads an ELF file that [`write`] made.
+/// Reads an ELF file written by [`write`].
 ///
 /// # Errors
 /// [`ElfError`] for anything else, never a panic.
@@ -266,7 +267,7 @@ pub fn read(bytes: &[u8]) -> Result<Program, ElfError> {
         Ok(section.data()?)
     };
 
-    // The version comes first: nothing else can be relied on in another version.
+    // First the version, as anything else may differ in other versions.
     let check = section(CHECK)?;
     let version = std::str::from_utf8(check)
         .ok()
@@ -291,14 +292,14 @@ pub fn read(bytes: &[u8]) -> Result<Program, ElfError> {
     if check_text(&program, info).as_bytes() != check {
         return Err(ElfError::Checksum);
     }
-    // Headers and paddings have no checksum, but there is just one file for a program.
+    // Headers and padding have no checksum, but each program has exactly one file.
     if write(&program)? != bytes {
         return Err(ElfError::Checksum);
     }
     Ok(program)
 }
 
-/// The text of `.gencl.info`: the program without what has sections of its own.
+/// The text of `.gencl.info`: the program without the parts that have sections of their own.
 fn description(program: &Program) -> Result<String, ElfError> {
     let Program { target, kind, options, uneven_groups, formats, kernels, data: _, bitcode: _ } =
         program.clone();

@@ -1,28 +1,27 @@
-//! Environment variables, as all parts of the driver read them (`scripts/check-environment`).
+//! Environment variables. All crates read them with this module (`scripts/check-environment`).
 //!
-//! The environment of a set-user-id program is that of a user who has fewer rights than the program.
-//! Variables that name programs, files or folders do not count there, whatever they name: they would be run,
-//! read and written with the program's rights.
+//! The environment of a set-user-id program comes from a user with fewer privileges. There, variables that
+//! name programs, files or folders are ignored, as these would be run, read and written with the program's
+//! privileges.
 
 use std::ffi::OsString;
 
-/// Has this process more rights than who started it? The kernel tells (`AT_SECURE`): a program that is
-/// set-user-id, set-group-id or has file capabilities.
+/// Is the process set-user-id, set-group-id, or has it file capabilities (`AT_SECURE`)?
 #[must_use]
 pub fn has_raised_privileges() -> bool {
     // SAFETY: takes any number.
     unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
 }
 
-/// The value of a variable that holds words and numbers; `None` when it is not set or empty. What is no UTF-8
-/// becomes what has no meaning.
+/// The value of a variable that holds words and numbers; `None` when it is not set or empty. Bytes that are
+/// not UTF-8 are replaced.
 #[must_use]
 pub fn value(name: &str) -> Option<String> {
     raw_value(name).map(|value| value.to_string_lossy().into_owned())
 }
 
-/// The value of a variable that names, possibly among other things, a program, a file or a folder: as
-/// [`value`], but `None` in a program with raised privileges.
+/// The value of a variable that may name a program, a file or a folder. As [`value`], but `None` in a program
+/// with raised privileges.
 #[must_use]
 pub fn trusted_value(name: &str) -> Option<OsString> {
     if has_raised_privileges() { None } else { raw_value(name) }

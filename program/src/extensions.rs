@@ -1,9 +1,9 @@
-//! The extensions of OpenCL that devices have.
+//! The OpenCL extensions of devices.
 
 use crate::Profile;
 use crate::profile::Optional;
 
-/// Their names, and which targets have them. One stands here when all of it works; programs may name them in
+/// The extensions that work completely, and the profiles that have them. Programs may enable them with
 /// `#pragma OPENCL EXTENSION`.
 #[rustfmt::skip]
 const EXTENSIONS: &[Optional] = &[

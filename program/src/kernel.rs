@@ -1,26 +1,30 @@
 //! Kernels and their ABI.
 //!
-//! A thread starts with (Skylake manual, Volume 7 "3D-Media-GPGPU", "GPGPU Thread Payload"):
+//! The payload of a thread (Skylake manual, Volume 7 "3D-Media-GPGPU", "GPGPU Thread Payload"):
 //!
-//! - `g0`: the header that the hardware makes: `g0.1`, `g0.6`, `g0.7` work-group ids x, y, z;
-//!   `g0.5` scratch base (bits 31:10) and the number of the hardware thread (FFTID, bits 9:0), `g0.2` barrier id;
-//! - from `g1`: the cross-thread constants, [`Kernel::cross_thread_size`] bytes, the same for all
-//!   threads of a launch, filled as [`Kernel::pushes`] says;
+//! - `g0`: the header, which the hardware writes: `g0.1`, `g0.6`, `g0.7` work-group ids x, y, z; `g0.5`
+//!   scratch base (bits 31:10) and the number of the hardware thread (FFTID, bits 9:0), `g0.2` barrier id;
+//! - from `g1`: the cross-thread constants, [`Kernel::cross_thread_size`] bytes, the same for all threads of
+//!   a walker. [`Kernel::pushes`] lists their contents;
 //! - then the per-thread constants: local ids x, y, z when [`Kernel::local_ids`] is set, one after the
 //!   other, each as one `UW` per lane, padded to whole 32-byte registers
 //!   (SIMD8 and SIMD16: one register each, SIMD32: two each).
 //!
-//! Every thread of a work-group but the last runs all lanes; the right-most mask of the walker
-//! disables the lanes of the last that are beyond the group. Work-items are numbered
-//! x fastest, then y, then z.
+//! All lanes of a thread are enabled, except in the last thread of a work-group, where the walker's right
+//! execution mask disables the lanes beyond the group. Work-items are numbered x first, then y, then z.
+//!
+//! An argument has two layouts here: its offset in the argument block ([`Argument::block_offset`]), and the
+//! pieces of it that are pushed ([`Push`] with [`PushSource::Value`], [`PushSource::Pointer`] or
+//! [`PushSource::LocalOffset`]). The compiler chooses both, [`Program::check`] checks them when a binary is
+//! read, and the runtime fills in the values (`docs/arguments.md`).
 
 use serde::{Deserialize, Serialize};
 
 use crate::Data;
 use crate::printf::PrintfFormat;
 
-/// The largest object in global memory, in bytes, for which code is right: it computes signed offsets of 32
-/// bits from the pointers that are a kernel's arguments, which point into objects.
+/// Largest memory object in bytes. Generated code computes signed offsets of 32 bits from pointer arguments,
+/// which point into objects.
 pub const LARGEST_OBJECT: u64 = 1 << 31;
 
 /// A compiled program: kernels and the data they share.
@@ -28,52 +32,51 @@ pub const LARGEST_OBJECT: u64 = 1 << 31;
 pub struct Program {
     /// The target's name as `genclc --target` takes it: `skl`.
     pub target: String,
-    /// What it is.
+    /// Executable, object or library.
     pub kind: ProgramKind,
     /// Options of the build, as the application gave them.
     pub options: String,
-    /// May the last work-group of a dimension be smaller? Options and version of the language decide.
+    /// May the last work-group of a dimension be smaller? Depends on options and version of OpenCL C.
     pub uneven_groups: bool,
     /// Program-scope variables.
     pub data: Data,
-    /// Formats of `printf`, by the numbers that records begin with.
+    /// Formats of `printf`. Records refer to them by index.
     pub formats: Vec<PrintfFormat>,
     /// In the order of the source.
     pub kernels: Vec<Kernel>,
-    /// LLVM bitcode as it comes from clang: what is linked, and what wider threads of an executable are
-    /// compiled from.
+    /// LLVM bitcode from clang: the input of links, and of compiling an executable for another SIMD width.
     pub bitcode: Vec<u8>,
 }
 
-/// What a program is.
+/// Type of a program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ProgramKind {
-    /// Kernels can be launched.
+    /// Linked: kernels can be launched.
     #[default]
     Executable,
-    /// Compiled, to be linked.
+    /// Compiled and not linked.
     Object,
-    /// Objects linked with `-create-library`, to be linked.
+    /// Linked with `-create-library`; can be linked further.
     Library,
 }
 
-/// One kernel: machine code and everything that a launch has to know.
+/// A kernel: machine code, and the description that launches need.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Kernel {
     /// The function's name.
     pub name: String,
-    /// Machine code, a multiple of 8 bytes, position independent, ends with end-of-thread.
+    /// Position-independent machine code, a multiple of 8 bytes, which ends with EOT.
     #[serde(skip)]
     pub code: Vec<u8>,
     /// Lanes per thread: 8, 16 or 32.
     pub simd_width: u32,
     /// Arguments in order.
     pub arguments: Vec<Argument>,
-    /// May the application ask about the arguments (`-cl-kernel-arg-info`)?
+    /// Does `clGetKernelArgInfo` work (`-cl-kernel-arg-info`)?
     pub argument_information: bool,
     /// Bytes of cross-thread constants, a multiple of 32.
     pub cross_thread_size: u32,
-    /// Contents of the cross-thread constants.
+    /// Contents of the cross-thread constants: arguments and properties of the launch.
     pub pushes: Vec<Push>,
     /// Surfaces of images in the binding table; entries that are not named here are the launch's own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -83,28 +86,27 @@ pub struct Kernel {
     pub samplers: Vec<SamplerSource>,
     /// Are local ids pushed?
     pub local_ids: bool,
-    /// Static `__local` memory in bytes. `__local` arguments come after it, each aligned as it asks.
+    /// Bytes of `__local` variables. `__local` arguments follow, each with its [`Argument::alignment`].
     pub local_size: u32,
     /// Scratch memory per thread in bytes: spills and private memory. A multiple of 1024 up to 2 MiB.
     pub scratch_size: u32,
-    /// Bytes for each thread in the buffer that [`PushSource::StackBase`] points to: private memory that is
-    /// too large for scratch memory. A thread's part begins at its number times this. 0, or a multiple of 32
-    /// up to 2 MiB.
+    /// Bytes per thread in the buffer that [`PushSource::StackBase`] points to, for private memory that
+    /// exceeds scratch memory. A thread's part begins at its FFTID times this. 0, or a multiple of 32 up to 2
+    /// MiB.
     pub stack_size: u32,
     /// Private memory per work-item in bytes (contained in `scratch_size` or `stack_size`), for
     /// `CL_KERNEL_PRIVATE_MEM_SIZE`.
     pub private_size: u32,
     /// Spilled registers per thread in bytes (contained in `scratch_size`), for
-    /// `CL_KERNEL_SPILL_MEM_SIZE_INTEL`. Files leave out 0, so that those from before there was this are
-    /// still what would be written.
+    /// `CL_KERNEL_SPILL_MEM_SIZE_INTEL`. Files omit 0, so that files without this field remain valid.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub spill_size: u32,
     /// Does the kernel use work-group barriers?
     pub barrier: bool,
     /// Are denormal floats zeros (`-cl-denorms-are-zero`)?
     pub flushes_denormals: bool,
-    /// Bytes of the argument block (arguments laid out one after the other, each aligned as its type asks)
-    /// that [`PushSource::ArgumentBlock`] points to; 0 when the kernel does not need it in memory.
+    /// Bytes of the argument block in memory, that [`PushSource::ArgumentBlock`] points to; 0 when the kernel
+    /// does not load from it.
     pub argument_block_size: u32,
     /// `reqd_work_group_size`
     pub required_work_group_size: Option<[u32; 3]>,
@@ -118,25 +120,34 @@ pub struct Kernel {
     pub statistics: Statistics,
 }
 
-/// A kernel argument.
+/// The layout of a kernel argument, and its description for `clGetKernelArgInfo`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Argument {
     /// Its name.
     pub name: String,
     /// Its type as the source has it: `float*`.
     pub type_name: String,
-    /// What it is.
+    /// What the argument is.
     pub kind: ArgumentKind,
-    /// Bytes that `clSetKernelArg` takes for values; 8 for pointers.
+    /// Bytes of a by-value argument, as `clSetKernelArg` takes them; 8 for all others.
     pub size: u32,
-    /// Alignment in bytes of a value, or of what a `__local` pointer points to.
+    /// Alignment in bytes of a value, or of the memory of a `__local` pointer.
     pub alignment: u32,
-    /// Where it stands in the argument block.
+    /// Offset in the argument block in bytes. Arguments are in order, each aligned; they have offsets also
+    /// when the kernel needs no block in memory.
     pub block_offset: u32,
     /// `const`, `restrict`, `volatile`, `pipe`: the `CL_KERNEL_ARG_TYPE_*` bits.
     pub type_qualifier: u32,
-    /// Images: read, write or both.
+    /// Access qualifier of an image.
     pub access: Access,
+}
+
+impl Argument {
+    /// Bytes that the argument has in the argument block: those of a value, else 8.
+    #[must_use]
+    pub fn block_size(&self) -> u32 {
+        if self.kind == ArgumentKind::Value { self.size } else { 8 }
+    }
 }
 
 /// Kinds of arguments.
@@ -144,11 +155,11 @@ pub struct Argument {
 pub enum ArgumentKind {
     /// A value of any type, structures included.
     Value,
-    /// `__global` pointer: a buffer or null.
+    /// `__global` pointer.
     GlobalPointer,
-    /// `__constant` pointer: a buffer or null.
+    /// `__constant` pointer.
     ConstantPointer,
-    /// `__local` pointer: a size.
+    /// `__local` pointer, set by a size.
     LocalPointer,
     /// An image.
     Image,
@@ -202,36 +213,36 @@ pub enum SamplerSource {
     Constant(u32),
 }
 
-/// One piece of the cross-thread constants.
+/// A piece of the cross-thread constants: `size` bytes at `offset` from `source`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Push {
-    /// Where, in bytes from the beginning of the cross-thread constants (`g1.0`).
+    /// Offset in bytes from the beginning of the cross-thread constants (`g1.0`).
     pub offset: u32,
-    /// How many bytes.
+    /// Size in bytes.
     pub size: u32,
-    /// What.
+    /// The data.
     pub source: PushSource,
 }
 
-/// What can be pushed. All integers are little endian; work-item functions' values are 32 bits wide when
-/// `size` is 4 and 64 bits when it is 8.
+/// Data that can be pushed. Integers are little endian and, where no size is given, have 4 or 8 bytes, by
+/// [`Push::size`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum PushSource {
     /// Bytes of a by-value argument, from `offset` on.
     Value {
-        /// Which argument.
+        /// Index of the argument.
         argument: u32,
         /// First byte of the value.
         offset: u32,
     },
-    /// The GPU address of a global or constant pointer argument (8 bytes); 0 for null.
+    /// The GPU address that a global or constant pointer argument holds; 0 for null.
     Pointer {
-        /// Which argument.
+        /// Index of the argument.
         argument: u32,
     },
     /// The offset in shared local memory of a `__local` pointer argument (4 bytes).
     LocalOffset {
-        /// Which argument.
+        /// Index of the argument.
         argument: u32,
     },
     /// A property of an image argument (4 bytes).
@@ -245,7 +256,7 @@ pub enum PushSource {
     GlobalOffset(u8),
     /// `get_global_size(dimension)`
     GlobalSize(u8),
-    /// `get_local_size(dimension)`: of this walker, so in uneven launches the actual size.
+    /// `get_local_size(dimension)`: the actual size, which differs between the walkers of an uneven launch.
     LocalSize(u8),
     /// `get_enqueued_local_size(dimension)`
     EnqueuedLocalSize(u8),
@@ -255,13 +266,13 @@ pub enum PushSource {
     WorkDim,
     /// The GPU address of the argument block.
     ArgumentBlock,
-    /// The GPU address of the program's constant data.
+    /// The GPU address of the program's variables in constant memory.
     ConstantBase,
     /// The GPU address of the program's variables in global memory.
     VariableBase,
     /// The GPU address of the launch's [buffer for `printf`](crate::printf).
     PrintfBuffer,
-    /// The GPU address of the buffer with [`Kernel::stack_size`] bytes for each thread.
+    /// The GPU address of the buffer with [`Kernel::stack_size`] bytes per thread.
     StackBase,
 }
 
@@ -286,17 +297,17 @@ fn is_zero(number: &u32) -> bool {
     *number == 0
 }
 
-/// What the compiler counted while it made a kernel.
+/// The compiler's statistics on a kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Statistics {
     /// Machine instructions.
     pub instructions: u32,
-    /// Messages.
+    /// `send` instructions.
     pub sends: u32,
-    /// Registers written to scratch, counted in store instructions.
+    /// Spills: stores to scratch memory.
     pub spills: u32,
-    /// Loads from scratch.
+    /// Fills: loads from scratch memory.
     pub fills: u32,
-    /// Most general registers in use at once.
+    /// Largest number of GRFs in use at once.
     pub registers: u32,
 }

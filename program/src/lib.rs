@@ -1,8 +1,8 @@
-//! What a compiled program is.
+//! Compiled programs: the interface of compiler and runtime.
 //!
-//! The compiler makes a [`Program`], the runtime launches it; this crate is all that they share: the kernel
-//! ABI (which data the hardware pushes into which registers), the ELF container, the options of builds and
-//! the protocol of the compile server.
+//! The compiler produces a [`Program`], the runtime launches its kernels. Both share only this crate: the
+//! kernel ABI (which data the hardware pushes into which registers), the ELF container, build options and the
+//! protocol of the compile server.
 
 mod check;
 mod data;

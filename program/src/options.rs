@@ -1,17 +1,17 @@
 //! Options of builds and links (OpenCL 3.0, 5.8.6 and 5.8.7).
 //!
-//! The runtime reads them to refuse wrong ones before a build begins, the compiler to tell clang.
+//! The runtime parses them to refuse invalid ones before a build begins, the compiler to pass them to clang.
 
 use thiserror::Error;
 
 use crate::Profile;
 
-/// Options that stand alone, and what clang is told for each.
+/// Options without a value, and the options for clang that each becomes.
 const FLAGS: &[(&str, &[&str])] = &[
     ("-cl-single-precision-constant", &["-cl-single-precision-constant"]),
     ("-cl-denorms-are-zero", &[FLUSH_FLOATS]),
     (EXACT_DIVISION, &[EXACT_DIVISION]),
-    // Calls are inlined whatever the optimisation, and then there is little left to disable.
+    // All calls are inlined in any case, which leaves little to disable.
     ("-cl-opt-disable", &[]),
     ("-cl-strict-aliasing", &[]),
     (UNIFORM_GROUPS, &[]),
@@ -26,52 +26,52 @@ const FLAGS: &[(&str, &[&str])] = &[
     ("-g", LINE_TABLES),
 ];
 
-/// Gives each function [`FLOAT_DENORMALS`].
+/// Makes clang set [`FLOAT_DENORMALS`] for each function.
 const FLUSH_FLOATS: &str = "-fdenormal-fp-math-f32=preserve-sign";
 
-/// The attribute that tells what becomes of denormal floats in a function, and its value where they become
-/// zeros.
+/// LLVM's function attribute for the handling of denormal floats, and its value when they are flushed to
+/// zero.
 pub const FLOAT_DENORMALS: (&str, &str) = ("denormal-fp-math-f32", "preserve-sign,preserve-sign");
 
 /// Divisions and square roots of floats are rounded correctly.
 pub const EXACT_DIVISION: &str = "-cl-fp32-correctly-rounded-divide-sqrt";
 
-/// Functions may be less exact, and NaN and infinity do not occur.
+/// Functions may be less precise, and NaN and infinity do not occur.
 pub const RELAXED_MATH: &str = "-cl-fast-relaxed-math";
 
-/// Makes clang say where each instruction comes from.
+/// Makes clang write debug information with source lines.
 pub const LINE_TABLES: &[&str] = &["-debug-info-kind=line-tables-only", "-dwarf-version=5"];
 
-/// Work-groups are all of one size, whatever the version of OpenCL C allows.
+/// All work-groups have the same size, although OpenCL C 2.0 and later allow others.
 const UNIFORM_GROUPS: &str = "-cl-uniform-work-group-size";
 
-/// The log has errors only.
+/// The build log has errors only.
 const NO_WARNINGS: &str = "-w";
 
 /// Options for clang that take a value, in the same word or the next.
 const WITH_VALUE: &[&str] = &["-D", "-I", "-U"];
 
-/// The language, which takes its value as these do; it is OpenCL C always.
+/// The language, with a value in the same word or the next. It is always OpenCL C.
 const LANGUAGE: &str = "-x";
 
-/// Its names of OpenCL C.
+/// Names of OpenCL C for [`LANGUAGE`].
 const LANGUAGES: &[&str] = &["cl", "clc"];
 
-/// Versions of OpenCL C that `-cl-std=` takes.
+/// Versions of OpenCL C for `-cl-std=`.
 const STANDARDS: &[&str] = &["CL1.0", "CL1.1", "CL1.2", "CL2.0", "CL3.0"];
 
-/// The version without `-cl-std=`: the latest 1.x, as the specification has it.
+/// The version without `-cl-std=`: the latest 1.x, as the specification requires.
 const DEFAULT_STANDARD: &str = "CL1.2";
 
-/// Levels of optimisation, which other compilers have.
+/// Optimisation levels, which other compilers accept.
 const LEVELS: &[&str] = &["-O0", "-O1", "-O2", "-O3"];
 
-/// How options of drivers begin: `-cl-intel-greater-than-4GB-buffer-required`, `-cl-nv-maxrregcount 32`. They
-/// tune the driver's own compiler, so that a program is right without them.
+/// Prefixes of options of other drivers: `-cl-intel-greater-than-4GB-buffer-required`, `-cl-nv-maxrregcount
+/// 32`. They tune the driver's compiler, so programs are correct without them.
 const VENDORS: &[&str] = &["-cl-intel-", "-cl-nv-", "-cl-amd-", "-cl-arm-", "-cl-qcom-", "-cl-pocl-"];
 
-/// Options of a link that allow less exact mathematics. What they allow each object was already compiled for
-/// or not.
+/// Link options that allow less precise mathematics. They have no effect, as objects are compiled with or
+/// without them.
 const ALLOWANCES: &[&str] = &[
     "-cl-denorms-are-zero",
     "-cl-no-signed-zeros",
@@ -81,25 +81,25 @@ const ALLOWANCES: &[&str] = &[
     "-cl-no-subgroup-ifp",
 ];
 
-/// Why options are refused.
+/// An error in options.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum OptionsError {
-    /// No such option.
+    /// An unknown option.
     #[error("unknown option {0}")]
     Unknown(String),
-    /// `-D` or the like at the end.
+    /// An option without its value at the end.
     #[error("option {0} needs a value")]
     NoValue(String),
-    /// `-cl-std=` with something else.
+    /// `-cl-std=` with an unknown version.
     #[error("{0} is not a version of OpenCL C that this device compiles")]
     Standard(String),
-    /// `-x` with something else.
+    /// `-x` with another language.
     #[error("{0} is not a language that this device compiles")]
     Language(String),
-    /// A quotation mark without its second.
+    /// An unclosed quotation mark.
     #[error("a quotation mark is not closed in the options")]
     Quote,
-    /// An option that only libraries have.
+    /// A link option that is only for libraries.
     #[error("-enable-link-options needs -create-library")]
     NoLibrary,
 }
@@ -107,25 +107,25 @@ pub enum OptionsError {
 /// Options of a build or compilation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BuildOptions {
-    /// What clang is told for them.
+    /// Arguments for clang.
     pub arguments: Vec<String>,
-    /// May work-groups be uneven? Since OpenCL C 2.0 they may, unless an option forbids it.
+    /// May work-groups be uneven? Since OpenCL C 2.0, unless an option forbids it.
     pub uneven_groups: bool,
-    /// Lines of the log, for options that other drivers have and that change nothing here.
+    /// Lines for the build log about options of other drivers, which have no effect.
     pub notes: String,
 }
 
 impl BuildOptions {
-    /// Reads the options for a device with this profile.
+    /// Parses the options for a device with a profile.
     ///
     /// # Errors
-    /// What neither OpenCL defines nor other drivers take: `CL_INVALID_BUILD_OPTIONS`,
+    /// An option that neither OpenCL nor another driver defines: `CL_INVALID_BUILD_OPTIONS`,
     /// `CL_INVALID_COMPILER_OPTIONS`.
     pub fn parse(text: &str, profile: &Profile) -> Result<Self, OptionsError> {
         let mut arguments = Vec::new();
         let mut standard = DEFAULT_STANDARD.to_owned();
         let (mut uniform, mut silent) = (false, false);
-        let mut foreign = Foreign::default();
+        let mut other_drivers = OtherDrivers::default();
         let mut words = split(text)?.into_iter().peekable();
         while let Some(word) = words.next() {
             let mut value_of = |flag: &str| match &word[flag.len()..] {
@@ -137,7 +137,7 @@ impl BuildOptions {
                 silent |= *flag == NO_WARNINGS;
                 arguments.extend(clang.iter().map(ToString::to_string));
             } else if let Some(version) = word.strip_prefix("-cl-std=") {
-                // OpenCL C 2.0 has generic pointers, without a choice.
+                // Generic pointers are not optional in OpenCL C 2.0.
                 if !STANDARDS.contains(&version) || version == "CL2.0" && !profile.generic_pointers {
                     return Err(OptionsError::Standard(version.into()));
                 }
@@ -152,13 +152,13 @@ impl BuildOptions {
                 }
             } else if is_warning(&word) {
                 arguments.push(word);
-            } else if !foreign.takes(&word, &mut words) {
+            } else if !other_drivers.takes(&word, &mut words) {
                 return Err(OptionsError::Unknown(word));
             }
         }
         let uneven_groups = !standard.starts_with("CL1") && !uniform;
         arguments.push(format!("-cl-std={standard}"));
-        Ok(Self { arguments, uneven_groups, notes: if silent { String::new() } else { foreign.notes } })
+        Ok(Self { arguments, uneven_groups, notes: if silent { String::new() } else { other_drivers.notes } })
     }
 }
 
@@ -167,36 +167,36 @@ impl BuildOptions {
 pub struct LinkOptions {
     /// `-create-library`
     pub library: bool,
-    /// As those of [`BuildOptions`].
+    /// See [`BuildOptions::notes`].
     pub notes: String,
 }
 
 impl LinkOptions {
-    /// Reads linker options.
+    /// Parses linker options.
     ///
     /// # Errors
-    /// What neither OpenCL defines nor other drivers take: `CL_INVALID_LINKER_OPTIONS`.
+    /// An option that neither OpenCL nor another driver defines: `CL_INVALID_LINKER_OPTIONS`.
     pub fn parse(text: &str) -> Result<Self, OptionsError> {
         let (mut library, mut enable) = (false, false);
-        let mut foreign = Foreign::default();
+        let mut other_drivers = OtherDrivers::default();
         let mut words = split(text)?.into_iter().peekable();
         while let Some(word) = words.next() {
             match word.as_str() {
                 "-create-library" => library = true,
                 "-enable-link-options" => enable = true,
                 allowance if ALLOWANCES.contains(&allowance) => {}
-                _ if foreign.takes(&word, &mut words) => {}
+                _ if other_drivers.takes(&word, &mut words) => {}
                 _ => return Err(OptionsError::Unknown(word)),
             }
         }
         if enable && !library {
             return Err(OptionsError::NoLibrary);
         }
-        Ok(Self { library, notes: foreign.notes })
+        Ok(Self { library, notes: other_drivers.notes })
     }
 }
 
-/// Is this `-W` and the name of a warning, and not something for an assembler or linker (`-Wl,...`)?
+/// Is this `-W` with the name of a warning, and not options for an assembler or linker (`-Wl,...`)?
 fn is_warning(word: &str) -> bool {
     let name = |character: char| character.is_ascii_alphanumeric() || "-+=_".contains(character);
     word.strip_prefix("-W").is_some_and(|rest| rest.chars().all(name))
@@ -204,12 +204,12 @@ fn is_warning(word: &str) -> bool {
 
 /// Options of other drivers.
 #[derive(Default)]
-struct Foreign {
+struct OtherDrivers {
     notes: String,
 }
 
-impl Foreign {
-    /// Notes an option, if it is one of another driver. Its value may be the next word.
+impl OtherDrivers {
+    /// Accepts an option of another driver, and its value in the next word, with a line for the log.
     fn takes(&mut self, word: &str, next: &mut std::iter::Peekable<impl Iterator<Item = String>>) -> bool {
         let vendor = VENDORS.iter().any(|prefix| word.starts_with(prefix));
         if !vendor && !LEVELS.contains(&word) {
@@ -223,7 +223,7 @@ impl Foreign {
     }
 }
 
-/// Splits at blanks. Quotation marks of both kinds keep blanks, a backslash keeps the next character.
+/// Splits at blanks, except in quotation marks of both kinds and after a backslash.
 fn split(text: &str) -> Result<Vec<String>, OptionsError> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn values_stand_in_the_same_word_or_the_next() {
+    fn values_are_in_the_same_word_or_the_next() {
         let expected = ["-D", "A=1", "-D", "B", "-U", "C", "-I", "some where", "-cl-std=CL1.2"];
         assert_eq!(arguments("-DA=1 -D B -U C  -I\"some where\""), expected);
         assert_eq!(arguments(r"-D A=1 -DB -UC -I some\ where"), expected);
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn flags_are_known_one_by_one() {
+    fn all_flags_are_accepted() {
         for (flag, clang) in FLAGS {
             assert_eq!(arguments(flag)[..clang.len()], **clang);
         }
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn warnings_are_clangs_business() {
+    fn warnings_are_passed_to_clang() {
         assert_eq!(arguments("-Wall -Werror")[..2], ["-Wall", "-Werror"]);
         assert_eq!(arguments("-Wno-error=unused -W")[..2], ["-Wno-error=unused", "-W"]);
     }
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn options_of_other_drivers_are_noted() {
+    fn options_of_other_drivers_are_accepted() {
         let line = |option: &str| format!("warning: option {option} has no effect\n");
         let known =
             ["-O0", "-O3", "-cl-intel-greater-than-4GB-buffer-required", "-cl-nv-verbose", "-cl-pocl-x=1"];
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_defined_is_refused() {
+    fn undefined_options_are_refused() {
         let of = |target, options| BuildOptions::parse(options, Profile::of(target)).unwrap_err();
         let error = |options| of("skl", options);
         for unknown in ["-cl-fast", "-emit-llvm", "file.cl", "-O4", "-Wl,-x", "-cl-no-vendor", "-"] {

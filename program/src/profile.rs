@@ -1,11 +1,11 @@
-//! What programs may use on a target, beyond what all targets have.
+//! Optional features of targets.
 
-/// Optional parts of OpenCL C, as far as targets differ in them.
+/// The optional features of OpenCL in which targets differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Profile {
     /// Bits of a pointer: `CL_DEVICE_ADDRESS_BITS`.
     pub address_bits: u32,
-    /// Lanes that threads may have, which are the sizes of sub-groups.
+    /// SIMD widths, which are the sizes of sub-groups.
     pub widths: &'static [u32],
     /// Arithmetic on `half`: `cl_khr_fp16`.
     pub half: bool,
@@ -15,15 +15,14 @@ pub struct Profile {
     pub long_atomics: bool,
     /// Pointers to any address space: `__opencl_c_generic_address_space`.
     pub generic_pointers: bool,
-    /// Memory that host and device know by one address: shared virtual memory and
-    /// `cl_intel_unified_shared_memory`.
+    /// Shared virtual memory and `cl_intel_unified_shared_memory`.
     pub shared_memory: bool,
 }
 
-/// A name, and which targets have what it stands for.
+/// The name of a feature, and whether a profile has it.
 pub type Optional = (&'static str, fn(&Profile) -> bool);
 
-/// A64 messages reach all memory by its address.
+/// Devices with A64 messages and 48-bit address spaces.
 const WIDE: Profile = Profile {
     address_bits: 64,
     widths: &[8, 16, 32],
@@ -34,9 +33,9 @@ const WIDE: Profile = Profile {
     shared_memory: true,
 };
 
-/// Memory is reached through surfaces, and 64-bit integers are pairs of registers. The upper 16 of 32 lanes
-/// would be enabled by the execution mask of the lower ones (Ivy Bridge manual, Volume 4 Part 3, "Execution
-/// Masking").
+/// Devices that access memory through surfaces and have no 64-bit integers. There is no SIMD32, as the
+/// execution mask of the lower 16 lanes would enable the upper ones (Ivy Bridge manual, Volume 4 Part 3,
+/// "Execution Masking").
 const NARROW: Profile = Profile {
     address_bits: 32,
     widths: &[8, 16],
@@ -47,7 +46,7 @@ const NARROW: Profile = Profile {
     shared_memory: false,
 };
 
-/// Addresses of 64 bits of which 32 count, so that the host's are out of reach.
+/// Devices with A64 messages and 32-bit address spaces, which exclude the host's addresses.
 const NEAR: Profile = Profile { shared_memory: false, ..WIDE };
 
 /// Targets whose address spaces have 32 bits (i915's `i915_pci.c`: `ppgtt_size`).

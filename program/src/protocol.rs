@@ -2,8 +2,8 @@
 //!
 //! `genclc --serve` reads [`ToServer`] messages from its standard input and writes [`FromServer`] messages to
 //! its standard output. A message is a frame: its length in bytes as a little-endian `u32`, then the message
-//! itself in `postcard` encoding. Each side greets first with its [`VERSION`]; a side that does not know the
-//! other's version ends the conversation. Requests are answered in order, one [`FromServer::Result`] or
+//! itself in `postcard` encoding. Each side first sends its [`VERSION`], and closes the connection when the
+//! other's differs. Requests are answered in order, one [`FromServer::Result`] or
 //! [`FromServer::Translated`] each, with any number of [`FromServer::Progress`] before it.
 //!
 //! New variants are added at the end of the enumerations, and any change of a variant raises [`VERSION`].
@@ -15,10 +15,10 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 /// The version of the protocol that this crate speaks.
 pub const VERSION: u32 = 6;
 
-/// The longest frame that is accepted, in bytes: far above any program, far below what a garbled length says.
+/// Longest frame that is accepted, in bytes: far above any program, far below a garbled length.
 pub const MAX_FRAME: u32 = 256 << 20;
 
-/// What the runtime says to the compile server.
+/// A message to the compile server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ToServer {
     /// The first message.
@@ -30,23 +30,23 @@ pub enum ToServer {
     Compile(CompileRequest),
     /// Link objects and libraries.
     Link(LinkRequest),
-    /// Translate a kernel's machine code to that of the host. What is inside is agreed on by the simulator
-    /// and the translator (`gencl_simulator::translated::abi::Request`, in `postcard` encoding).
+    /// Translate a kernel's machine code to host code. The contents are defined by the execution units'
+    /// interface for translated code (`Request`, in `postcard` encoding).
     Translate(Vec<u8>),
-    /// Compile an executable once more, with threads of another width.
+    /// Compile an executable for another SIMD width.
     Widen(WidenRequest),
 }
 
-/// Compiles an executable's kernels for work-groups that are larger than their threads allow.
+/// Compiles an executable's kernels for a larger SIMD width, which allows larger work-groups.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WidenRequest {
     /// The executable as an ELF file, with its bitcode.
     pub program: Vec<u8>,
-    /// Lanes of each thread, but in kernels that require a sub-group size.
+    /// SIMD width of all kernels without a required sub-group size.
     pub lanes: u32,
 }
 
-/// Links what [`CompileRequest`]s with `object` and other links have made.
+/// Links objects and libraries: results of [`CompileRequest`]s with `object` and of other links.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LinkRequest {
     /// Objects and libraries as ELF files.
@@ -64,68 +64,68 @@ pub struct CompileRequest {
     pub source: Vec<u8>,
     /// Build options as the application gave them.
     pub options: String,
-    /// Files that `#include` finds before those on disk.
+    /// Files for `#include`, which take precedence over those on disk.
     pub headers: Vec<Header>,
     /// The target's name as `genclc --target` takes it: `skl`.
     pub target: String,
-    /// Stop before linking: make an object.
+    /// Make an object, without linking.
     pub object: bool,
 }
 
-/// A header that is only in memory.
+/// A header in memory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Header {
-    /// As it stands between the quotes of `#include`.
+    /// Name, as in the quotes of `#include`.
     pub name: String,
     /// Its text.
     pub source: Vec<u8>,
 }
 
-/// What the compile server says.
+/// A message from the compile server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FromServer {
     /// The first message.
     Hello {
         /// The server's [`VERSION`].
         version: u32,
-        /// Changes whenever the same source might compile to something else: part of the cache's key.
+        /// Identity of the compiler, part of the cache's key: differs whenever output may differ.
         compiler: String,
     },
-    /// The server is about to run a pass. Should it die there, the client knows where.
+    /// The server begins a pass. Tells the client where a crash happened.
     Progress {
-        /// The kernel it works on; empty when it works on the whole program.
+        /// The kernel; empty when the pass works on the whole program.
         kernel: String,
         /// The pass.
         pass: String,
     },
-    /// The end of a build.
+    /// Result of a build.
     Result(BuildResult),
     /// The end of a translation (`gencl_simulator::translated::abi::Answer`, in `postcard` encoding).
     Translated(Vec<u8>),
-    /// The last message: the server's process has ended with this status (as `waitpid` gives it). The process
-    /// that was started has ended long before, so that no application's `wait` meets a server.
+    /// The last message: the server's process has ended with this status (of `waitpid`). The server is no
+    /// child of the application, so that the application's `wait` does not see it.
     Ended(i32),
 }
 
-/// How a request ended.
+/// Result of a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BuildResult {
-    /// How it went.
+    /// Success or kind of error.
     pub status: Status,
     /// The build log: errors and warnings with line and column.
     pub log: String,
     /// The program as ELF file when `status` is [`Status::Success`], else empty.
     pub binary: Vec<u8>,
-    /// Files on disk that were read.
+    /// Files on disk that the build has read.
     pub files: Vec<String>,
 }
 
-/// How a build went.
+/// Status of a build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Status {
-    /// There is a binary.
+    /// The build succeeded, and there is a binary.
     Success,
-    /// `CL_BUILD_PROGRAM_FAILURE`: an error in the source, or something the device cannot do.
+    /// `CL_BUILD_PROGRAM_FAILURE`: an error in the source, or something that the device does not support.
     Failure,
     /// `CL_INVALID_BUILD_OPTIONS`
     InvalidOptions,
@@ -148,11 +148,11 @@ pub fn write_message<T: Serialize>(stream: &mut impl Write, message: &T) -> io::
     stream.flush()
 }
 
-/// Reads one message; `None` when the stream ends where a message could begin.
+/// Reads one message; `None` when the stream ends before its first byte.
 ///
 /// # Errors
 /// Those of the stream, [`io::ErrorKind::UnexpectedEof`] for an end inside a message, and
-/// [`io::ErrorKind::InvalidData`] for what is not a message.
+/// [`io::ErrorKind::InvalidData`] for bytes that are no message.
 pub fn read_message<T: DeserializeOwned>(stream: &mut impl Read) -> io::Result<Option<T>> {
     let mut length = [0; 4];
     let mut have = 0;
@@ -169,7 +169,7 @@ pub fn read_message<T: DeserializeOwned>(stream: &mut impl Read) -> io::Result<O
     if length > MAX_FRAME {
         return Err(io::Error::new(io::ErrorKind::InvalidData, format!("frame of {length} bytes")));
     }
-    // Grows with what really arrives: a garbled length does not reserve memory.
+    // Memory grows with the bytes that arrive, so that a garbled length does not reserve any.
     let mut bytes = Vec::new();
     stream.take(u64::from(length)).read_to_end(&mut bytes)?;
     if bytes.len() < length as usize {
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_come_back_in_order() {
+    fn messages_round_trip_in_order() {
         let mut stream = Vec::new();
         write_message(&mut stream, &ToServer::Hello { version: VERSION }).unwrap();
         write_message(&mut stream, &compile()).unwrap();
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn every_cut_is_noticed() {
+    fn truncated_messages_are_errors() {
         let mut stream = Vec::new();
         write_message(&mut stream, &compile()).unwrap();
         for cut in 1..stream.len() {

@@ -1,14 +1,14 @@
-//! The caller's memory, to which requests point.
+//! Access to the caller's memory, to which requests point.
 //!
-//! Addresses come from the program and may be anything. The kernel copies and reports `EFAULT`; so do we, by
-//! asking the kernel to copy within our own process.
+//! Addresses come from the program and may be invalid, which the kernel reports as `EFAULT`. So copies are
+//! made by the kernel, within this process (`process_vm_readv`).
 
 use bytemuck::Pod;
 use gencl_i915::uapi::UserExtension;
 use gencl_i915::{Errno, Result};
 
-/// Most elements of an array that a request points to; more than any program has, and far from exhausting
-/// memory.
+/// Largest number of elements of an array that a request points to: more than programs use, and far from
+/// exhausting memory.
 const MAX_ELEMENTS: usize = 1 << 22;
 
 const EFAULT: Errno = Errno(libc::EFAULT);
@@ -30,7 +30,7 @@ fn transfer(call: Transfer, ours: *mut u8, length: usize, theirs: u64) -> Result
     let local = libc::iovec { iov_base: ours.cast(), iov_len: length };
     let remote = libc::iovec { iov_base: theirs as *mut libc::c_void, iov_len: length };
     // SAFETY: the callers of this function give memory of their own in `ours`. The kernel checks `theirs`,
-    // and what is there the program has given us to read or write.
+    // memory that the program has passed to be read or written.
     let done = unsafe { call(std::process::id() as libc::pid_t, &local, 1, &remote, 1, 0) };
     if done == length as isize { Ok(()) } else { Err(EFAULT) }
 }
@@ -57,7 +57,7 @@ pub fn write<T: Pod>(address: u64, value: &T) -> Result<()> {
     write_bytes(address, bytemuck::bytes_of(value))
 }
 
-/// Elements that are read at once.
+/// Number of elements that are read at once.
 const PIECE: usize = 1 << 12;
 
 /// Reads an array. `ENOMEM` when it is unreasonably long.
@@ -65,7 +65,7 @@ pub fn read_array<T: Pod>(address: u64, count: usize) -> Result<Vec<T>> {
     if count > MAX_ELEMENTS {
         return Err(Errno(libc::ENOMEM));
     }
-    // In pieces: with a wrong count the end of the caller's memory comes long before that of ours.
+    // In pieces, so that a wrong count fails at the end of the caller's memory, before it exhausts ours.
     let mut values = Vec::new();
     while values.len() < count {
         let begin = values.len();
@@ -76,7 +76,7 @@ pub fn read_array<T: Pod>(address: u64, count: usize) -> Result<Vec<T>> {
     Ok(values)
 }
 
-/// Most extensions of one request (`i915_user_extensions`).
+/// Largest number of extensions of a request (`i915_user_extensions`).
 const MAX_EXTENSIONS: usize = 512;
 
 /// Calls `apply` with the name and the address of each extension of a request.

@@ -1,7 +1,6 @@
 //! Requests about hardware contexts and address spaces (`i915_gem_context.c`).
 //!
-//! Until it is used first a context is a list of wishes ("proto context"): only then it takes an address
-//! space and an engine map.
+//! Until its first use a context is a "proto context", which accepts an address space and an engine map.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -22,18 +21,19 @@ const EINVAL: Errno = Errno(libc::EINVAL);
 const ENOENT: Errno = Errno(libc::ENOENT);
 const ENODEV: Errno = Errno(libc::ENODEV);
 
-/// What an open file remembers of its contexts and address spaces.
+/// Contexts and address spaces of an open file.
 #[derive(Debug, Default)]
 pub struct Contexts {
-    /// Contexts that were made by request; context 0 is there from the beginning.
-    all: HashMap<u32, Remembered>,
-    /// Address spaces by name. A name is a reference: the same one may have several.
+    /// Contexts created by requests; context 0 always exists.
+    all: HashMap<u32, ContextState>,
+    /// Address spaces by id. An address space may have several ids, each of which is a reference.
     spaces: BTreeMap<u32, Arc<Vm>>,
 }
 
+/// State of a context.
 #[derive(Debug, Default)]
-struct Remembered {
-    /// It has been used.
+struct ContextState {
+    /// The context has been used, and can no longer be configured.
     is_final: bool,
     engines: Option<EngineMap>,
 }
@@ -46,10 +46,10 @@ impl Contexts {
         name
     }
 
-    /// A context is used for something that needs all of it (`i915_gem_context_lookup`).
+    /// Finalises a context for a use (`i915_gem_context_lookup`).
     pub fn use_context(&mut self, context: u32) {
-        if let Some(remembered) = self.all.get_mut(&context) {
-            remembered.is_final = true;
+        if let Some(state) = self.all.get_mut(&context) {
+            state.is_final = true;
         }
     }
 
@@ -57,7 +57,7 @@ impl Contexts {
         self.all.get(&context)?.engines.as_ref()
     }
 
-    /// The engine that a batch's flags stand for (`eb_select_engine`).
+    /// The engine that a batch's flags select (`eb_select_engine`).
     pub fn engine(&self, context: u32, flags: u64) -> Result<Engine> {
         let selector = flags & gencl_i915::uapi::EXEC_RING_MASK;
         if let Some(map) = self.engines(context) {
@@ -82,10 +82,10 @@ pub fn create(file: &OpenFile, args: &mut ContextCreateExt) -> Result<()> {
         return Err(EINVAL);
     }
     let context = file.simulator.context_create()?;
-    file.contexts.lock().all.insert(context.0, Remembered::default());
+    file.contexts.lock().all.insert(context.0, ContextState::default());
     let extended = args.flags & CONTEXT_CREATE_USE_EXTENSIONS != 0;
     if extended && let Err(error) = extend(file, context, args.extensions) {
-        // Another thread may have guessed its number and destroyed it.
+        // Fails when another thread has guessed the id and destroyed the context.
         let _ = remove(file, context);
         return Err(error);
     }
@@ -93,7 +93,7 @@ pub fn create(file: &OpenFile, args: &mut ContextCreateExt) -> Result<()> {
     Ok(())
 }
 
-/// Extensions of a new context: parameters. (Cloning, extension 1, went away with Linux 5.14.)
+/// Extensions of a new context: parameters. (Cloning, extension 1, was removed in Linux 5.14.)
 fn extend(file: &OpenFile, context: ContextId, address: u64) -> Result<()> {
     extensions(address, |name, address| {
         if name != CONTEXT_CREATE_EXT_SETPARAM {
@@ -128,10 +128,10 @@ pub fn set_param(file: &OpenFile, args: &mut ContextParam) -> Result<()> {
 }
 
 fn set(file: &OpenFile, context: ContextId, args: &ContextParam) -> Result<()> {
-    // ENOENT for an unknown context comes before all else.
+    // ENOENT for an unknown context takes precedence.
     file.simulator.context_get_param(context, context_param::GTT_SIZE)?;
     let mut contexts = file.contexts.lock();
-    let is_final = contexts.all.get(&context.0).is_none_or(|remembered| remembered.is_final);
+    let is_final = contexts.all.get(&context.0).is_none_or(|state| state.is_final);
     match args.param {
         context_param::VM if !is_final => {
             if args.size != 0 {
@@ -147,8 +147,8 @@ fn set(file: &OpenFile, context: ContextId, args: &ContextParam) -> Result<()> {
                 return Err(EINVAL);
             }
             let map = engines::read_map(args)?;
-            if let Some(remembered) = contexts.all.get_mut(&context.0) {
-                remembered.engines = Some(map);
+            if let Some(state) = contexts.all.get_mut(&context.0) {
+                state.engines = Some(map);
             }
             Ok(())
         }
@@ -227,7 +227,7 @@ pub fn get_param(file: &OpenFile, args: &mut ContextParam) -> Result<()> {
     Ok(())
 }
 
-/// `DRM_IOCTL_I915_GET_RESET_STATS`. How often the GPU was reset is told to administrators only.
+/// `DRM_IOCTL_I915_GET_RESET_STATS`. How often the GPU was reset is reported to administrators only.
 pub fn reset_stats(file: &OpenFile, args: &mut ResetStats) -> Result<()> {
     if args.flags != 0 || args.pad != 0 {
         return Err(EINVAL);
@@ -236,7 +236,7 @@ pub fn reset_stats(file: &OpenFile, args: &mut ResetStats) -> Result<()> {
     file.contexts.lock().use_context(args.ctx_id);
     (args.batch_active, args.batch_pending) = (stats.batch_active, stats.batch_pending);
     args.reset_count = 0;
-    // i915 writes its error state when the batch hangs; nobody has a reason to read it before asking here.
+    // i915 writes its error state when the batch hangs, but programs read it only after this request.
     if stats.batch_active > 0
         && let Some(state) = file.simulator.error_state(ContextId(args.ctx_id))
     {
@@ -262,7 +262,7 @@ pub fn vm_create(file: &OpenFile, args: &mut GemVmControl) -> Result<()> {
     Ok(())
 }
 
-/// `DRM_IOCTL_I915_GEM_VM_DESTROY`: the name goes, contexts keep the address space.
+/// `DRM_IOCTL_I915_GEM_VM_DESTROY`: removes the id; contexts keep the address space.
 pub fn vm_destroy(file: &OpenFile, args: &mut GemVmControl) -> Result<()> {
     if args.flags != 0 || args.extensions != 0 {
         return Err(EINVAL);

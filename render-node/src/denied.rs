@@ -1,6 +1,6 @@
-//! Requests of the DRM core and of i915 that exist and are not for render nodes.
+//! Requests of the DRM core and of i915 that are not allowed on render nodes.
 
-/// Requests without `DRM_RENDER_ALLOW`: those of display, of masters, and of interfaces that are gone, which
+/// Requests without `DRM_RENDER_ALLOW`: those of display, of masters, and of removed interfaces, which
 /// keep their permissions (tables `drm_ioctls` of `drm_ioctl.c` and `i915_ioctls` of `i915_driver.c`, Linux
 /// 6.1). A program that has opened a render node gets `EACCES` (`drm_ioctl_permit`).
 #[rustfmt::skip]

@@ -1,13 +1,12 @@
-//! Which descriptors of the process are ours, and what is behind them.
+//! The table of the process's descriptors that belong to the simulated node.
 //!
-//! The program gets real descriptors, so that no other file has their numbers; the table says what they stand
-//! for. It follows `close`, `dup` and `fcntl` as the program calls them. A descriptor of the node that came
-//! in another way - inherited over `exec`, received from another process - is recognised by a mark that it
-//! carries ([`crate::files`]).
+//! The program gets real descriptors, so that no other file has their numbers; the table maps them to
+//! objects. It follows the program's calls of `close`, `dup` and `fcntl`. A descriptor of the node that came
+//! by `exec` or from another process is recognised by a mark ([`crate::files`]).
 //!
-//! **Fork.** Threads do not survive `fork`, and a simulator is nothing without its threads. In a child the
-//! node's descriptors of its parent are dead: requests fail with `EIO` as on a GPU that is beyond recovery.
-//! It may open the node itself. A child of `vfork` shares the parent's memory and so leaves the table alone.
+//! **Fork.** Threads do not survive `fork`, and a simulator needs its threads. In a child, the parent's
+//! descriptors of the node are dead: requests fail with `EIO`, as on a wedged GPU. The child may open the
+//! node itself. A child of `vfork` shares the parent's memory and so does not change the table.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -24,60 +23,59 @@ use crate::submissions::{self, Now};
 use crate::sync_file::SyncFile;
 use crate::syncobj::SyncObject;
 
-/// What a descriptor stands for.
+/// The object of a descriptor.
 #[derive(Clone)]
 pub enum Descriptor {
     /// The node.
     Node(Arc<OpenFile>),
-    /// Fences.
+    /// A sync file, with fences.
     SyncFile(Arc<SyncFile>),
     /// A sync object.
     SyncObject(Arc<SyncObject>),
 }
 
-/// What the table says of a descriptor.
-pub enum Found {
-    /// It is not ours, as far as is known.
+/// Result of a lookup in the table.
+pub enum Lookup {
+    /// The descriptor is not in the table.
     Unknown,
-    /// It was opened by the process that this one is a fork of.
+    /// The descriptor was opened by a parent, before a fork.
     Dead,
-    /// It is ours.
+    /// The descriptor's object.
     Is(Descriptor),
 }
 
 struct Entry {
     what: Descriptor,
-    /// The process that made it.
+    /// The process that created it.
     process: u32,
 }
 
 /// Identity of an exported buffer's file: device and inode.
 pub type FileId = (u64, u64);
 
-/// What all open files of the process share.
+/// State of all open files of the process.
 #[derive(Default)]
 struct Table {
     entries: HashMap<RawFd, Entry>,
-    /// Buffers that were exported or imported.
+    /// Exported and imported buffers.
     buffers: HashMap<FileId, Weak<Buffer>>,
-    /// Buffers that are memory of the program, with the process that handed it over.
+    /// Userptr buffers, with the process that created them.
     userptrs: Vec<(u32, Weak<Buffer>)>,
 }
 
 static TABLE: RwLock<Option<Table>> = RwLock::new(None);
-/// Has there ever been an entry? Before, nothing here costs anything, or holds a lock while the process
-/// forks.
+/// Has there ever been an entry? Before, functions return at once, and forks lock nothing.
 static USED: AtomicBool = AtomicBool::new(false);
-/// The process whose table it is.
+/// The process that owns the table.
 static OWNER: AtomicU32 = AtomicU32::new(0);
 
 thread_local! {
-    /// This thread has the table's lock: what it calls of the C library meanwhile, perhaps through the
-    /// program's own allocator, must not ask for it again.
+    /// This thread holds the table's lock. Functions of the C library that it calls meanwhile, perhaps
+    /// through the program's allocator, must not lock it again.
     static HOLDS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The table's lock.
+/// A guard of the table's lock.
 struct Held<G>(G);
 
 impl<G> Held<G> {
@@ -107,20 +105,20 @@ impl<G: DerefMut> DerefMut for Held<G> {
     }
 }
 
-type Shared = Held<RwLockReadGuard<'static, Option<Table>>>;
-type Alone = Held<RwLockWriteGuard<'static, Option<Table>>>;
+type ReadGuard = Held<RwLockReadGuard<'static, Option<Table>>>;
+type WriteGuard = Held<RwLockWriteGuard<'static, Option<Table>>>;
 
-fn read() -> Shared {
+fn read() -> ReadGuard {
     Held::new(TABLE.read().unwrap_or_else(PoisonError::into_inner))
 }
 
-fn write() -> Alone {
+fn write() -> WriteGuard {
     Held::new(TABLE.write().unwrap_or_else(PoisonError::into_inner))
 }
 
 thread_local! {
-    /// The locks of the library's own while this thread forks: so no other thread holds them then.
-    static FORKING: RefCell<Option<(MutexGuard<'static, Now>, Alone)>> = const { RefCell::new(None) };
+    /// The library's locks while this thread forks, so that no other thread holds them.
+    static FORKING: RefCell<Option<(MutexGuard<'static, Now>, WriteGuard)>> = const { RefCell::new(None) };
 }
 
 extern "C" fn before_fork() {
@@ -141,12 +139,12 @@ extern "C" fn after_fork_in_child() {
     });
 }
 
-/// To be called before the first entry.
+/// Registers the handlers for forks. To be called before the first entry.
 fn start() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         OWNER.store(std::process::id(), Ordering::Relaxed);
-        // SAFETY: the functions stay where they are: a preload library is not unloaded.
+        // SAFETY: the functions remain valid: a preload library is not unloaded.
         unsafe {
             libc::pthread_atfork(Some(before_fork), Some(after_fork_in_parent), Some(after_fork_in_child));
         }
@@ -154,20 +152,20 @@ fn start() {
     });
 }
 
-/// Is the table this process's, and not that of the parent that waits for `vfork`?
+/// Does the table belong to this process, and not to a parent that waits for `vfork`?
 fn is_own() -> bool {
     OWNER.load(Ordering::Relaxed) == std::process::id()
 }
 
-/// What the table says of a descriptor.
-pub fn get(fd: RawFd) -> Found {
+/// Looks up a descriptor.
+pub fn get(fd: RawFd) -> Lookup {
     if !is_used() {
-        return Found::Unknown;
+        return Lookup::Unknown;
     }
     match read().as_ref().and_then(|table| table.entries.get(&fd)) {
-        None => Found::Unknown,
-        Some(entry) if entry.process != std::process::id() => Found::Dead,
-        Some(entry) => Found::Is(entry.what.clone()),
+        None => Lookup::Unknown,
+        Some(entry) if entry.process != std::process::id() => Lookup::Dead,
+        Some(entry) => Lookup::Is(entry.what.clone()),
     }
 }
 
@@ -179,7 +177,7 @@ pub fn insert(fd: RawFd, what: Descriptor) {
     release(before);
 }
 
-/// All open files of the node, each once for each of its descriptors.
+/// All open files of the node, repeated for each of their descriptors.
 pub fn nodes() -> Vec<Arc<OpenFile>> {
     if !is_used() {
         return Vec::new();
@@ -194,11 +192,11 @@ pub fn nodes() -> Vec<Arc<OpenFile>> {
     .collect()
 }
 
-/// Lets go of what an entry held, which may take the time that a simulator needs to stop. No lock is held.
+/// Drops an entry, which may take the time that a simulator needs to stop. The caller holds no lock.
 fn release(entry: Option<Entry>) {
     match entry {
         Some(entry) if entry.process != std::process::id() => {
-            // The parent's: its threads are not here, and nobody could wait for them.
+            // The parent's simulator, whose threads do not exist here: its drop would wait for them forever.
             std::mem::forget(entry);
         }
         Some(Entry { what: Descriptor::Node(file), .. }) => OpenFile::close(file),
@@ -206,7 +204,7 @@ fn release(entry: Option<Entry>) {
     }
 }
 
-/// A descriptor has been closed, or is about to be another file.
+/// Removes a descriptor that has been closed, or is about to be replaced.
 pub fn forget(fd: RawFd) {
     if !is_used() {
         return;
@@ -218,12 +216,12 @@ pub fn forget(fd: RawFd) {
     }
 }
 
-/// Has the node been opened, ever?
+/// Has the process ever opened the node?
 pub fn is_used() -> bool {
     USED.load(Ordering::Acquire)
 }
 
-/// Our descriptors of a range of numbers; none in a child of `vfork`.
+/// The table's descriptors in a range; none in a child of `vfork`.
 pub fn range(first: u32, last: u32) -> Vec<RawFd> {
     if !is_used() || !is_own() {
         return Vec::new();
@@ -234,12 +232,12 @@ pub fn range(first: u32, last: u32) -> Vec<RawFd> {
     all.copied().filter(|fd| numbers.contains(&(*fd as u64))).collect()
 }
 
-/// All descriptors of a range are going to be closed.
+/// Removes all descriptors of a range, before they are closed.
 pub fn forget_range(first: u32, last: u32) {
     range(first, last).into_iter().for_each(forget);
 }
 
-/// `copy` has become a duplicate of `fd`.
+/// Enters `copy`, a duplicate of `fd`.
 pub fn duplicated(fd: RawFd, copy: RawFd) {
     if !is_used() || !is_own() {
         return;
@@ -257,13 +255,14 @@ pub fn duplicated(fd: RawFd, copy: RawFd) {
     release(before);
 }
 
-/// The buffer of an exported file, or what `make` makes of it; of two threads that do so one is first.
+/// The buffer of an exported file, created by `make` if there is none. Concurrent calls return the same
+/// buffer.
 pub fn buffer<E>(id: FileId, make: impl FnOnce() -> Result<Arc<Buffer>, E>) -> Result<Arc<Buffer>, E> {
     if let Some(buffer) = known_buffer(id) {
         return Ok(buffer);
     }
     start();
-    // Without the lock: it calls functions of the C library that come back here.
+    // Without the lock, as it calls interposed functions of the C library.
     let made = make()?;
     let mut guard = write();
     let buffers = &mut guard.get_or_insert_default().buffers;
@@ -276,7 +275,7 @@ pub fn buffer<E>(id: FileId, make: impl FnOnce() -> Result<Arc<Buffer>, E>) -> R
     Ok(known.unwrap_or(made))
 }
 
-/// The buffer of an exported file if this process has exported or imported it.
+/// The buffer of an exported file, if this process has exported or imported it.
 pub fn known_buffer(id: FileId) -> Option<Arc<Buffer>> {
     if !is_used() {
         return None;
@@ -284,12 +283,12 @@ pub fn known_buffer(id: FileId) -> Option<Arc<Buffer>> {
     read().as_ref()?.buffers.get(&id)?.upgrade()
 }
 
-/// A buffer is memory of the program.
+/// Enters a userptr buffer.
 pub fn remember_userptr(buffer: &Arc<Buffer>) {
     start();
     let mut guard = write();
     let userptrs = &mut guard.get_or_insert_default().userptrs;
-    // Now and then those that are gone are let go.
+    // Dead entries are removed now and then.
     if userptrs.len() == userptrs.capacity() {
         userptrs.retain(|(_, buffer)| buffer.strong_count() > 0);
     }
@@ -297,10 +296,10 @@ pub fn remember_userptr(buffer: &Arc<Buffer>) {
     HAVE_USERPTRS.store(true, Ordering::Release);
 }
 
-/// Has memory of the program been handed over, ever?
+/// Has there ever been a userptr buffer?
 static HAVE_USERPTRS: AtomicBool = AtomicBool::new(false);
 
-/// Buffers that are memory of the program in a range.
+/// Userptr buffers in a range of the program's memory.
 pub fn userptrs_within(address: u64, length: u64) -> Vec<Arc<Buffer>> {
     if !HAVE_USERPTRS.load(Ordering::Acquire) || HOLDS.get() || !is_own() {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! What the driver tells about itself and the device.
+//! Requests for information about driver and device.
 
 use gencl_i915::uapi::{
     CAP_PRIME, CAP_SYNCOBJ, CAP_SYNCOBJ_TIMELINE, CAP_TIMESTAMP_MONOTONIC, GetCap, GetParam,
@@ -11,10 +11,10 @@ use crate::files::OpenFile;
 
 const EINVAL: Errno = Errno(libc::EINVAL);
 
-/// `ENOTSUPP`, an error number of the kernel's own that i915 nevertheless gives.
+/// `ENOTSUPP`, an error number internal to the kernel that i915 returns nevertheless.
 const ENOTSUPP: Errno = Errno(524);
 
-/// `DRM_IOCTL_VERSION`: strings are cut to the caller's room, lengths are told in full.
+/// `DRM_IOCTL_VERSION`: strings are truncated to the caller's buffers, lengths are complete.
 pub fn version(file: &OpenFile, args: &mut Version) -> Result<()> {
     let version = file.simulator.version()?;
     (args.version_major, args.version_minor, args.version_patchlevel) = version.version;
@@ -33,7 +33,7 @@ pub fn version(file: &OpenFile, args: &mut Version) -> Result<()> {
     Ok(())
 }
 
-/// `DRM_IOCTL_GET_CAP`: nothing is displayed.
+/// `DRM_IOCTL_GET_CAP`: there is no display.
 pub fn get_cap(_: &OpenFile, args: &mut GetCap) -> Result<()> {
     args.value = 0;
     args.value = match args.capability {
@@ -49,10 +49,10 @@ pub fn get_param(file: &OpenFile, args: &mut GetParam) -> Result<()> {
     caller::write(args.value, &file.simulator.get_param(args.param)?)
 }
 
-/// Where the length is in a [`QueryItem`].
+/// Offset of the length in a [`QueryItem`].
 const LENGTH: u64 = std::mem::offset_of!(QueryItem, length) as u64;
 
-/// `DRM_IOCTL_I915_QUERY`: an item's own errors go into its length.
+/// `DRM_IOCTL_I915_QUERY`: an error of an item is stored in its length.
 pub fn query(file: &OpenFile, args: &mut Query) -> Result<()> {
     if args.flags != 0 {
         return Err(EINVAL);
@@ -71,7 +71,7 @@ pub fn query(file: &OpenFile, args: &mut Query) -> Result<()> {
     Ok(())
 }
 
-/// Bytes that the caller gives and that have to be zero, at the beginning of an answer.
+/// Number of bytes at the beginning of a result's buffer that the caller has to set to zero.
 fn reserved(id: u64) -> usize {
     match id {
         queries::ENGINE_INFO | queries::MEMORY_REGIONS => 16,
@@ -121,7 +121,7 @@ pub fn perf_remove_config(_: &OpenFile, _: &mut u64) -> Result<()> {
     Err(ENOTSUPP)
 }
 
-/// `DRM_IOCTL_I915_GEM_THROTTLE`: it may return at once when nothing is known to be old.
+/// `DRM_IOCTL_I915_GEM_THROTTLE`: returns at once, as there are no old batches to wait for.
 pub fn throttle(_: &OpenFile, _: &mut [u8; 0]) -> Result<()> {
     Ok(())
 }

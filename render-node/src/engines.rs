@@ -1,5 +1,4 @@
-//! Engine maps of contexts (`I915_CONTEXT_PARAM_ENGINES`): which engine each index of a batch's flags stands
-//! for.
+//! Engine maps of contexts (`I915_CONTEXT_PARAM_ENGINES`): the engines that a batch's flags select by index.
 
 use gencl_i915::uapi::{
     ContextParam, EngineClassInstance, EnginesBond, EnginesLoadBalance, EnginesParallelSubmit, engine_class,
@@ -11,12 +10,12 @@ use crate::caller;
 
 const EINVAL: Errno = Errno(libc::EINVAL);
 
-/// `I915_EXEC_RING_MASK + 1`: most engines of a context.
+/// `I915_EXEC_RING_MASK + 1`: largest number of engines of a context.
 const MAX_ENGINES: usize = 64;
-/// `I915_ENGINE_CLASS_INVALID` with `..._INVALID_NONE`: a place in the map that is left free.
+/// `I915_ENGINE_CLASS_INVALID` with `..._INVALID_NONE`: an empty slot of the map.
 const NO_ENGINE: (u16, u16) = (u16::MAX, u16::MAX);
 
-/// Engines by index; `None` where there is none.
+/// Engines by index; `None` for empty slots.
 pub type EngineMap = Vec<Option<Engine>>;
 
 /// The engine of a class and an instance (`intel_engine_lookup_user`).
@@ -64,8 +63,8 @@ fn listed<T>(address: u64, count: u16) -> Result<Vec<Engine>> {
     engines.collect()
 }
 
-/// `set_proto_ctx_engines_balance`: one of several engines, whichever is free. There is one of each class, so
-/// that the choice is between an engine and itself.
+/// `set_proto_ctx_engines_balance`: one of several engines, whichever is idle. As there is one engine of
+/// each class, all siblings are the same.
 fn balance(map: &mut EngineMap, address: u64) -> Result<()> {
     let args: EnginesLoadBalance = caller::read(address)?;
     let place = map.get_mut(usize::from(args.engine_index)).ok_or(EINVAL)?;
@@ -78,7 +77,7 @@ fn balance(map: &mut EngineMap, address: u64) -> Result<()> {
     let siblings = listed::<EnginesLoadBalance>(address, args.num_siblings)?;
     let Some(first) = siblings.first() else { return Ok(()) };
     if siblings.len() > 1 {
-        // `execlists_create_virtual`: siblings are of one class, and none is named twice.
+        // `execlists_create_virtual`: siblings have the same class and are different.
         return Err(EINVAL);
     }
     *place = Some(*first);
@@ -95,8 +94,8 @@ fn bond(map: &EngineMap, address: u64) -> Result<()> {
     listed::<EnginesBond>(address, args.num_bonds).map(|_| ())
 }
 
-/// `set_proto_ctx_engines_parallel_submit`: several batches at once on as many engines of a class, of which
-/// there are not so many.
+/// `set_proto_ctx_engines_parallel_submit`: several batches in parallel on engines of one class. Fails, as
+/// there is only one.
 fn parallel(map: &EngineMap, address: u64) -> Result<()> {
     let args: EnginesParallelSubmit = caller::read(address)?;
     let place = map.get(usize::from(args.engine_index)).ok_or(EINVAL)?;

@@ -1,4 +1,4 @@
-//! Fences of a batch: what it waits for and what it signals (`add_fence_array`, `add_timeline_fence_array`
+//! Fences that a batch waits for and signals (`add_fence_array`, `add_timeline_fence_array`
 //! and `i915_gem_do_execbuffer` of `i915_gem_execbuffer.c`).
 
 use std::sync::Arc;
@@ -15,17 +15,17 @@ const EINVAL: Errno = Errno(libc::EINVAL);
 const ENOENT: Errno = Errno(libc::ENOENT);
 const EFAULT: Errno = Errno(libc::EFAULT);
 
-/// Most sync objects of a batch; far more than a process can have use for.
+/// Largest number of sync objects of a batch, far above what programs use.
 const MAX_FENCES: u64 = 1 << 22;
 
 /// The fences of a batch.
 #[derive(Default)]
 pub struct ExecFences {
-    /// It begins when these are signaled.
+    /// The batch begins when these are signaled.
     pub after: Vec<Fence>,
-    /// It begins when these batches have begun.
+    /// The batch begins when these batches have begun.
     pub beside: Vec<Fence>,
-    /// These get its fence: as theirs, or as a point.
+    /// Sync objects that get the batch's fence, as their fence or as a timeline point.
     signals: Vec<(Arc<SyncObject>, u64)>,
 }
 
@@ -79,7 +79,7 @@ impl ExecFences {
             let object = find(file, &user)?;
             let signals = user.flags & exec::FENCE_SIGNAL != 0;
             let found = object.fences_of(point);
-            // A point that is to be signaled need not be there; one that is to be waited for does.
+            // A point to be waited for has to exist; one to be signaled does not.
             if found.is_none() && !signals && (user.flags != 0 || object.has_fence()) {
                 return Err(EINVAL);
             }
@@ -94,7 +94,7 @@ impl ExecFences {
         Ok(())
     }
 
-    /// The batch is queued: sync objects get its fence.
+    /// Stores the fence of the submitted batch in sync objects.
     pub fn signal(&self, fence: &Fence) {
         for (object, point) in &self.signals {
             match point {

@@ -9,31 +9,31 @@ use gencl_simulator::Simulator;
 use gencl_sync::Mutex;
 
 use crate::contexts::Contexts;
-use crate::descriptors::{self, Descriptor, Found};
+use crate::descriptors::{self, Descriptor, Lookup};
 use crate::memory::BufferStates;
 use crate::options;
-use crate::prime::Shared;
+use crate::prime::SharedHandles;
 use crate::syncobj::SyncObjects;
 
 /// An open file description of the node, which several descriptors may share.
 pub struct OpenFile {
-    /// What answers.
+    /// The simulator of this open file.
     pub simulator: Simulator,
-    /// What the driver remembers of contexts and address spaces for this file.
+    /// Contexts and address spaces.
     pub contexts: Mutex<Contexts>,
-    /// Tiling and caching of buffers, as they were set.
+    /// Tiling and caching of buffers.
     pub buffers: Mutex<BufferStates>,
-    /// Buffers that other files may have handles for, too.
-    pub shared: Mutex<Shared>,
+    /// Exported and imported buffers.
+    pub shared: Mutex<SharedHandles>,
     /// Sync objects.
     pub sync_objects: Mutex<SyncObjects>,
     /// The mark of its descriptors.
     mark: u64,
 }
 
-/// What a program may do with a descriptor.
+/// A descriptor as the target of a request.
 pub enum Node {
-    /// It is not the node.
+    /// Not the node.
     No,
     /// The node, opened before a fork: requests fail with `EIO`.
     Dead,
@@ -59,8 +59,8 @@ impl OpenFile {
         }))
     }
 
-    /// A descriptor has been closed. After the last one batches that are queued still run, as contexts are
-    /// persistent; but not if they use memory of the program, which may be gone at any time now.
+    /// Closes a descriptor. After the last one, queued batches still run, as contexts are persistent, unless
+    /// they use memory of the program (userptr), which may be unmapped at any time.
     pub fn close(file: Arc<OpenFile>) {
         let Some(file) = Arc::into_inner(file) else { return };
         let buffers = file.simulator.all_buffers();
@@ -70,7 +70,7 @@ impl OpenFile {
         }
         drop(buffers);
         let rest = std::thread::Builder::new().name("gencl-closing".into());
-        // Without a thread for it, dropping the file stops its batches.
+        // Without a thread to wait for them, dropping the file stops its batches.
         let _ = rest.spawn(move || file.simulator.finish());
     }
 }
@@ -87,15 +87,15 @@ pub fn open(flags: i32) -> Result<RawFd> {
 /// The open file behind a descriptor.
 pub fn get(fd: RawFd) -> Node {
     match descriptors::get(fd) {
-        Found::Is(Descriptor::Node(file)) => Node::Is(file),
-        Found::Is(_) => Node::No,
-        Found::Dead => Node::Dead,
-        Found::Unknown => adopt(fd),
+        Lookup::Is(Descriptor::Node(file)) => Node::Is(file),
+        Lookup::Is(_) => Node::No,
+        Lookup::Dead => Node::Dead,
+        Lookup::Unknown => adopt(fd),
     }
 }
 
-/// A descriptor with our mark that is not in the table is a duplicate that we did not see made, or comes from
-/// another program: then it is as if this one had just opened it.
+/// Handles a descriptor with the mark that is not in the table: a duplicate that was not noticed, or one from
+/// another process, which is treated as newly opened.
 fn adopt(fd: RawFd) -> Node {
     if options::get().root.is_none() {
         return Node::No;
@@ -107,35 +107,34 @@ fn adopt(fd: RawFd) -> Node {
     Node::Is(file)
 }
 
-/// Is a descriptor one of the node, alive or dead?
+/// Is a descriptor one of the node, also from before a fork?
 pub fn is_node(fd: RawFd) -> bool {
     match descriptors::get(fd) {
-        Found::Is(Descriptor::Node(_)) | Found::Dead => true,
-        Found::Is(_) => false,
-        Found::Unknown => options::get().root.is_some() && read_mark(fd).is_some(),
+        Lookup::Is(Descriptor::Node(_)) | Lookup::Dead => true,
+        Lookup::Is(_) => false,
+        Lookup::Unknown => options::get().root.is_some() && read_mark(fd).is_some(),
     }
 }
 
-/// The card's error state in the folder that is shown.
+/// The card's error state, in the folder of redirected files.
 const ERROR_STATE: &str = "sys/class/drm/renderD128/device/drm/card0/error";
 
-/// Seconds of the period that says that a timer is the node.
+/// The mark of the node: seconds of a timer's period.
 const MARK: i64 = 6_147_105_893;
-/// When the timer fires: in some 250 years.
+/// Time until the timer expires: some 250 years.
 const NEVER: i64 = 8_000_000_000;
-/// Nanoseconds of the period are the mark of the open file.
+/// Range of the open file's mark: nanoseconds of the timer's period.
 const MARKS: u64 = 1_000_000_000;
 
-/// A number that open files of other processes hardly have.
+/// A mark that open files of other processes are unlikely to have.
 fn new_mark() -> u64 {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
     (u64::from(std::process::id()) * 65_537 + count) % MARKS
 }
 
-/// A descriptor for the program: a timer that does not fire. To `poll`, `read` and `fstat` it behaves as the
-/// node does, of which there are no events either; and its period, which other processes see too, tells that
-/// it is ours.
+/// A descriptor for the program: a timer that does not expire. For `poll` and `read` it behaves like the
+/// node, which has no events. Its period, which other processes can query, is the mark.
 fn marked_descriptor(flags: i32, mark: u64) -> Result<OwnedFd> {
     let failed = || Errno(std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EMFILE));
     let flags = flags & (libc::O_CLOEXEC | libc::O_NONBLOCK);
@@ -144,13 +143,13 @@ fn marked_descriptor(flags: i32, mark: u64) -> Result<OwnedFd> {
     if fd < 0 {
         return Err(failed());
     }
-    // SAFETY: the descriptor is new and nobody else's.
+    // SAFETY: the descriptor is new and not owned elsewhere.
     let fd = unsafe { OwnedFd::from_raw_fd(fd) };
     let timer = libc::itimerspec {
         it_interval: libc::timespec { tv_sec: MARK, tv_nsec: mark as i64 },
         it_value: libc::timespec { tv_sec: NEVER, tv_nsec: 0 },
     };
-    // SAFETY: a structure of our own; the former setting is not asked for.
+    // SAFETY: a structure of our own; the former setting is not returned.
     if unsafe { libc::timerfd_settime(fd.as_raw_fd(), 0, &timer, std::ptr::null_mut()) } < 0 {
         return Err(failed());
     }
@@ -161,14 +160,14 @@ fn read_mark(fd: RawFd) -> Option<u64> {
     let zero = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     let mut timer = libc::itimerspec { it_interval: zero, it_value: zero };
     let errno = std::io::Error::last_os_error();
-    // SAFETY: a structure of our own. Of what is no timer the kernel says EINVAL.
+    // SAFETY: a structure of our own. For other files the kernel returns EINVAL.
     let result = unsafe { libc::timerfd_gettime(fd, &mut timer) };
-    // The program looks at `errno` of its own call, not of ours.
+    // Preserves `errno` for the program.
     crate::real::set_errno(errno.raw_os_error().unwrap_or(0));
     (result == 0 && timer.it_interval.tv_sec == MARK).then_some(timer.it_interval.tv_nsec as u64)
 }
 
-/// Shows the reason of a hang where i915 does: in the card's file `error`. Unlike i915's it has the last one,
+/// Writes the reason of a hang to the card's file `error`, as i915 does. Unlike i915's, it has the last one,
 /// not the first.
 pub fn write_error_state(reason: &str) {
     let Some(root) = &options::get().root else { return };
@@ -178,7 +177,7 @@ pub fn write_error_state(reason: &str) {
     }
 }
 
-/// Faults of batches are said on standard error, as drivers do not tell them; commands too when they are
+/// Prints faults of batches to standard error, as other drivers do not report them; and commands, when
 /// traced.
 fn show_messages() {
     static ONCE: Once = Once::new();
@@ -188,7 +187,7 @@ fn show_messages() {
             .with_max_level(if options::get().trace { tracing::Level::TRACE } else { tracing::Level::WARN })
             .without_time()
             .with_target(false);
-        // A program that is written in Rust has a `tracing` of its own, so nobody else has set one here.
+        // A program written in Rust has its own copy of `tracing`, so no subscriber can be set here.
         let _ = subscriber.try_init();
     });
 }

@@ -1,9 +1,9 @@
-//! The functions of the C library that this library replaces: descriptors and memory. Those that take paths
-//! are in [`crate::interpose_paths`].
+//! Interposed functions of the C library: descriptors and memory. Those with paths are in
+//! [`crate::interpose_paths`].
 //!
-//! `fcntl`, `ioctl` and `mremap` are variadic in C. On x86-64 and AArch64 Linux a variadic
-//! integer is passed as a named one is, so they are declared with the argument that they may have; where the
-//! caller gave none it is garbage that nobody looks at, as in the C library itself.
+//! `fcntl`, `ioctl` and `mremap` are variadic in C. On x86-64 and AArch64 Linux a variadic integer is passed
+//! like a named one, so they are declared with their optional argument. When the caller passes none, its
+//! value is arbitrary and not used, as in the C library.
 
 #![allow(clippy::missing_safety_doc, reason = "the contracts are those of the C library's functions")]
 
@@ -12,7 +12,7 @@ use std::ffi::{c_int, c_uint, c_ulong, c_void};
 use gencl_i915::uapi::{DRM, ioctl};
 use gencl_i915::{Errno, Result};
 
-use crate::descriptors::{self, Descriptor, Found};
+use crate::descriptors::{self, Descriptor, Lookup};
 use crate::files::{self, Node};
 use crate::real::{self, Failure, LOWEST_OWN};
 use crate::{memory, prime, requests};
@@ -57,8 +57,8 @@ replace! {
     fn fcntl64(fd: c_int, command: c_int, argument: usize) -> c_int { control(fd, command, argument) }
 
     fn ioctl(fd: c_int, request: c_ulong, argument: *mut c_void) -> c_int {
-        // The request is 32 bits wide; what a caller's sign extension puts above does not count.
-        match answer(fd, request as u32, argument as u64) {
+        // A request has 32 bits; a caller may have sign-extended it.
+        match dispatch(fd, request as u32, argument as u64) {
             None => real::ioctl(fd, request, argument),
             Some(Ok(())) => 0,
             Some(Err(error)) => Failure::with(error.0),
@@ -86,7 +86,7 @@ replace! {
     fn mremap(
         address: *mut c_void, length: usize, new_length: usize, flags: c_int, to: *mut c_void
     ) -> *mut c_void {
-        // One after the other: each is held alone.
+        // One at a time, so that only one lock is held.
         if flags & libc::MREMAP_FIXED != 0 {
             drop(memory::before_unmapping(to, new_length));
         }
@@ -95,33 +95,33 @@ replace! {
     }
 }
 
-/// Answers a request if it is for us.
-fn answer(fd: c_int, request: u32, address: u64) -> Option<Result<()>> {
+/// Handles a request on a descriptor of the table.
+fn dispatch(fd: c_int, request: u32, address: u64) -> Option<Result<()>> {
     let kind = request >> 8 & 0xff;
     if kind == u32::from(DRM) {
         return match files::get(fd) {
             Node::No => None,
-            Node::Dead => Some(requests::answer(None, request, address)),
-            Node::Is(file) => Some(requests::answer(Some(&file), request, address)),
+            Node::Dead => Some(requests::dispatch(None, request, address)),
+            Node::Is(file) => Some(requests::dispatch(Some(&file), request, address)),
         };
     }
     match request {
         ioctl::SYNC_MERGE | ioctl::SYNC_FILE_INFO => match descriptors::get(fd) {
-            Found::Is(Descriptor::SyncFile(file)) if request == ioctl::SYNC_MERGE => {
+            Lookup::Is(Descriptor::SyncFile(file)) if request == ioctl::SYNC_MERGE => {
                 Some(file.merge(address))
             }
-            Found::Is(Descriptor::SyncFile(file)) => Some(file.info(address)),
+            Lookup::Is(Descriptor::SyncFile(file)) => Some(file.info(address)),
             _ => None,
         },
         ioctl::DMA_BUF_SYNC => Some(prime::sync(&*prime::dma_buf(fd)?, address)),
         ioctl::DMA_BUF_EXPORT_SYNC_FILE => Some(prime::export_sync_file(&*prime::dma_buf(fd)?, address)),
         ioctl::DMA_BUF_IMPORT_SYNC_FILE => Some(prime::import_sync_file(&*prime::dma_buf(fd)?, address)),
-        // What every descriptor takes (FIOCLEX) the kernel answers; of the rest it says ENOTTY.
+        // The kernel handles requests of all descriptors (FIOCLEX), and returns ENOTTY for others.
         _ => None,
     }
 }
 
-/// Closes the program's descriptors of a range and leaves those that this library holds.
+/// Closes the program's descriptors of a range, without those that this library owns.
 unsafe fn close_programs(first: c_uint, last: c_uint, flags: c_int) -> c_int {
     let limit = LOWEST_OWN as c_uint - 1;
     if !descriptors::is_used() || last <= limit {

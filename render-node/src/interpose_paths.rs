@@ -1,7 +1,7 @@
-//! The functions of the C library that this library replaces: those that take or give paths.
+//! Interposed functions of the C library: those with paths.
 //!
-//! A path in one of the folders that are shown is replaced by that of the file that stands for it; paths that
-//! come back lose the folder again. The node itself is recognised by its inode, however it was reached.
+//! A path in one of the redirected folders is replaced by that of the file in `gencl-sim`'s folder; the
+//! folder is removed from paths in results. The node is recognised by its inode, whatever the path.
 //!
 //! `open` and `openat` are variadic; see [`crate::interpose`].
 
@@ -14,7 +14,7 @@ use crate::interpose::replace;
 use crate::paths::{self, DEVICE_NUMBER, Lead, NODE};
 use crate::real::{self, Failure};
 
-/// Where a path of the program leads, and a pointer to it.
+/// A path of the program after redirection, as a C string.
 struct Path {
     lead: Lead,
     given: *const c_char,
@@ -63,7 +63,7 @@ unsafe fn open_at(directory: c_int, path: *const c_char, flags: c_int, mode: c_u
     fd
 }
 
-/// Is a descriptor that of the file that stands for the node?
+/// Is a descriptor that of the node's file in the folder?
 fn stands_for_node(fd: c_int) -> bool {
     let Some(node) = paths::node_id() else { return false };
     let mut status = std::mem::MaybeUninit::<libc::stat>::zeroed();
@@ -160,7 +160,7 @@ replace! {
     fn fstatat64(directory: c_int, path: *const c_char, out: *mut libc::stat, flags: c_int) -> c_int {
         status(directory, path, out, flags)
     }
-    // Programs that were linked to a C library before 2.33 call these.
+    // For programs linked to a C library before 2.33.
     fn __xstat(_version: c_int, path: *const c_char, out: *mut libc::stat) -> c_int {
         status(libc::AT_FDCWD, path, out, 0)
     }
@@ -193,7 +193,7 @@ replace! {
         let given = path;
         let path = Path::new(path);
         if is_open_node(directory, given, &path, flags) {
-            // SAFETY: as for the node's own path.
+            // SAFETY: the path is a C string of ours, and the program gives room for the result.
             return statx(libc::AT_FDCWD, NODE.as_ptr(), 0, mask, out);
         }
         let result = real::statx(directory, path.as_ptr(), flags, mask, out);
@@ -208,10 +208,10 @@ replace! {
     }
 }
 
-/// Of the node: a character device that everybody may use.
+/// Mode of the node: a character device with access for all users.
 const NODE_MODE: u32 = libc::S_IFCHR | 0o666;
 
-/// Is what is looked at a descriptor of the node? `flags` are those of `fstatat`.
+/// Is the target of an `fstatat` with `flags` a descriptor of the node?
 unsafe fn is_open_node(directory: c_int, given: *const c_char, path: &Path, flags: c_int) -> bool {
     if flags & libc::AT_SYMLINK_NOFOLLOW == 0 && path.is_nodes_descriptor() {
         return true;
@@ -237,8 +237,7 @@ unsafe fn status(directory: c_int, given: *const c_char, out: *mut libc::stat, f
     }
 }
 
-/// Takes away the part of a path that the program does not know. The path has `length` bytes; how many it has
-/// now.
+/// Removes the folder of redirected files from a path of `length` bytes. Returns the new length.
 unsafe fn without_hidden(path: *mut c_char, length: usize) -> usize {
     // SAFETY: the caller gives a path of that length.
     let bytes = unsafe { std::slice::from_raw_parts_mut(path.cast::<u8>(), length) };
@@ -285,7 +284,7 @@ unsafe fn real_path(given: *const c_char, out: *mut c_char) -> *mut c_char {
     }
 }
 
-/// An entry of a folder, with the node's type: in the folder there is a file.
+/// Changes a directory entry of the node's file to a character device.
 unsafe fn with_type(entry: *mut libc::dirent) -> *mut libc::dirent {
     // SAFETY: null, or an entry whose name is a C string.
     unsafe {

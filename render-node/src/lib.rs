@@ -1,15 +1,15 @@
-//! A preload library that shows an Intel render node to any program.
+//! A preload library that provides a simulated Intel render node to any program.
 //!
-//! The program's calls of the C library that concern the node come here first ([`interpose`],
-//! [`interpose_paths`]). Paths below `/dev/dri` and the parts of `/sys` that drivers read lead to a folder of
-//! real files and links ([`paths`]), which `gencl-sim` has made. Opening the node gives a real descriptor
-//! ([`files`]), which is remembered as ours ([`descriptors`]); requests on it are decoded ([`requests`]) and
-//! answered by a [`gencl_simulator::Simulator`] of its own. Sync objects and sync files, which are the DRM
-//! core's and not i915's, are in [`syncobj`] and [`sync_file`].
+//! It interposes functions of the C library ([`interpose`], [`interpose_paths`]). Paths below `/dev/dri` and
+//! the parts of `/sys` that drivers read are redirected ([`paths`]) to a folder of files and links that
+//! `gencl-sim` has made. Opening the node returns a real descriptor ([`files`]), which is entered in a table
+//! ([`descriptors`]). Requests on it are decoded ([`requests`]) and executed by a
+//! [`gencl_simulator::Simulator`] for each open file. Sync objects and sync files, which belong to the DRM
+//! core and not to i915, are in [`syncobj`] and [`sync_file`].
 //!
-//! The caller's memory is only touched through [`caller`], where a bad address is `EFAULT` and no crash.
+//! The caller's memory is only accessed by [`caller`], where an invalid address is `EFAULT`, not a crash.
 //!
-//! Variables that `gencl-sim` sets: see [`options`].
+//! `gencl-sim` passes options in environment variables ([`options`]).
 
 mod caller;
 mod contexts;

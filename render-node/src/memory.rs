@@ -1,4 +1,4 @@
-//! Requests about buffers: mapping, copying, domains, and the state that drivers set and ask for.
+//! Requests on buffers: mapping, copying, domains, tiling and caching.
 
 use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
@@ -25,11 +25,10 @@ const EINVAL: Errno = Errno(libc::EINVAL);
 const ENXIO: Errno = Errno(libc::ENXIO);
 const ENODEV: Errno = Errno(libc::ENODEV);
 
-/// `I915_GEM_GPU_DOMAINS`: not for `DRM_IOCTL_I915_GEM_SET_DOMAIN`, which is about the processor.
+/// `I915_GEM_GPU_DOMAINS`: not for `DRM_IOCTL_I915_GEM_SET_DOMAIN`, which is for CPU domains.
 const GPU_DOMAINS: u32 = 0x3e;
 
-/// Offsets at which a buffer is mapped through the node: the handle above so many bits, which is room for the
-/// largest buffer.
+/// Bits of a mapping's offset below the handle: the size of the largest buffer.
 const OFFSET_BITS: u32 = 36;
 
 /// Tiling and caching of one buffer.
@@ -39,13 +38,13 @@ pub struct BufferState {
     caching: u32,
 }
 
-/// Those of all buffers of a file that differ from a new buffer's.
+/// Tiling and caching of all buffers of a file, as far as they differ from a new buffer's.
 #[derive(Debug, Default)]
 pub struct BufferStates(HashMap<u32, BufferState>);
 
 impl BufferStates {
     fn get(&mut self, handle: u32) -> &mut BufferState {
-        // The processor's caches are coherent with the GPU's (`I915_PARAM_HAS_LLC`).
+        // The CPU's caches are coherent with the GPU's (`I915_PARAM_HAS_LLC`).
         self.0.entry(handle).or_insert(BufferState { tiling: 0, caching: CACHING_CACHED })
     }
 }
@@ -62,7 +61,7 @@ pub fn create(file: &OpenFile, args: &mut GemCreate) -> Result<()> {
     Ok(())
 }
 
-/// `DRM_IOCTL_I915_GEM_CREATE_EXT`: buffers are in the only region there is, system memory.
+/// `DRM_IOCTL_I915_GEM_CREATE_EXT`: buffers are in the only region, system memory.
 pub fn create_ext(file: &OpenFile, args: &mut GemCreateExt) -> Result<()> {
     if args.flags & !GEM_CREATE_EXT_NEEDS_CPU_ACCESS != 0 {
         return Err(EINVAL);
@@ -81,7 +80,7 @@ pub fn create_ext(file: &OpenFile, args: &mut GemCreateExt) -> Result<()> {
         _ => Err(EINVAL),
     })?;
     if args.flags & GEM_CREATE_EXT_NEEDS_CPU_ACCESS != 0 {
-        // For buffers with several places.
+        // For buffers with several placements.
         return Err(EINVAL);
     }
     args.handle = file.simulator.gem_create(args.size)?.0;
@@ -89,10 +88,10 @@ pub fn create_ext(file: &OpenFile, args: &mut GemCreateExt) -> Result<()> {
     Ok(())
 }
 
-/// Most regions that a list may have (`INTEL_REGION_UNKNOWN` of Linux 6.1).
+/// Largest number of regions of a list (`INTEL_REGION_UNKNOWN` of Linux 6.1).
 const MAX_REGIONS: u32 = 4;
 
-/// `set_placements`: one region there is, and none may be named twice.
+/// `set_placements`: there is one region, and duplicates are not allowed.
 fn check_regions(extension: &GemCreateExtMemoryRegions) -> Result<()> {
     if extension.pad != 0 || extension.num_regions == 0 || extension.num_regions > MAX_REGIONS {
         return Err(EINVAL);
@@ -118,13 +117,12 @@ pub fn close(file: &OpenFile, args: &mut GemClose) -> Result<()> {
 /// End of the addresses that a program may have (`access_ok`, `TASK_SIZE_MAX`).
 const USER_END: u64 = 0x7fff_ffff_f000;
 
-/// Could a range be memory of the program?
+/// Is a range within the addresses that a program may have?
 pub fn is_users(address: u64, length: u64) -> bool {
     address.checked_add(length).is_some_and(|end| end <= USER_END)
 }
 
-/// `DRM_IOCTL_I915_GEM_USERPTR`. Whether there is memory is seen when a batch uses it, unless it is asked
-/// for.
+/// `DRM_IOCTL_I915_GEM_USERPTR`. The memory is checked when a batch uses it, or at once with `PROBE`.
 pub fn userptr(file: &OpenFile, args: &mut GemUserptr) -> Result<()> {
     if args.flags & !(USERPTR_READ_ONLY | USERPTR_PROBE | USERPTR_UNSYNCHRONIZED) != 0 {
         return Err(EINVAL);
@@ -139,19 +137,19 @@ pub fn userptr(file: &OpenFile, args: &mut GemUserptr) -> Result<()> {
         return Err(Errno(libc::EFAULT));
     }
     if args.flags & (USERPTR_UNSYNCHRONIZED | USERPTR_READ_ONLY) != 0 {
-        // As on real devices whose page tables cannot say that something is only to be read.
+        // As on real devices whose page tables have no read-only pages.
         return Err(ENODEV);
     }
     let length = usize::try_from(args.user_size).map_err(|_| EINVAL)?;
-    // SAFETY: the memory is looked at before a batch uses it; that it stays is the interface's contract,
-    // which the program takes on with this request.
+    // SAFETY: the memory is checked before a batch uses it. The program's contract, by this request, is that
+    // it remains.
     let handle = unsafe { file.simulator.gem_userptr(args.user_ptr as *mut u8, length) }?;
     let buffer = file.simulator.buffer(handle)?;
     descriptors::remember_userptr(&buffer);
     if args.flags & USERPTR_PROBE != 0
         && let Err(error) = buffer.check_memory()
     {
-        // Nobody knows the handle yet but who guesses.
+        // The handle has not been returned, so it is not in use, unless guessed.
         let _ = file.simulator.gem_close(handle);
         return Err(error);
     }
@@ -159,8 +157,9 @@ pub fn userptr(file: &OpenFile, args: &mut GemUserptr) -> Result<()> {
     Ok(())
 }
 
-/// Memory of the program is going to be unmapped, moved or protected: batches that use it end first, and
-/// later ones look whether it is there (`i915_gem_userptr_invalidate`). To be held until it is done.
+/// Invalidates userptr buffers before memory of the program is unmapped, moved or protected: waits for
+/// batches that use them; later ones check the memory again (`i915_gem_userptr_invalidate`). The result is to
+/// be held until the change is made.
 pub fn before_unmapping(address: *const c_void, length: usize) -> Option<Unmapping> {
     let (address, length) = (address as u64, length as u64);
     let concerned = descriptors::userptrs_within(address, length);
@@ -194,8 +193,8 @@ pub fn mmap_offset(file: &OpenFile, args: &mut GemMmapOffset) -> Result<()> {
     Ok(())
 }
 
-/// The buffer that an offset of [`mmap_offset`] stands for. A mapping begins where the buffer does
-/// (`drm_vma_offset_exact_lookup_locked`), and does not go beyond its end.
+/// The buffer for an offset of [`mmap_offset`]. A mapping has to begin at the beginning of the buffer
+/// (`drm_vma_offset_exact_lookup_locked`) and must not exceed it.
 pub fn at_offset(file: &OpenFile, offset: u64, length: usize) -> Result<OwnedFd> {
     let handle = u32::try_from(offset >> OFFSET_BITS).map_err(|_| EINVAL)?;
     let (buffer, size) = file.simulator.gem_export(GemHandle(handle)).map_err(|_| EINVAL)?;
@@ -205,7 +204,7 @@ pub fn at_offset(file: &OpenFile, offset: u64, length: usize) -> Result<OwnedFd>
     Ok(buffer)
 }
 
-/// Maps a buffer's file as the program asks for.
+/// Maps a buffer's file with the parameters of the program's `mmap`.
 ///
 /// # Safety
 /// As for `mmap`.
@@ -245,7 +244,7 @@ pub fn mmap(file: &OpenFile, args: &mut GemMmap) -> Result<()> {
     Ok(())
 }
 
-/// `range_overflows`: a range begins within the buffer and does not go beyond its end.
+/// `range_overflows`: a range begins within the buffer and does not exceed it.
 fn check_range(buffer: &Buffer, offset: u64, size: u64) -> Result<()> {
     let fits = offset < buffer.size() && size <= buffer.size() - offset;
     if fits { Ok(()) } else { Err(EINVAL) }
@@ -268,7 +267,7 @@ fn copied(file: &OpenFile, args: &GemCopy) -> Result<Option<(Arc<Buffer>, HostMe
     Ok(Some((buffer, memory)))
 }
 
-/// Bytes that are copied at once.
+/// Number of bytes that are copied at once.
 const PIECE: usize = 1 << 20;
 
 /// The pieces of a range: offset in the buffer, address in the program, bytes.
@@ -313,7 +312,7 @@ pub fn set_domain(file: &OpenFile, args: &mut GemSetDomain) -> Result<()> {
     }
     let buffer = find(file, args.handle)?;
     wait_for(&buffer.fences(write == 0));
-    // Drivers ask so whether memory of the program can be used.
+    // Drivers use this to probe memory of the program.
     buffer.check_memory()
 }
 
@@ -322,18 +321,18 @@ pub fn sw_finish(file: &OpenFile, handle: &mut u32) -> Result<()> {
     find(file, *handle).map(|_| ())
 }
 
-/// A bit for the class of the engine that reads (`__busy_read_flag`).
+/// The bit for the class of a reading engine (`__busy_read_flag`).
 fn reads(fence: &Fence) -> u32 {
     let class = match fence.engine() {
         Some(Engine::Render) => engine_class::RENDER,
         Some(Engine::Blit) => engine_class::COPY,
-        // The state of fences that are no batches is not told.
+        // Fences that are no batches are not reported.
         None => return 0,
     };
     0x1_0000 << class
 }
 
-/// `DRM_IOCTL_I915_GEM_BUSY`: who reads as bits from bit 16 on, who writes as class and one below
+/// `DRM_IOCTL_I915_GEM_BUSY`: readers as bits from bit 16 on, the writer as its class plus 1 below
 /// (`__busy_write_id`).
 pub fn busy(file: &OpenFile, args: &mut GemBusy) -> Result<()> {
     let buffer = find(file, args.handle)?;
@@ -344,7 +343,7 @@ pub fn busy(file: &OpenFile, args: &mut GemBusy) -> Result<()> {
     Ok(())
 }
 
-/// `DRM_IOCTL_I915_GEM_WAIT`: the time that is left goes back to the caller.
+/// `DRM_IOCTL_I915_GEM_WAIT`: returns the remaining time to the caller.
 pub fn wait(file: &OpenFile, args: &mut GemWait) -> Result<()> {
     if args.flags != 0 {
         return Err(EINVAL);
@@ -358,7 +357,7 @@ pub fn wait(file: &OpenFile, args: &mut GemWait) -> Result<()> {
     result
 }
 
-/// `DRM_IOCTL_I915_GEM_MADVISE`: no page is ever taken away.
+/// `DRM_IOCTL_I915_GEM_MADVISE`: pages are never purged.
 pub fn madvise(file: &OpenFile, args: &mut GemMadvise) -> Result<()> {
     if args.madv > MADV_MAX {
         return Err(EINVAL);
@@ -376,7 +375,7 @@ pub fn set_caching(file: &OpenFile, args: &mut GemCaching) -> Result<()> {
     if find(file, args.handle)?.is_userptr() {
         return if args.caching == CACHING_CACHED { Ok(()) } else { Err(ENXIO) };
     }
-    // Only devices with eDRAM have a mode of their own for display.
+    // Only devices with eDRAM have a separate mode for display.
     file.buffers.lock().get(args.handle).caching = args.caching & CACHING_CACHED;
     Ok(())
 }
@@ -390,7 +389,7 @@ pub fn get_caching(file: &OpenFile, args: &mut GemCaching) -> Result<()> {
 
 /// Bytes of a row of a tile, by tiling mode: none, X, Y.
 const TILE_WIDTHS: [u32; 3] = [0, 512, 128];
-/// Most rows of tiles of 128 bytes that a fence register can say (`GEN7_FENCE_MAX_PITCH_VAL`).
+/// Largest pitch of a fence register, in units of 128 bytes (`GEN7_FENCE_MAX_PITCH_VAL`).
 const MAX_PITCH: u32 = 0x800;
 
 /// `i915_tiling_ok`
@@ -400,8 +399,8 @@ fn check_tiling(mode: u32, stride: u32) -> Result<()> {
     if mode == 0 || fits { Ok(()) } else { Err(EINVAL) }
 }
 
-/// `DRM_IOCTL_I915_GEM_SET_TILING`: kept for those who ask. Only mappings through the aperture would untile,
-/// and there are none; nor is anything swizzled from Gen8 on.
+/// `DRM_IOCTL_I915_GEM_SET_TILING`: only stored, for `GET_TILING`. Only mappings through the aperture detile,
+/// and there are none.
 pub fn set_tiling(file: &OpenFile, args: &mut GemSetTiling) -> Result<()> {
     if find(file, args.handle)?.is_userptr() {
         return Err(ENXIO);

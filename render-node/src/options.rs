@@ -1,4 +1,4 @@
-//! How the render node is to behave: environment variables, which programs started by the program inherit.
+//! Options of the render node: environment variables, which child processes inherit.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -8,18 +8,18 @@ use gencl_program::{environment, report};
 use gencl_simulator::translated::source::{self, EngineChoice, Source};
 use gencl_simulator::{Settings, statistics};
 
-/// The folder with the files that are shown. Without it the library shows nothing.
+/// The folder with the redirected files. Without it the library does nothing.
 pub const ROOT: &str = "GENCL_RENDER_NODE_ROOT";
 /// The device to simulate.
 pub const DEVICE: &str = "GENCL_RENDER_NODE_DEVICE";
-/// Refuse what the hardware leaves undefined.
+/// Report undefined behaviour of the hardware as errors.
 pub const STRICT: &str = "GENCL_RENDER_NODE_STRICT";
 /// Print every request to standard error.
 pub const TRACE: &str = "GENCL_RENDER_NODE_TRACE";
 /// The file that statistics of kernels are written to when the process exits.
 pub const STATISTICS: &str = "GENCL_RENDER_NODE_STATISTICS";
-/// Seconds after which a batch that does not come on is stopped, as for gencl's own simulator. What is no
-/// number counts as nothing.
+/// Seconds without progress after which a batch is stopped, as for gencl's own simulator. Invalid values are
+/// ignored.
 pub const HANG_LIMIT: &str = "GENCL_HANG_LIMIT";
 
 /// The options of this process.
@@ -37,12 +37,12 @@ pub struct Options {
     pub hang_limit: Option<Duration>,
     /// See [`STATISTICS`].
     pub statistics: Option<PathBuf>,
-    /// How kernels are executed (`GENCL_ENGINE`). What is no engine counts as nothing.
+    /// How kernels are executed (`GENCL_ENGINE`). Invalid values are ignored.
     pub engine: EngineChoice,
 }
 
 impl Options {
-    /// How the simulator behaves.
+    /// Settings of the simulator.
     pub fn settings(&self) -> Settings {
         let hang_limit = self.hang_limit.unwrap_or(Settings::default().hang_limit);
         let statistics = self.statistics.as_deref().map(statistics::written_at_exit);
@@ -52,14 +52,14 @@ impl Options {
     }
 }
 
-/// The options, as the environment was when they were first asked for.
+/// The options, read from the environment at the first call.
 pub fn get() -> &'static Options {
     static OPTIONS: OnceLock<Options> = OnceLock::new();
     OPTIONS.get_or_init(read)
 }
 
 fn read() -> Options {
-    // The translator is looked for beside this library.
+    // The translator may be in the folder of this library.
     if let Some(library) = environment::value("LD_PRELOAD").as_deref().and_then(own_path) {
         gencl_client::set_library_path(library);
     }
@@ -88,7 +88,7 @@ fn seconds(value: &str) -> Option<Duration> {
     Duration::try_from_secs_f64(value.parse().ok()?).ok()
 }
 
-/// Where this library is, from the list of preloaded ones.
+/// The path of this library, from the list of preloaded ones.
 fn own_path(preloaded: &str) -> Option<&Path> {
     let name = concat!("lib", env!("CARGO_CRATE_NAME"), ".so");
     preloaded.split([':', ' ']).map(Path::new).find(|path| path.file_name().is_some_and(|file| file == name))

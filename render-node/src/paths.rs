@@ -1,4 +1,4 @@
-//! Which paths lead elsewhere, and back.
+//! Redirection of paths.
 
 use std::ffi::{CStr, CString};
 use std::os::unix::ffi::OsStrExt;
@@ -7,28 +7,28 @@ use std::sync::OnceLock;
 
 use crate::{options, real};
 
-/// Folders that are shown in place of the machine's own.
+/// Redirected folders.
 const SHOWN: &[&str] =
     &["/dev/dri", "/sys/dev/char", "/sys/class/drm", "/sys/bus/pci/devices", "/sys/devices/pci0000:00"];
 
-/// The node, as the program knows it.
+/// The node's path for the program.
 pub const NODE: &CStr = c"/dev/dri/renderD128";
 
 /// The device number of DRM devices (`DRM_MAJOR`) and of the first render node.
 pub const DEVICE_NUMBER: (u32, u32) = (226, 128);
 
-/// Where a path leads.
+/// Target of a path.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Lead {
-    /// Where it says.
+    /// The path itself.
     Unchanged,
-    /// To another file.
+    /// Another file.
     Elsewhere(CString),
-    /// To what a descriptor of this process stands for (`/proc/self/fd/3`).
+    /// A descriptor of this process (`/proc/self/fd/3`).
     Descriptor(i32),
 }
 
-/// Does `path` name `folder` or something in it?
+/// Is `path` the folder, or in it?
 fn is_within(path: &[u8], folder: &str) -> bool {
     path.strip_prefix(folder.as_bytes()).is_some_and(|rest| rest.is_empty() || rest[0] == b'/')
 }
@@ -44,7 +44,7 @@ fn tidy(path: &[u8]) -> Vec<u8> {
     tidy
 }
 
-/// Where an absolute path leads.
+/// The target of an absolute path.
 pub fn lead(path: &CStr) -> Lead {
     match options::get().root.as_deref() {
         Some(root) => lead_below(root, path),
@@ -53,7 +53,7 @@ pub fn lead(path: &CStr) -> Lead {
 }
 
 fn lead_below(root: &Path, path: &CStr) -> Lead {
-    // Cheap for the most part of all paths.
+    // A quick check that excludes most paths.
     let bytes = path.to_bytes();
     if !bytes.starts_with(b"/") || !(bytes.contains(&b'd')) {
         return Lead::Unchanged;
@@ -81,7 +81,7 @@ fn descriptor(path: &[u8]) -> Option<i32> {
     number.parse().ok().filter(|_| is_this)
 }
 
-/// How many bytes at the beginning of a path are the folder that is shown, which the program does not know.
+/// Length in bytes of the folder of redirected files at the beginning of a path.
 pub fn hidden(path: &[u8]) -> usize {
     let Some(root) = options::get().root.as_deref() else { return 0 };
     let root = root.as_os_str().as_bytes();
@@ -91,7 +91,7 @@ pub fn hidden(path: &[u8]) -> usize {
     }
 }
 
-/// Device and inode of the file that stands for the node.
+/// Device and inode of the node's file.
 pub fn node_id() -> Option<(u64, u64)> {
     static ID: OnceLock<Option<(u64, u64)>> = OnceLock::new();
     *ID.get_or_init(|| {

@@ -1,7 +1,7 @@
-//! PRIME: buffers as descriptors, which other open files and other processes make handles of.
+//! PRIME: export of buffers as descriptors, and import by other open files and processes.
 //!
-//! The descriptor is the file behind the buffer's memory. Open files of one process that share a buffer share
-//! its fences too, so batches wait for each other; other processes share the bytes only.
+//! The descriptor is the file of the buffer's memory. Open files of one process also share the buffer's
+//! fences, so that batches wait for each other; other processes share only the bytes.
 
 use std::collections::HashMap;
 use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
@@ -17,12 +17,12 @@ use crate::{caller, real, sync_file};
 
 const EINVAL: Errno = Errno(libc::EINVAL);
 
-/// The handles of one open file whose buffers were exported or imported: a buffer has one (`drm_prime.c`).
+/// Handles of exported and imported buffers of an open file; each buffer has one handle (`drm_prime.c`).
 #[derive(Debug, Default)]
-pub struct Shared(HashMap<FileId, u32>);
+pub struct SharedHandles(HashMap<FileId, u32>);
 
-impl Shared {
-    /// A handle is closed.
+impl SharedHandles {
+    /// Removes a closed handle.
     pub fn forget(&mut self, handle: u32) {
         self.0.retain(|_, other| *other != handle);
     }
@@ -55,7 +55,7 @@ pub fn export(file: &OpenFile, args: &mut PrimeHandle) -> Result<()> {
     let id = file_id(ours.as_raw_fd())?;
     descriptors::buffer(id, || Ok::<_, Errno>(Arc::clone(&buffer)))?;
     file.shared.lock().0.insert(id, args.handle);
-    // Ours is out of the way of the program's numbers, its own is to be the lowest.
+    // Our descriptors have high numbers; the program's has to be the lowest free one.
     let command =
         if args.flags & libc::O_CLOEXEC as u32 != 0 { libc::F_DUPFD_CLOEXEC } else { libc::F_DUPFD };
     // SAFETY: no pointers; the result is checked.
@@ -96,7 +96,7 @@ pub fn dma_buf(fd: RawFd) -> Option<Arc<Buffer>> {
     descriptors::known_buffer(file_id(fd).ok()?)
 }
 
-/// `DMA_BUF_IOCTL_SYNC`: waits for batches before the processor's accesses begin.
+/// `DMA_BUF_IOCTL_SYNC`: waits for batches before accesses by the CPU.
 pub fn sync(buffer: &Buffer, address: u64) -> Result<()> {
     let flags: u64 = caller::read(address)?;
     if flags & !(SYNC_RW | SYNC_END) != 0 || flags & SYNC_RW == 0 {
@@ -111,7 +111,7 @@ pub fn sync(buffer: &Buffer, address: u64) -> Result<()> {
     Ok(())
 }
 
-/// `DMA_BUF_IOCTL_EXPORT_SYNC_FILE`: what an access of the kind that the flags say would wait for.
+/// `DMA_BUF_IOCTL_EXPORT_SYNC_FILE`: the fences that an access of the given kind would wait for.
 pub fn export_sync_file(buffer: &Buffer, address: u64) -> Result<()> {
     let mut args: DmaBufSyncFile = caller::read(address)?;
     let flags = u64::from(args.flags);

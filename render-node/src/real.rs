@@ -1,11 +1,11 @@
-//! The C library's own functions behind those that this library replaces.
+//! The C library's functions behind the interposed ones.
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::OnceLock;
 
-/// Declares for each function a way to call the next one of its name in the order of libraries. What the
-/// system does not have is `None`.
+/// Declares for each function a call of the next one of its name in library order (`RTLD_NEXT`). `None` when
+/// the system does not have it.
 macro_rules! functions {
     ($($name:ident: fn($($arg:ident: $ty:ty),*) -> $result:ty;)*) => {$(
         #[doc = concat!("The C library's `", stringify!($name), "`; fails with `ENOSYS` where there is none.")]
@@ -34,9 +34,9 @@ macro_rules! functions {
     )*};
 }
 
-/// How a function of the C library says that it failed.
+/// The value by which a function of the C library reports failure.
 pub trait Failure {
-    /// Sets `errno` and gives the value that stands for an error.
+    /// Sets `errno` and returns the value for failure.
     fn with(errno: c_int) -> Self;
 }
 
@@ -61,7 +61,7 @@ impl Failure for isize {
 }
 
 impl Failure for *mut c_void {
-    /// `MAP_FAILED`: of those that return pointers to nothing in particular, only `mmap` can be missing.
+    /// `MAP_FAILED`, as `mmap` is the only function with this type.
     fn with(errno: c_int) -> Self {
         set_errno(errno);
         libc::MAP_FAILED
@@ -96,15 +96,15 @@ impl Failure for *mut c_char {
     }
 }
 
-/// Descriptors that this library holds for itself are not below, where that is possible: the program's own
-/// numbers stay as low as they are without us, and it can close all that are its own.
+/// Lowest number of the library's own descriptors, if possible: the program's numbers are the same as without
+/// the library, and it can close all that are its own.
 pub const LOWEST_OWN: c_int = 1024;
 
-/// The same file with a descriptor that is out of the program's way, or as it is when there is none.
+/// Moves a descriptor to a high number, if there is a free one.
 pub fn out_of_the_way(fd: OwnedFd) -> OwnedFd {
     // SAFETY: no pointers; the result is checked.
     let high = unsafe { fcntl(fd.as_raw_fd(), libc::F_DUPFD_CLOEXEC, LOWEST_OWN as usize) };
-    // SAFETY: the descriptor is new and nobody else's.
+    // SAFETY: the descriptor is new and not owned elsewhere.
     if high < 0 { fd } else { unsafe { OwnedFd::from_raw_fd(high) } }
 }
 

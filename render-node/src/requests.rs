@@ -1,4 +1,4 @@
-//! Requests of the DRM interface: which there are, and how their arguments go in and out.
+//! The table of requests, and the copying of their arguments.
 
 use bytemuck::Pod;
 use gencl_i915::uapi::{DRM, ioctl};
@@ -8,28 +8,28 @@ use crate::denied::NOT_FOR_RENDER;
 use crate::files::OpenFile;
 use crate::{caller, contexts, driver, memory, options, prime, submit, syncobj};
 
-/// `_IOC_READ`: the caller gets the argument back.
+/// `_IOC_READ`: the argument is copied to the caller.
 const OUT: u32 = 2 << 30;
-/// `_IOC_WRITE`: the caller gives the argument.
+/// `_IOC_WRITE`: the argument is copied from the caller.
 const IN: u32 = 1 << 30;
-/// Room for the largest argument, in 64-bit numbers and in bytes.
+/// Size of the largest argument, in qwords and in bytes.
 const MAX_ARGUMENT: usize = 9;
 const ROOM: usize = 8 * MAX_ARGUMENT;
 
-/// One request: `name` for people, its number, and what answers it.
+/// A request: name for messages, number, and handler.
 struct Row {
     name: &'static str,
     request: u32,
-    answer: Answer,
+    handler: Handler,
 }
 
-/// Rows of the table: request and typed function.
+/// Rows of the table: request and typed handler.
 macro_rules! rows {
-    ($($request:ident => $answer:path;)*) => {
+    ($($request:ident => $handler:path;)*) => {
         &[$(Row {
             name: stringify!($request),
             request: ioctl::$request,
-            answer: |file, bytes| typed($answer, file, bytes),
+            handler: |file, bytes| typed($handler, file, bytes),
         }),*]
     };
 }
@@ -85,13 +85,13 @@ static REQUESTS: &[Row] = rows! {
     GEM_EXECBUFFER2_WR => submit::exec_buffer;
 };
 
-/// Calls a function with the argument's structure, which stands at the beginning of `bytes`.
+/// Calls a handler with the argument's structure, at the beginning of `bytes`.
 fn typed<T: Pod>(
-    answer: fn(&OpenFile, &mut T) -> Result<()>,
+    handler: fn(&OpenFile, &mut T) -> Result<()>,
     file: &OpenFile,
     bytes: &mut [u8],
 ) -> Result<()> {
-    answer(file, bytemuck::from_bytes_mut(&mut bytes[..size_of::<T>()]))
+    handler(file, bytemuck::from_bytes_mut(&mut bytes[..size_of::<T>()]))
 }
 
 const fn number(request: u32) -> u32 {
@@ -102,35 +102,35 @@ const fn size(request: u32) -> usize {
     (request >> 16 & 0x3fff) as usize
 }
 
-/// Answers a request, whose argument it gets and changes.
-type Answer = fn(&OpenFile, &mut [u8]) -> Result<()>;
+/// A handler, which gets and modifies the argument.
+type Handler = fn(&OpenFile, &mut [u8]) -> Result<()>;
 
-/// What a request is, and who answers it: nobody, if a render node does not take it.
-struct Known {
+/// Name and handler of a request; no handler if it is not allowed on render nodes.
+struct KnownRequest {
     name: &'static str,
     request: u32,
-    answer: Option<Answer>,
+    handler: Option<Handler>,
 }
 
-fn find(number: u32) -> Option<Known> {
+fn find(number: u32) -> Option<KnownRequest> {
     let row = REQUESTS.iter().find(|row| self::number(row.request) == number);
-    let row = row.map(|row| Known { name: row.name, request: row.request, answer: Some(row.answer) });
+    let row =
+        row.map(|row| KnownRequest { name: row.name, request: row.request, handler: Some(row.handler) });
     row.or_else(|| {
         let (name, request) = NOT_FOR_RENDER.iter().find(|(_, request)| self::number(*request) == number)?;
-        Some(Known { name, request: *request, answer: None })
+        Some(KnownRequest { name, request: *request, handler: None })
     })
 }
 
-/// Answers a request as the kernel's `drm_ioctl` does: it goes by the number alone. A caller's shorter
-/// structure is filled up with zeros, of a longer one only the part that is known counts. `file` is `None`
-/// after a fork.
-pub fn answer(file: Option<&OpenFile>, request: u32, address: u64) -> Result<()> {
+/// Dispatches a request by its number alone, as the kernel's `drm_ioctl` does. A shorter structure of the
+/// caller is extended with zeros, the unknown end of a longer one is ignored. `file` is `None` after a fork.
+pub fn dispatch(file: Option<&OpenFile>, request: u32, address: u64) -> Result<()> {
     if request >> 8 & 0xff != u32::from(DRM) {
         return Err(Errno(libc::ENOTTY));
     }
     let known = find(number(request));
     let result = match (&known, file) {
-        (Some(known), Some(file)) => answer_known(known, file, request, address),
+        (Some(known), Some(file)) => handle_known(known, file, request, address),
         (Some(_), None) => Err(Errno(libc::EIO)),
         (None, _) => Err(Errno(libc::EINVAL)),
     };
@@ -144,12 +144,12 @@ pub fn answer(file: Option<&OpenFile>, request: u32, address: u64) -> Result<()>
     result
 }
 
-fn answer_known(known: &Known, file: &OpenFile, request: u32, address: u64) -> Result<()> {
+fn handle_known(known: &KnownRequest, file: &OpenFile, request: u32, address: u64) -> Result<()> {
     let given = |direction| if request & known.request & direction != 0 { size(request) } else { 0 };
     let (taken, returned) = (given(IN), given(OUT));
     let mut small = [0u64; MAX_ARGUMENT];
     let mut large;
-    // Structures of 64-bit numbers are read from it, so it is aligned as they are.
+    // Aligned for structures of qwords.
     let buffer: &mut [u64] = match taken.max(returned) {
         0..=ROOM => &mut small,
         bytes => {
@@ -159,9 +159,9 @@ fn answer_known(known: &Known, file: &OpenFile, request: u32, address: u64) -> R
     };
     let bytes: &mut [u8] = bytemuck::cast_slice_mut(buffer);
     caller::read_bytes(address, &mut bytes[..taken])?;
-    // What is longer than the structure comes back as it was.
-    let result = match known.answer {
-        Some(answer) => answer(file, bytes),
+    // Bytes beyond the structure are returned unchanged.
+    let result = match known.handler {
+        Some(handler) => handler(file, bytes),
         None => Err(Errno(libc::EACCES)),
     };
     caller::write_bytes(address, &bytes[..returned])?;

@@ -1,15 +1,15 @@
-//! Batches are queued by any number of threads at once, or memory that was handed over is unmapped by one:
-//! else a batch could be queued after it was looked whether others use the memory.
+//! A lock between submissions and unmapping of userptr memory: any number of threads submit batches, or one
+//! unmaps. Otherwise a batch could be submitted after the check that none uses the memory.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use gencl_sync::{Condvar, Mutex, MutexGuard};
 
-/// Who does what now.
+/// State of the lock.
 #[derive(Debug)]
 pub struct Now {
-    /// Threads that queue a batch.
+    /// Number of threads that submit a batch.
     queueing: u32,
     is_unmapping: bool,
 }
@@ -17,15 +17,15 @@ pub struct Now {
 static NOW: Mutex<Now> = Mutex::new(Now { queueing: 0, is_unmapping: false });
 static CHANGED: Condvar = Condvar::new();
 
-/// How long to wait for batches that are being queued: one whose thread was ended meanwhile never will be.
+/// Limit of waiting for submissions, as that of a thread that was ended never completes.
 const QUEUED_BY_THEN: Duration = Duration::from_secs(5);
 
 thread_local! {
-    /// This thread queues a batch.
+    /// This thread is submitting a batch.
     static IS_QUEUEING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Queues a batch, while no memory is unmapped.
+/// Runs a submission, while no memory is unmapped.
 pub fn while_mapped<T>(submit: impl FnOnce() -> T) -> T {
     let mut now = NOW.lock();
     while now.is_unmapping {
@@ -43,16 +43,16 @@ pub fn while_mapped<T>(submit: impl FnOnce() -> T) -> T {
     result
 }
 
-/// Does this thread queue a batch?
+/// Is this thread submitting a batch?
 pub fn is_queueing() -> bool {
     IS_QUEUEING.get()
 }
 
-/// Memory is unmapped as long as this lives.
+/// Guard for unmapping memory.
 pub struct Unmapping(());
 
 impl Unmapping {
-    /// Waits for batches that are being queued. `None` if that takes too long.
+    /// Waits until no thread submits a batch. `None` after a timeout.
     pub fn begin() -> Option<Unmapping> {
         let until = Instant::now() + QUEUED_BY_THEN;
         let mut now = NOW.lock();
@@ -73,12 +73,12 @@ impl Drop for Unmapping {
     }
 }
 
-/// To be held while the process forks.
+/// Locks the state while the process forks.
 pub fn hold() -> MutexGuard<'static, Now> {
     NOW.lock()
 }
 
-/// In the child nobody does anything.
+/// Resets the state in the child.
 pub fn forget(now: &mut Now) {
     (now.queueing, now.is_unmapping) = (0, false);
 }

@@ -1,5 +1,5 @@
-//! `DRM_IOCTL_I915_GEM_EXECBUFFER2`: from the caller's arrays to a typed request and back
-//! (`i915_gem_execbuffer2_ioctl`).
+//! `DRM_IOCTL_I915_GEM_EXECBUFFER2`: conversion of the caller's arrays to a typed request, and of results
+//! back (`i915_gem_execbuffer2_ioctl`).
 
 use std::os::fd::RawFd;
 
@@ -16,14 +16,14 @@ use crate::{caller, memory, submissions, sync_file};
 
 const EINVAL: Errno = Errno(libc::EINVAL);
 
-/// Most objects of a request: more need more memory than the kernel allocates at once.
+/// Largest number of objects of a request: more exceed what the kernel allocates at once.
 const MAX_OBJECTS: u32 = 1 << 24;
 
-/// Where the offset is in an [`ExecObject2`], and the presumed offset in a [`RelocationEntry`].
+/// Offset of the field `offset` in an [`ExecObject2`], and of `presumed_offset` in a [`RelocationEntry`].
 const OBJECT_OFFSET: u64 = std::mem::offset_of!(ExecObject2, offset) as u64;
 const PRESUMED_OFFSET: u64 = std::mem::offset_of!(RelocationEntry, presumed_offset) as u64;
 
-/// The request. Offsets go back to the caller's objects and relocations, as the kernel writes them.
+/// Executes the request. Writes addresses to the caller's objects and relocations, as the kernel does.
 pub fn exec_buffer(file: &OpenFile, args: &mut ExecBuffer2) -> Result<()> {
     check(args)?;
     let raw = caller::read_array::<ExecObject2>(args.buffers_ptr, args.buffer_count as usize)?;
@@ -31,13 +31,13 @@ pub fn exec_buffer(file: &OpenFile, args: &mut ExecBuffer2) -> Result<()> {
         return Err(Errno(libc::EPERM));
     }
     let fences = ExecFences::read(file, args)?;
-    // Before the batch is queued: afterwards nothing fails.
+    // Before the submission, after which nothing may fail.
     let out = (args.flags & exec::FENCE_OUT != 0).then(sync_file::Reserved::new).transpose()?;
     let fence = run(file, args, &raw, &fences)?;
     fences.signal(&fence);
     if let Some(out) = out {
         let fd: RawFd = out.fill([fence]);
-        // The descriptor that came in stays.
+        // The in-fence descriptor is kept.
         args.rsvd2 = args.rsvd2 & u64::from(u32::MAX) | (fd as u64) << 32;
     }
     Ok(())
@@ -52,7 +52,7 @@ fn check(args: &ExecBuffer2) -> Result<()> {
         || args.flags & illegal != 0
         || (!has_list && (args.num_cliprects != 0 || args.cliprects_ptr != 0))
         || args.dr1 != 0
-        // All ones were garbage of an old driver once.
+        // An old driver passed all ones.
         || (args.dr4 != 0 && args.dr4 != u32::MAX)
         || (args.batch_start_offset | args.batch_len) & 7 != 0
     {
@@ -71,7 +71,7 @@ impl Relocations for CallersRelocations<'_> {
 
     fn load(&mut self, object: usize) -> Result<Vec<Relocation>> {
         let raw = &self.0[object];
-        // `check_relocations`: before the memory for so many is looked for.
+        // `check_relocations`: before memory for them is allocated.
         let bytes = u64::from(raw.relocation_count) * size_of::<RelocationEntry>() as u64;
         if !memory::is_users(raw.relocs_ptr, bytes) {
             return Err(Errno(libc::EFAULT));
@@ -92,7 +92,7 @@ impl Relocations for CallersRelocations<'_> {
         let first = self.0[object].relocs_ptr;
         for (index, relocation) in (0..).zip(relocations) {
             let entry = first + index * size_of::<RelocationEntry>() as u64;
-            // The kernel, too, goes on when it cannot be written.
+            // The kernel ignores a failed write, too.
             let _ = caller::write(entry + PRESUMED_OFFSET, &relocation.presumed_offset);
         }
     }
@@ -100,7 +100,7 @@ impl Relocations for CallersRelocations<'_> {
 
 fn run(file: &OpenFile, args: &ExecBuffer2, raw: &[ExecObject2], fences: &ExecFences) -> Result<Fence> {
     let context = ContextId(args.rsvd1 as u32);
-    // ENOENT for an unknown context comes before the engine.
+    // ENOENT for an unknown context takes precedence over errors of the engine.
     file.simulator.context_get_param(context, gencl_i915::uapi::context_param::GTT_SIZE)?;
     let engine = {
         let mut contexts = file.contexts.lock();
@@ -124,7 +124,7 @@ fn run(file: &OpenFile, args: &ExecBuffer2, raw: &[ExecObject2], fences: &ExecFe
         after: fences.after.clone(),
         beside: fences.beside.clone(),
     };
-    // There is no stream output here to be reset.
+    // Stream output is not simulated, so there is nothing to reset.
     let resets = file.simulator.device().driver.stream_output_reset && engine == Engine::Render;
     if args.flags & exec::GEN7_SOL_RESET != 0 && !resets {
         // `i915_reset_gen7_sol_offsets`
@@ -134,7 +134,7 @@ fn run(file: &OpenFile, args: &ExecBuffer2, raw: &[ExecObject2], fences: &ExecFe
     for ((index, raw), object) in (0..).zip(raw).zip(&objects) {
         if raw.offset != object.offset {
             let address = args.buffers_ptr + index * size_of::<ExecObject2>() as u64;
-            // The batch runs; what cannot be written now is no error any more.
+            // The batch is submitted, so a failed write is no error.
             let _ = caller::write(address + OBJECT_OFFSET, &object.offset);
         }
     }

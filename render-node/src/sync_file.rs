@@ -1,10 +1,9 @@
 //! Sync files: descriptors of fences (`drivers/dma-buf/sync_file.c`).
 //!
-//! A sync file can be polled, merged with another and asked about its fences. The program has one end of a
-//! pair of sockets; the other end is shut down when the fences are signaled, whereupon the program's end can
-//! be read. That happens too when the process that has the fences dies. The other end has a name, by which
-//! another process that gets the descriptor knows what it is; to it the fence is one that it can only wait
-//! for.
+//! A sync file can be polled, merged with another, and queried for its fences. The program has one end of a
+//! socket pair. The other end is shut down when the fences are signaled, or when the process that owns them
+//! ends, which makes the program's end readable. The other end has a name, by which another process
+//! recognises the descriptor; there the fence can only be waited for.
 
 use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd, RawFd};
 use std::sync::Arc;
@@ -15,23 +14,23 @@ use gencl_i915::uapi::{SyncFenceInfo, SyncFileInfo, SyncMergeData};
 use gencl_i915::{Engine, Errno, Result};
 use gencl_simulator::Fence;
 
-use crate::descriptors::{self, Descriptor, Found};
+use crate::descriptors::{self, Descriptor, Lookup};
 use crate::{caller, real};
 
 const EINVAL: Errno = Errno(libc::EINVAL);
 
-/// How the sockets' names begin. An abstract name: no file.
+/// Prefix of the sockets' names, which are abstract, without files.
 const NAME: &[u8] = b"\0gencl-sync-file-";
 
 /// A sync file.
 pub struct SyncFile {
-    /// Its fences, one of each line.
+    /// The fences, one per timeline.
     fences: Vec<Fence>,
-    /// The name that a merge gave it.
+    /// The name given by a merge.
     name: [u8; 32],
 }
 
-/// The end that tells when all fences are signaled.
+/// The end that is shut down when all fences are signaled.
 struct Signal {
     socket: OwnedFd,
     missing: AtomicUsize,
@@ -40,7 +39,7 @@ struct Signal {
 impl Signal {
     fn one_less(&self) {
         if self.missing.fetch_sub(1, Ordering::AcqRel) == 1 {
-            // Not only closed: a child may have a duplicate.
+            // Shut down, not only closed, as a child may have a duplicate.
             // SAFETY: no pointers.
             unsafe { libc::shutdown(self.socket.as_raw_fd(), libc::SHUT_RDWR) };
         }
@@ -51,7 +50,7 @@ fn last_error() -> Errno {
     Errno(std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EMFILE))
 }
 
-/// Of fences of one line only the last counts (`dma_fence_unwrap_merge`).
+/// Keeps the last fence of each timeline (`dma_fence_unwrap_merge`).
 fn last_of_each_line(fences: impl IntoIterator<Item = Fence>) -> Vec<Fence> {
     let mut last: Vec<Fence> = Vec::new();
     for fence in fences {
@@ -64,19 +63,19 @@ fn last_of_each_line(fences: impl IntoIterator<Item = Fence>) -> Vec<Fence> {
     last
 }
 
-/// A new descriptor for fences, closed on `exec` as all of them are. `EMFILE` and such.
+/// A new descriptor for fences, close-on-exec as in the kernel. Errors: `EMFILE` and others.
 pub fn create(fences: impl IntoIterator<Item = Fence>) -> Result<RawFd> {
     Ok(Reserved::new()?.fill(fences))
 }
 
-/// The descriptors of a sync file to come: what comes after it cannot fail any more.
+/// Descriptors reserved for a sync file, so that creating it cannot fail.
 pub struct Reserved {
     programs: OwnedFd,
     ours: OwnedFd,
 }
 
 impl Reserved {
-    /// `EMFILE` and such.
+    /// Errors: `EMFILE` and others.
     pub fn new() -> Result<Reserved> {
         let (programs, ours) = sockets()?;
         Ok(Reserved { programs, ours })
@@ -100,7 +99,7 @@ impl Reserved {
     }
 }
 
-/// The program's end and ours.
+/// A socket pair: the program's end and ours.
 fn sockets() -> Result<(OwnedFd, OwnedFd)> {
     let mut pair = [-1; 2];
     let kind = libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC;
@@ -108,7 +107,7 @@ fn sockets() -> Result<(OwnedFd, OwnedFd)> {
     if unsafe { libc::socketpair(libc::AF_UNIX, kind, 0, pair.as_mut_ptr()) } < 0 {
         return Err(last_error());
     }
-    // SAFETY: the descriptors are new and nobody else's.
+    // SAFETY: the descriptors are new and not owned elsewhere.
     let pair = pair.map(|fd| unsafe { OwnedFd::from_raw_fd(fd) });
     let [programs, ours] = pair;
     let ours = real::out_of_the_way(ours);
@@ -129,16 +128,16 @@ fn socket_name() -> (libc::sockaddr_un, libc::socklen_t) {
     (address, (size_of::<libc::sa_family_t>() + length) as libc::socklen_t)
 }
 
-/// The fences of a descriptor (`sync_file_get_fence`). `EINVAL` for what is no sync file.
+/// The fences of a descriptor (`sync_file_get_fence`). `EINVAL` for other descriptors.
 pub fn fences(fd: RawFd) -> Result<Vec<Fence>> {
     match descriptors::get(fd) {
-        Found::Is(Descriptor::SyncFile(file)) => Ok(file.fences.clone()),
-        Found::Unknown => foreign(fd).map(|fence| vec![fence]),
-        Found::Is(_) | Found::Dead => Err(EINVAL),
+        Lookup::Is(Descriptor::SyncFile(file)) => Ok(file.fences.clone()),
+        Lookup::Unknown => foreign(fd).map(|fence| vec![fence]),
+        Lookup::Is(_) | Lookup::Dead => Err(EINVAL),
     }
 }
 
-/// A sync file of another process: a fence that is signaled when its descriptor can be read.
+/// A sync file of another process, with a fence that is signaled when its descriptor is readable.
 fn foreign(fd: RawFd) -> Result<Fence> {
     let mut address = libc::sockaddr_un { sun_family: 0, sun_path: [0; 108] };
     let mut length = size_of::<libc::sockaddr_un>() as libc::socklen_t;
@@ -153,7 +152,7 @@ fn foreign(fd: RawFd) -> Result<Fence> {
     if copy < 0 {
         return Err(last_error());
     }
-    // SAFETY: the descriptor is new and nobody else's.
+    // SAFETY: the descriptor is new and not owned elsewhere.
     let copy = unsafe { OwnedFd::from_raw_fd(copy) };
     let fence = Fence::pending();
     let signaled = fence.clone();

@@ -1,4 +1,4 @@
-//! Sync objects: boxes for fences, with or without a timeline (`drivers/gpu/drm/drm_syncobj.c`).
+//! Sync objects: containers for a fence or a timeline of fences (`drivers/gpu/drm/drm_syncobj.c`).
 
 use std::collections::BTreeMap;
 use std::os::fd::RawFd;
@@ -13,7 +13,7 @@ use gencl_i915::{Errno, Result};
 use gencl_simulator::{Fence, clock};
 use gencl_sync::{Condvar, Mutex};
 
-use crate::descriptors::{self, Descriptor, Found};
+use crate::descriptors::{self, Descriptor, Lookup};
 use crate::files::OpenFile;
 use crate::{caller, sync_file};
 
@@ -21,10 +21,10 @@ const EINVAL: Errno = Errno(libc::EINVAL);
 const ENOENT: Errno = Errno(libc::ENOENT);
 const EFAULT: Errno = Errno(libc::EFAULT);
 
-/// How long a transfer waits for a fence that is to come (`DRM_SYNCOBJ_WAIT_FOR_SUBMIT_TIMEOUT`).
+/// Limit of a transfer's wait for a fence that is not submitted (`DRM_SYNCOBJ_WAIT_FOR_SUBMIT_TIMEOUT`).
 const SUBMIT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A sync object. Handles of several open files may stand for one.
+/// A sync object. Several open files may have handles of it.
 #[derive(Default)]
 pub struct SyncObject(Mutex<State>);
 
@@ -34,21 +34,21 @@ struct State {
     waiters: Vec<Weak<Waker>>,
 }
 
-/// What a sync object holds (a `dma_fence`, perhaps a `dma_fence_chain`).
+/// The fence of a sync object (a `dma_fence` or `dma_fence_chain`).
 #[derive(Clone)]
 enum Payload {
     /// Fences, all of which have to be signaled.
     Fences(Vec<Fence>),
-    /// A point of a timeline and what was there before.
+    /// The last point of a timeline.
     Point(Arc<Point>),
 }
 
-/// A point of a timeline. It is signaled when its fences and all earlier ones are.
+/// A point of a timeline. It is signaled when its fences and those of all earlier points are.
 struct Point {
     number: u64,
     /// The number of the point before, 0 if this is the first of its timeline.
     before: u64,
-    /// Points that were added out of order begin a timeline of their own.
+    /// Identity of the timeline. Points added out of order begin a new one.
     line: u64,
     fences: Vec<Fence>,
     earlier: Mutex<Option<Payload>>,
@@ -59,7 +59,7 @@ impl Point {
         self.earlier.lock().clone()
     }
 
-    /// What there was before, without points that are signaled; those are let go (`dma_fence_chain_walk`).
+    /// The previous point that is not signaled; signaled ones are dropped (`dma_fence_chain_walk`).
     fn walk(&self) -> Option<Payload> {
         let mut earlier = self.earlier.lock();
         loop {
@@ -74,7 +74,7 @@ impl Point {
 }
 
 impl Drop for Point {
-    /// Link by link: a long timeline would need much stack.
+    /// Iterative, as dropping a long timeline recursively would overflow the stack.
     fn drop(&mut self) {
         let mut next = self.earlier.get_mut().take();
         while let Some(Payload::Point(point)) = next {
@@ -105,7 +105,7 @@ impl Payload {
         links
     }
 
-    /// All fences that have to be signaled and are not.
+    /// All unsignaled fences.
     fn unsignaled(&self) -> Vec<Fence> {
         let (mut out, mut next) = (Vec::new(), Some(self.clone()));
         while let Some(payload) = next {
@@ -119,7 +119,7 @@ impl Payload {
         out
     }
 
-    /// All fences, signaled ones too, of what is no timeline; else those of its points.
+    /// All fences, including signaled ones, or those of all points of a timeline.
     fn fences(&self) -> Vec<Fence> {
         match self {
             Payload::Fences(fences) => fences.clone(),
@@ -130,8 +130,8 @@ impl Payload {
         }
     }
 
-    /// What stands for a point: the smallest not below it (`dma_fence_chain_find_seqno`). `None` if the
-    /// timeline has not come so far.
+    /// The smallest point not below a number (`dma_fence_chain_find_seqno`). `None` if the timeline has no
+    /// such point.
     fn find(&self, number: u64) -> Option<Payload> {
         if number == 0 {
             return Some(self.clone());
@@ -152,7 +152,7 @@ impl Payload {
     }
 }
 
-/// Somebody who waits for one of several things to happen.
+/// Wakes a thread that waits for one of several events.
 #[derive(Default)]
 struct Waker {
     woken: Mutex<bool>,
@@ -165,7 +165,7 @@ impl Waker {
         self.changed.notify_all();
     }
 
-    /// Waits until it was woken since the last call, or the time is over: then `false`.
+    /// Waits until it has been woken since the last call. `false` after the deadline.
     fn wait(&self, deadline: Option<Instant>) -> bool {
         let mut woken = self.woken.lock();
         while !*woken {
@@ -220,7 +220,7 @@ impl SyncObject {
             earlier: Mutex::new(earlier),
         };
         let payload = Payload::Point(Arc::new(point));
-        // So that the timeline does not grow for ever.
+        // Bounds the length of the timeline.
         payload.chain();
         state.fence = Some(payload);
         let waiters = std::mem::take(&mut state.waiters);
@@ -228,8 +228,8 @@ impl SyncObject {
         waiters.iter().filter_map(Weak::upgrade).for_each(|waker| waker.wake());
     }
 
-    /// The fences to wait for to have a point reached. `None` if the timeline has not come so far or there is
-    /// no fence.
+    /// The fences to wait for until a point is reached. `None` if the point is not submitted or there is no
+    /// fence.
     pub fn fences_of(&self, point: u64) -> Option<Vec<Fence>> {
         Some(self.payload()?.find(point)?.fences())
     }
@@ -252,7 +252,7 @@ pub struct SyncObjects(BTreeMap<u32, Arc<SyncObject>>);
 
 impl SyncObjects {
     fn insert(&mut self, object: Arc<SyncObject>) -> u32 {
-        // The smallest that is free, as the kernel does.
+        // The smallest free handle, as in the kernel.
         let taken = (1..).zip(self.0.keys()).take_while(|(free, handle)| free == *handle).count();
         let handle = taken as u32 + 1;
         self.0.insert(handle, object);
@@ -318,7 +318,7 @@ pub fn handle_to_fd(file: &OpenFile, args: &mut SyncobjHandle) -> Result<()> {
         return Ok(());
     }
     let object = find(file, args.handle).ok_or(EINVAL)?;
-    // Nothing is read from it or written to it.
+    // The descriptor is neither read nor written.
     // SAFETY: no pointers; the result is checked.
     let fd = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC) };
     if fd < 0 {
@@ -331,12 +331,12 @@ pub fn handle_to_fd(file: &OpenFile, args: &mut SyncobjHandle) -> Result<()> {
 
 fn from_fd(fd: RawFd) -> Result<Arc<SyncObject>> {
     match descriptors::get(fd) {
-        Found::Is(Descriptor::SyncObject(object)) => Ok(object),
+        Lookup::Is(Descriptor::SyncObject(object)) => Ok(object),
         _ => Err(EINVAL),
     }
 }
 
-/// `DRM_IOCTL_SYNCOBJ_FD_TO_HANDLE`. Sync objects of other processes are not known here: `EINVAL`.
+/// `DRM_IOCTL_SYNCOBJ_FD_TO_HANDLE`. `EINVAL` for sync objects of other processes.
 pub fn fd_to_handle(file: &OpenFile, args: &mut SyncobjHandle) -> Result<()> {
     check(args)?;
     if args.flags & syncobj::SYNC_FILE != 0 {
@@ -349,15 +349,15 @@ pub fn fd_to_handle(file: &OpenFile, args: &mut SyncobjHandle) -> Result<()> {
     Ok(())
 }
 
-/// A time of the monotonic clock as the moment when to stop waiting: 0 and times that are over are now
-/// (`drm_timeout_abs_to_jiffies`). `None` is beyond what the clock can hold.
+/// The deadline for a time of the monotonic clock; 0 and past times are now (`drm_timeout_abs_to_jiffies`).
+/// `None` for times that the clock cannot represent.
 fn deadline(time: i64) -> Option<Instant> {
     let left = if time == 0 { 0 } else { time.saturating_sub(clock::monotonic_ns()).max(0) };
     Instant::now().checked_add(Duration::from_nanos(left as u64))
 }
 
-/// Waits for points (`drm_syncobj_array_wait_timeout`) and gives the index of the first that is signaled, all
-/// ones where the kernel gives none.
+/// Waits for points (`drm_syncobj_array_wait_timeout`). Returns the index of the first signaled one, or all
+/// ones where the kernel returns none.
 fn wait_for(objects: &[Arc<SyncObject>], points: &[u64], flags: u32, timeout: i64) -> Result<u32> {
     let until = deadline(timeout);
     let (all, available) = (flags & syncobj::WAIT_ALL != 0, flags & syncobj::WAIT_AVAILABLE != 0);
@@ -463,7 +463,7 @@ pub fn timeline_signal(file: &OpenFile, args: &mut SyncobjTimelineArray) -> Resu
     Ok(())
 }
 
-/// The last point of a timeline that is signaled, or that was submitted; 0 for what has no timeline.
+/// The last signaled or last submitted point of a timeline; 0 without a timeline.
 fn query_point(payload: Option<&Payload>, submitted: bool) -> u64 {
     let Some(payload) = payload else { return 0 };
     let chain = payload.chain();
@@ -563,7 +563,7 @@ mod tests {
         for point in 8..3000 {
             object.add_point(point, vec![Fence::pending()]);
         }
-        // The whole chain goes without running out of stack.
+        // Dropping the chain does not overflow the stack.
         object.replace(None);
     }
 

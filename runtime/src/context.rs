@@ -1,4 +1,4 @@
-//! Contexts: devices with an address space each, and what is shared by everything made for them.
+//! Contexts: devices, each with an address space, and the state that their objects share.
 
 use std::sync::Arc;
 
@@ -12,14 +12,13 @@ use crate::memory::{AddressSpace, SharedMemories};
 use crate::printf::PrintfPool;
 use crate::{Code, Device, Error, Result};
 
-/// Called with the reason when a command fails or something else deserves to be told.
-/// May be called from any thread.
+/// The application's callback for errors (`pfn_notify` of `clCreateContext`). Called from any thread.
 pub type ContextNotify = Box<dyn Fn(&Error) + Send + Sync>;
 
-/// A device in a context: its address space there, and memory pools.
+/// A device as part of a context: its address space there, and memory pools.
 pub(crate) struct DeviceContext {
     device: Arc<Device>,
-    /// Its number in the context.
+    /// Index in the context.
     index: usize,
     space: Arc<AddressSpace>,
     slots: SlotPool,
@@ -53,37 +52,37 @@ impl DeviceContext {
         &self.device
     }
 
-    /// Its number in the context.
+    /// Index in the context.
     pub(crate) fn index(&self) -> usize {
         self.index
     }
 
-    /// Where its buffers are.
+    /// The address space of its buffers.
     pub(crate) fn space(&self) -> &Arc<AddressSpace> {
         &self.space
     }
 
-    /// Memory for batches.
+    /// Buffers for batches.
     pub(crate) fn slots(&self) -> &SlotPool {
         &self.slots
     }
 
-    /// Memory for what kernels print.
+    /// Buffers for `printf`.
     pub(crate) fn printf(&self) -> &PrintfPool {
         &self.printf
     }
 
-    /// Does it know memory by the host's addresses?
+    /// Can the device access shared virtual memory: allocations at the host's addresses?
     pub(crate) fn shares_addresses(&self) -> bool {
         self.shares_addresses
     }
 
-    /// Are batches to be printed?
+    /// Are batches printed (`GENCL_DEBUG=batch`)?
     pub(crate) fn dumps_batches(&self) -> bool {
         self.dumps_batches
     }
 
-    /// `INVALID_OPERATION` when the device has no memory that host and device know by one address.
+    /// `INVALID_OPERATION` when the device has no shared virtual memory.
     pub(crate) fn check_shared(&self) -> Result<()> {
         if self.shares_addresses {
             return Ok(());
@@ -92,8 +91,8 @@ impl DeviceContext {
     }
 }
 
-/// A context of one or several devices. Memory objects are known to all of them; queues and built programs
-/// are of one each.
+/// A context of one or several devices. All can access its memory objects; a queue and a built program belong
+/// to one device.
 pub struct Context {
     devices: Box<[Arc<DeviceContext>]>,
     shared: SharedMemories,
@@ -108,7 +107,7 @@ impl std::fmt::Debug for Context {
 }
 
 impl Context {
-    /// Makes a context of devices, each of which is given once. `INVALID_VALUE` when there are none.
+    /// A context of devices, without duplicates. `INVALID_VALUE` when there are none.
     pub fn new(devices: &[Arc<Device>], notify: Option<ContextNotify>) -> Result<Arc<Self>> {
         if devices.is_empty() {
             return Err(Error::new(Code::InvalidValue, "a context of no devices"));
@@ -123,28 +122,28 @@ impl Context {
         }))
     }
 
-    /// Its devices, at least one.
+    /// The devices, at least one.
     pub fn devices(&self) -> impl ExactSizeIterator<Item = &Arc<Device>> {
         self.devices.iter().map(|member| member.device())
     }
 
-    /// The same with what the context has for each.
+    /// The devices as parts of this context.
     pub(crate) fn members(&self) -> &[Arc<DeviceContext>] {
         &self.devices
     }
 
-    /// What it has for a device. `INVALID_DEVICE` when that is not one of its own.
+    /// A device as part of this context. `INVALID_DEVICE` when it is not.
     pub(crate) fn on(&self, device: &Arc<Device>) -> Result<&Arc<DeviceContext>> {
         let member = self.devices.iter().find(|member| Arc::ptr_eq(member.device(), device));
         member.ok_or_else(|| Error::new(Code::InvalidDevice, "a device of another context"))
     }
 
-    /// Most bytes of a memory object: all devices have it.
+    /// Largest memory object in bytes: the smallest limit of the devices.
     pub(crate) fn max_allocation(&self) -> u64 {
         self.devices().map(|device| device.facts().max_allocation).min().unwrap_or(0)
     }
 
-    /// Shared virtual memory.
+    /// Allocations in shared virtual memory.
     pub(crate) fn shared(&self) -> &SharedMemories {
         &self.shared
     }
@@ -154,8 +153,8 @@ impl Context {
         self.destructors.lock().push(function);
     }
 
-    /// Tells the application's callback about an error, and the user of the first that has to do with a
-    /// subject.
+    /// Logs an error and passes it to the application's callback; the first error of a subject is also
+    /// printed to standard error.
     pub(crate) fn report(&self, subject: &str, error: &Error) {
         tracing::warn!("{error}");
         report::once(subject, &error.to_string());

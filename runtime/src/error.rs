@@ -1,8 +1,8 @@
-//! Errors: the codes of OpenCL, each with a reason for people.
+//! Errors: the codes of OpenCL, each with a text.
 
 use std::borrow::Cow;
 
-/// What every fallible call returns.
+/// Result of a fallible call.
 pub type Result<T> = std::result::Result<T, Error>;
 
 macro_rules! codes {
@@ -97,12 +97,12 @@ codes! {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{code}{}{reason}", if reason.is_empty() { "" } else { ": " })]
 pub struct Error {
-    /// For programs.
+    /// The code that the API returns.
     pub code: Code,
-    /// For people; may be empty when the code says it all.
+    /// Text for users; may be empty.
     pub reason: Cow<'static, str>,
-    /// The device or the driver failed in a command, or in one that this one depends on: nobody may take its
-    /// results for good.
+    /// The device or the driver failed in a command, or in one that this one depends on: its results must not
+    /// be used.
     pub fault: bool,
 }
 
@@ -112,7 +112,7 @@ impl Error {
         Self { code, reason: reason.into(), fault: false }
     }
 
-    /// The same, of a command that the device or the driver failed in.
+    /// The same error as a fault of the device or the driver.
     pub(crate) fn of_fault(self) -> Self {
         Self { fault: true, ..self }
     }
@@ -127,7 +127,7 @@ impl From<Code> for Error {
 /// An error of the render node while something was allocated or set up.
 impl From<gencl_i915::Errno> for Error {
     fn from(errno: gencl_i915::Errno) -> Self {
-        Self::new(Code::OutOfResources, format!("the kernel driver said: {errno}"))
+        Self::new(Code::OutOfResources, format!("the kernel driver returned {errno}"))
     }
 }
 

@@ -1,9 +1,9 @@
 //! Contexts, queues, events, memory, programs and kernels, without C types.
 //!
-//! The way of a launch: [`Queue::launch`] takes a snapshot of a [`Kernel`]'s arguments and puts a command
-//! with an [`Event`] into the queue; the queue's thread waits for what the command depends on, builds a batch
-//! buffer and state, hands them to the render node and completes the event when the GPU is done. See
-//! `docs/runtime.md`.
+//! The path of a launch: [`Queue::launch`] copies the values of a [`Kernel`]'s arguments and enqueues a
+//! command with an [`Event`]. When the command's dependences are met, a thread (the queue's or one that
+//! waits) builds a batch buffer and state, submits them to the render node and completes the event when the
+//! GPU is done. See `docs/runtime.md`.
 #![forbid(unsafe_code)]
 
 mod context;
@@ -25,16 +25,16 @@ mod values;
 pub use context::{Context, ContextNotify};
 pub use device::{Device, DeviceFacts, DeviceKind};
 pub use error::{Code, Error, Result};
-pub use event::{CommandKind, Event, EventStatus, Profile};
+pub use event::{CommandKind, Event, EventStatus, ProfilingInfo};
 pub use gencl_client::set_library_path;
 pub use gencl_i915::HostMemory;
 pub use gencl_i915::kernel::PciAddress;
 pub use gencl_program::{Access, Argument, ArgumentKind};
 pub use gencl_simulator::Settings as SimulatorSettings;
-pub use kernel::{ArgumentValue, BuiltKernel, Kernel, ReachedKind, ReachedList};
+pub use kernel::{ArgumentValue, BuiltKernel, IndirectKind, IndirectList, Kernel};
 pub use memory::{
-    Buffer, BufferRect, ChannelOrder, ChannelType, Color, Image, ImageDescriptor, ImageFormat, ImageKind,
-    ImageLayout, ImageLimits, MAX_ALIGNMENT, MapFlags, MemoryFlags, SharedKind, SharedMemory,
+    Buffer, BufferRect, ChannelOrder, ChannelType, Color, HostAccess, Image, ImageDescriptor, ImageFormat,
+    ImageKind, ImageLayout, ImageLimits, MAX_ALIGNMENT, MapFlags, MemoryFlags, SharedKind, SharedMemory,
 };
 pub use nd_range::NdRange;
 pub use platform::Platform;

@@ -1,4 +1,4 @@
-//! The platform: which devices there are, and if none, why.
+//! The platform: the devices, or the reason why there are none.
 
 use std::sync::{Arc, OnceLock};
 
@@ -6,7 +6,7 @@ use gencl_program::report;
 
 use crate::Device;
 
-/// gencl itself.
+/// The OpenCL platform.
 #[derive(Debug)]
 pub struct Platform {
     devices: Vec<Arc<Device>>,
@@ -14,7 +14,7 @@ pub struct Platform {
 }
 
 impl Platform {
-    /// The one platform of the process. The first call looks for devices.
+    /// The one platform of the process. The first call discovers the devices.
     pub fn get() -> &'static Self {
         static PLATFORM: OnceLock<Platform> = OnceLock::new();
         PLATFORM.get_or_init(|| match crate::device::discover() {

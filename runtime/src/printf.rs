@@ -1,9 +1,9 @@
-//! What kernels print.
+//! `printf` of kernels.
 //!
-//! A launch of a kernel that prints has a buffer of its own ([`gencl_program::printf`] says what is in it).
-//! When the launch has ended, and before anybody who waits for it hears of that, its records are formatted
-//! and written to the standard output of the process, by way of C's library, so that they stand in order with
-//! what the application prints.
+//! A launch of a kernel with `printf` has a buffer of its own ([`gencl_program::printf`] describes its
+//! contents). When the launch has ended, its records are formatted and written to the standard output of the
+//! process by C's library, so that they are in order with the application's output. The launch's event ends
+//! after that.
 
 use std::sync::Arc;
 
@@ -14,13 +14,13 @@ use parking_lot::Mutex;
 use crate::Result;
 use crate::memory::{AddressSpace, Storage, Zone};
 
-/// `CL_DEVICE_PRINTF_BUFFER_SIZE`: bytes of records that a launch can print.
+/// `CL_DEVICE_PRINTF_BUFFER_SIZE`: bytes of records of a launch.
 pub const PRINTF_BUFFER_SIZE: u32 = 4 << 20;
 
-/// Buffers that are kept for later.
+/// Number of buffers kept for reuse.
 const MAX_IDLE: usize = 4;
 
-/// A launch's buffer, in the state in which a kernel wants to find it.
+/// A launch's buffer, with the header that kernels expect.
 pub(crate) struct PrintfBuffer {
     storage: Arc<Storage>,
 }
@@ -44,7 +44,8 @@ impl PrintfPool {
         Ok(buffer)
     }
 
-    /// Prints what a launch has left, and keeps the buffer. `string` reads a string from the GPU's memory.
+    /// Prints the records of a launch and keeps the buffer for reuse. `string` reads a string at a GPU
+    /// address.
     pub(crate) fn finish(
         &self,
         buffer: PrintfBuffer,
@@ -70,7 +71,7 @@ impl PrintfPool {
             gencl_printf::print(formats, &records, string);
         }
         if lost > 0 {
-            let text = format!("kernel {kernel}: {lost} calls of printf found the buffer full");
+            let text = format!("kernel {kernel}: {lost} calls of printf did not fit into the buffer");
             report::once(&format!("printf of {kernel}"), &text);
         }
         buffer.clear(used);
@@ -86,7 +87,7 @@ impl PrintfBuffer {
         &self.storage
     }
 
-    /// Makes it empty; `used` bytes of it may have been written.
+    /// Empties the buffer, of which the first `used` bytes may have been written.
     fn clear(&self, used: u32) {
         let memory = self.storage.memory();
         memory.fill(0, used as usize, 0);

@@ -1,4 +1,4 @@
-//! Samplers: how kernels read images between texels and beyond the edge.
+//! Samplers: addressing and filtering of image reads.
 
 use std::sync::Arc;
 
@@ -28,11 +28,11 @@ values! {
 #[derive(Debug)]
 pub struct Sampler {
     context: Arc<Context>,
-    /// Do coordinates go from 0 to 1, and not to the image's size?
+    /// Are coordinates normalised to the range from 0 to 1?
     pub normalized: bool,
-    /// What is beyond the edge.
+    /// Coordinates outside the image.
     pub addressing: AddressingMode,
-    /// What is between texels.
+    /// Coordinates between texels.
     pub filter: FilterMode,
 }
 

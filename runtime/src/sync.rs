@@ -1,4 +1,4 @@
-//! Locks, in one place: tests put those of a model checker in their stead.
+//! Locks and atomics of the event graph. `tests/event_graph.rs` substitutes those of a model checker.
 
 pub(crate) use std::sync::atomic::{AtomicUsize, Ordering};
 

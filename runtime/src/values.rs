@@ -1,6 +1,6 @@
 //! Enumerations of the C API.
 
-/// Makes an enumeration of the values of the C API.
+/// Defines an enumeration with the values of the C API.
 macro_rules! values {
     ($(#[$doc:meta])* $name:ident { $($variant:ident = $value:literal,)* }) => {
         $(#[$doc])*
@@ -12,7 +12,7 @@ macro_rules! values {
         }
 
         impl $name {
-            /// What has the value, if anything does.
+            /// The variant with a value of the C API.
             pub fn from_value(value: u32) -> Option<Self> {
                 match value {
                     $($value => Some(Self::$variant),)*

@@ -1,11 +1,11 @@
-//! The event graph under a scheduler that tries many orders of the threads' steps.
+//! The event graph under a model checker with random schedules (shuttle).
 //!
-//! The file of the graph is compiled here once more, with shuttle's locks in the place of the real ones.
+//! The source file of the graph is compiled here with shuttle's locks in place of the real ones.
 
 #[path = "../src/event/node.rs"]
 mod node;
 
-/// Shuttle's locks with the interface of those that the runtime has.
+/// Shuttle's locks with the interface of the runtime's.
 mod sync {
     use std::ops::{Deref, DerefMut};
 
@@ -13,7 +13,7 @@ mod sync {
 
     pub(crate) struct Mutex<T>(shuttle::sync::Mutex<T>);
 
-    /// Without the lock only while a [`Condvar`] has it.
+    /// Empty only while a [`Condvar`] waits.
     pub(crate) struct Guard<'a, T>(Option<shuttle::sync::MutexGuard<'a, T>>);
 
     impl<T> Mutex<T> {
@@ -71,7 +71,7 @@ fn event() -> Arc<Event> {
     Arc::new(Node::new(EventStatus::Queued))
 }
 
-/// Ends an event and calls what is due. Was it the one that ended it?
+/// Ends an event and calls the callbacks that are due. Was the event not ended before?
 fn end(event: &Event, status: EventStatus) -> bool {
     let due = event.advance(status, matches!(status, EventStatus::Failed(_)).then_some("why"));
     let first = due.is_some();
@@ -114,7 +114,7 @@ fn a_callback_is_called_once_whenever_it_comes() {
 }
 
 #[test]
-fn who_waits_is_woken() {
+fn waiting_threads_are_woken() {
     shuttle::check_random(
         || {
             let event = event();

@@ -5,8 +5,8 @@ mod setup;
 use std::sync::Arc;
 
 use gencl_runtime::{
-    ArgumentValue, Buffer, Code, CommandKind, Event, EventStatus, HostMemory, Kernel, MapFlags, MemoryFlags,
-    NdRange, Profile, Queue, QueueFlags,
+    ArgumentValue, Buffer, Code, CommandKind, Event, EventStatus, HostAccess, HostMemory, Kernel, MapFlags,
+    MemoryFlags, NdRange, ProfilingInfo, Queue, QueueFlags,
 };
 use setup::{Setup, line};
 
@@ -55,7 +55,7 @@ fn arguments_are_those_of_the_enqueue() {
     let range = line(16, Some(16));
     let event =
         setup.queue.launch(CommandKind::NdRangeKernel, &kernel, &range, std::slice::from_ref(&gate)).unwrap();
-    kernel.set_argument(1, ArgumentValue::Bytes(&5u32.to_le_bytes())).unwrap();
+    kernel.set_argument(1, ArgumentValue::Bytes(5u32.to_le_bytes().as_slice().into())).unwrap();
     assert_eq!(event.status(), EventStatus::Queued);
     gate.set_user_status(0).unwrap();
     event.wait().unwrap();
@@ -74,8 +74,14 @@ fn times_are_in_order() {
     let buffer = setup.buffer(4096);
     let event = setup.launch(&setup.kernel("ids", Some(&buffer), 0), line(4096, None));
     event.wait().unwrap();
-    let times = [Profile::Queued, Profile::Submit, Profile::Start, Profile::End, Profile::Complete]
-        .map(|what| event.profile(what).unwrap());
+    let times = [
+        ProfilingInfo::Queued,
+        ProfilingInfo::Submit,
+        ProfilingInfo::Start,
+        ProfilingInfo::End,
+        ProfilingInfo::Complete,
+    ]
+    .map(|what| event.profile(what).unwrap());
     assert!(times.is_sorted(), "{times:?}");
     assert!(times[3] - times[0] < 60_000_000_000, "{times:?}");
 }
@@ -130,12 +136,12 @@ fn launches_that_are_wrong_are_refused() {
     let kernel = Kernel::new(&setup.program, "ids").unwrap();
     let code = |range| setup.queue.launch(CommandKind::NdRangeKernel, &kernel, &range, &[]).unwrap_err().code;
     assert_eq!(code(line(16, None)), Code::InvalidKernelArgs);
-    kernel.set_argument(0, ArgumentValue::Buffer(None)).unwrap();
+    kernel.set_argument(0, ArgumentValue::Null).unwrap();
     let refused = |index, value| kernel.set_argument(index, value).unwrap_err().code;
-    assert_eq!(refused(1, ArgumentValue::Bytes(&[0; 3])), Code::InvalidArgSize);
+    assert_eq!(refused(1, ArgumentValue::Bytes([0; 3].as_slice().into())), Code::InvalidArgSize);
     assert_eq!(refused(1, ArgumentValue::Local(4)), Code::InvalidArgValue);
     assert_eq!(refused(2, ArgumentValue::Local(4)), Code::InvalidArgIndex);
-    kernel.set_argument(1, ArgumentValue::Bytes(&[0; 4])).unwrap();
+    kernel.set_argument(1, ArgumentValue::Bytes([0; 4].as_slice().into())).unwrap();
     assert_eq!(code(line(16, Some(2048))), Code::InvalidWorkItemSize);
     assert_eq!(code(NdRange { dimensions: 0, ..line(16, None) }), Code::InvalidWorkDimension);
     assert_eq!(Kernel::new(&setup.program, "none").unwrap_err().code, Code::InvalidKernelName);
@@ -148,10 +154,10 @@ fn transfers_between_host_and_buffers() {
     let (a, b) = (setup.buffer(64), setup.buffer(64));
     let (from, to) = (host(256), host(256));
     from.write(0, &(0..=255).collect::<Vec<u8>>());
-    setup.queue.write_buffer(&a, 0, &from, &[]).unwrap();
+    setup.queue.transfer_buffer(HostAccess::Write, &a, 0, &from, &[]).unwrap();
     setup.queue.copy_buffer(&a, 16, &b, 0, 128, &[]).unwrap();
     setup.queue.fill_buffer(&b, &[0xaa, 0xbb], 4, 4, &[]).unwrap();
-    setup.queue.read_buffer(&b, 0, &to, &[]).unwrap().wait().unwrap();
+    setup.queue.transfer_buffer(HostAccess::Read, &b, 0, &to, &[]).unwrap().wait().unwrap();
     let mut bytes = [0; 10];
     to.read(0, &mut bytes);
     assert_eq!(bytes, [16, 17, 18, 19, 0xaa, 0xbb, 0xaa, 0xbb, 24, 25]);
@@ -192,7 +198,7 @@ fn failures_pass_between_queues() {
     let waiting = other.marker(std::slice::from_ref(&forgotten)).unwrap();
     forgotten.abandon();
     waiting.wait().unwrap_err();
-    assert_eq!(second.profile(Profile::End).unwrap_err().code, Code::ProfilingInfoNotAvailable);
+    assert_eq!(second.profile(ProfilingInfo::End).unwrap_err().code, Code::ProfilingInfoNotAvailable);
 }
 
 #[test]

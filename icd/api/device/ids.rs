@@ -20,7 +20,11 @@ fn get_device_ids(
     // CL_INVALID_VALUE if num_entries is equal to zero and devices is not NULL or if both num_devices and
     // devices are NULL.
     refuse_if(num_entries == 0 && !devices.is_null(), Code::InvalidValue, "num_entries is 0")?;
-    refuse_if(num_devices.is_null() && devices.is_null(), Code::InvalidValue, "no place for an answer")?;
+    refuse_if(
+        num_devices.is_null() && devices.is_null(),
+        Code::InvalidValue,
+        "devices and num_devices are null",
+    )?;
     // CL_INVALID_DEVICE_TYPE if device_type is not a valid value.
     // CL_DEVICE_NOT_FOUND if no OpenCL devices that matched device_type were found.
     let found: Vec<_> = Device::of_type(device_type)?.iter().map(|device| device.raw()).collect();

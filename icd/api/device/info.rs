@@ -68,22 +68,22 @@ use crate::info::{InfoWriter, Written};
 use crate::object::{Device, Platform, Queue};
 use crate::versions::{self, NUMERIC_VERSION};
 
-/// Vendor and devices are known by these even if the simulator plays them.
+/// PCI vendor, also of simulated devices.
 const VENDOR: &str = "Intel(R) Corporation";
 
-/// `CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE`: 64 KiB are the least; initial values go through the program's
-/// binary, which should stay small.
+/// `CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE`: 64 KiB are the minimum; initial values are in the program's
+/// binary, which should be small.
 const MAX_GLOBAL_VARIABLE_SIZE: usize = 1 << 20;
 
-/// Orders and scopes of atomic operations: all but those that reach beyond the device.
+/// Orders and scopes of atomic operations: all but the scope of all devices.
 const ATOMICS: u64 = CL_DEVICE_ATOMIC_ORDER_RELAXED
     | CL_DEVICE_ATOMIC_ORDER_ACQ_REL
     | CL_DEVICE_ATOMIC_ORDER_SEQ_CST
     | CL_DEVICE_ATOMIC_SCOPE_WORK_GROUP
     | CL_DEVICE_ATOMIC_SCOPE_DEVICE;
 
-/// What all floats can. The rounding modes other than to nearest are for conversions only in OpenCL, but the
-/// specification has devices with doubles name all of them (4.2, `CL_DEVICE_DOUBLE_FP_CONFIG`).
+/// Capabilities of all floating-point types. In OpenCL, rounding modes other than to nearest are for
+/// conversions only, but devices with doubles have to report all (4.2, `CL_DEVICE_DOUBLE_FP_CONFIG`).
 const FLOAT_CONFIG: cl_device_fp_config =
     CL_FP_INF_NAN | CL_FP_ROUND_TO_NEAREST | CL_FP_ROUND_TO_ZERO | CL_FP_ROUND_TO_INF | CL_FP_FMA;
 
@@ -101,7 +101,7 @@ fn get_device_info(
     let profile = facts.profile();
     let images = facts.images.as_ref();
     match name {
-        // What it is.
+        // Identity.
         CL_DEVICE_TYPE => info.value(device.device_type()),
         CL_DEVICE_VENDOR_ID => info.value(facts.vendor_id),
         CL_DEVICE_NAME => info.string(&facts.name),
@@ -122,12 +122,12 @@ fn get_device_info(
             info.values(&versions::with_versions(&versions::opencl_c_features(profile)))
         }
         // No version of the conformance tests was passed.
-        // None: the format is required, and this date is what drivers that are not conformant say.
+        // The value that drivers which are not conformant report; the format is required.
         CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED => info.string("v0000-01-01-00"),
         CL_DEVICE_PLATFORM => info.value(Platform::handle().raw()),
         CL_DEVICE_UUID => info.value(identity::device(facts)),
         CL_DRIVER_UUID => info.value(identity::driver(facts)),
-        // Locally unique ids are Windows' own.
+        // Locally unique ids exist on Windows only.
         CL_DEVICE_LUID_VALID => info.boolean(false),
         CL_DEVICE_LUID => info.value([0u8; CL_LUID_SIZE as usize]),
         CL_DEVICE_NODE_MASK => info.value(0u32),
@@ -146,7 +146,7 @@ fn get_device_info(
         CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS => info.value(3u32),
         CL_DEVICE_MAX_WORK_ITEM_SIZES => info.values(&facts.max_work_item_sizes.map(|size| size as usize)),
         CL_DEVICE_MAX_WORK_GROUP_SIZE => info.value(facts.max_work_group_size as usize),
-        // The widest that the compiler makes threads.
+        // The largest SIMD width.
         CL_DEVICE_PREFERRED_WORK_GROUP_SIZE_MULTIPLE => info.value(16usize),
         CL_DEVICE_MAX_PARAMETER_SIZE => info.value(facts.max_parameter_size as usize),
         CL_DEVICE_EXECUTION_CAPABILITIES => info.value(CL_EXEC_KERNEL),
@@ -159,7 +159,7 @@ fn get_device_info(
             let widths: Vec<usize> = profile.widths.iter().map(|width| *width as usize).collect();
             info.values(&widths)
         }
-        // Threads of a group get their turns whether others wait or not.
+        // Threads of a work-group make independent progress.
         CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS => info.boolean(true),
         CL_DEVICE_PRINTF_BUFFER_SIZE => info.value(gencl_runtime::PRINTF_BUFFER_SIZE as usize),
         CL_DEVICE_BUILT_IN_KERNELS | CL_DEVICE_IL_VERSION => info.string(""),
@@ -167,7 +167,7 @@ fn get_device_info(
             info.values::<cl_name_version>(&[])
         }
 
-        // Types. A lane holds one element of any type, so vectors bring nothing.
+        // Types. A lane holds one element, so vectors are not faster.
         CL_DEVICE_PREFERRED_VECTOR_WIDTH_CHAR
         | CL_DEVICE_PREFERRED_VECTOR_WIDTH_SHORT
         | CL_DEVICE_PREFERRED_VECTOR_WIDTH_INT

@@ -18,8 +18,8 @@ fn get_device_and_host_timer(
     let device = Handle::<Device>::get(device)?;
     // CL_INVALID_VALUE if host_timestamp or device_timestamp is NULL.
     let nowhere = device_timestamp.is_null() || host_timestamp.is_null();
-    refuse_if(nowhere, Code::InvalidValue, "nowhere to return the time")?;
-    // The runtime converts what the GPU stamps to the host's clock, so that there is but one time.
+    refuse_if(nowhere, Code::InvalidValue, "a pointer for the time is null")?;
+    // The runtime converts GPU timestamps to the host's clock, so both times are the same.
     let now = device.runtime.host_time();
     device_timestamp.write(now);
     host_timestamp.write(now);
@@ -30,7 +30,7 @@ fn get_device_and_host_timer(
 fn get_host_timer(device: cl_device_id, host_timestamp: Out<cl_ulong>) -> CLResult<()> {
     let device = Handle::<Device>::get(device)?;
     // CL_INVALID_VALUE if host_timestamp is NULL.
-    refuse_if(host_timestamp.is_null(), Code::InvalidValue, "nowhere to return the time")?;
+    refuse_if(host_timestamp.is_null(), Code::InvalidValue, "a pointer for the time is null")?;
     host_timestamp.write(device.runtime.host_time());
     Ok(())
 }

@@ -38,11 +38,11 @@ fn enqueue_fill_buffer(
     enqueue.done(command)
 }
 
-/// The pattern of a fill of any kind of memory; `INVALID_VALUE` where it is null or no type has its size.
+/// The pattern of a fill command; `INVALID_VALUE` when it is null or no type has its size.
 pub(super) fn pattern_of(pattern: &HostPointer<*const c_void>, size: usize) -> CLResult<Vec<u8>> {
     let valid = size.is_power_of_two() && size <= MAX_PATTERN;
     refuse_if(!valid, Code::InvalidValue, "no type has the size of the pattern")?;
-    // SAFETY: the application says that the pattern has that size.
+    // SAFETY: the application passes the size of the pattern.
     let pattern = unsafe { pattern.to_vec(size) };
     pattern.ok_or_else(|| Error::new(Code::InvalidValue, "no pattern"))
 }

@@ -33,7 +33,7 @@ fn enqueue_nd_range_kernel(
     enqueue.done(command)
 }
 
-/// The index space that the four parameters describe.
+/// The index space by the four parameters.
 pub fn nd_range(
     work_dim: cl_uint,
     offset: List<usize>,
@@ -97,5 +97,5 @@ fn enqueue_native_kernel(
     _event: Out<cl_event>,
 ) -> CLResult<()> {
     Handle::<Queue>::get(queue)?;
-    Err(Error::new(Code::InvalidOperation, "the device runs no native kernels"))
+    Err(Error::new(Code::InvalidOperation, "the device does not support native kernels"))
 }

@@ -60,7 +60,7 @@ fn enqueue_map_image(
     // CL_INVALID_VALUE if image_row_pitch is NULL, or if image is a 3D image or an array and
     // image_slice_pitch is NULL.
     let nowhere = image_row_pitch.is_null() || (layout.kind.has_slices() && image_slice_pitch.is_null());
-    refuse_if(nowhere, Code::InvalidValue, "nowhere to return the pitches")?;
+    refuse_if(nowhere, Code::InvalidValue, "a pointer for the pitches is null")?;
     // CL_INVALID_VALUE if origin or region is NULL, if the region is out of bounds or breaks the rules for
     // the kind of image, or if values specified in map_flags are not valid. CL_INVALID_OPERATION if the flags
     // of the image forbid the host what map_flags ask for, or if mapping would lead to overlapping regions

@@ -26,7 +26,7 @@ use crate::handle::Handle;
 use crate::object::{Event, Queue, wait_list};
 use crate::{CLResult, refuse_if};
 
-/// A command on its way into a queue: the parameters that all `clEnqueue…` functions share.
+/// The parameters that all `clEnqueue…` functions share.
 struct Enqueue {
     queue: Arc<Handle<Queue>>,
     waits: Vec<Arc<gencl_runtime::Event>>,
@@ -47,7 +47,7 @@ impl Enqueue {
         Ok(Self { queue, waits, event })
     }
 
-    /// The same, for a command on shared virtual memory.
+    /// As [`Enqueue::new`], for a command on shared virtual memory.
     ///
     /// CL_INVALID_OPERATION if the device associated with command_queue does not support SVM.
     fn on_shared_memory(self) -> CLResult<Self> {
@@ -55,7 +55,7 @@ impl Enqueue {
         Ok(self)
     }
 
-    /// The same, for a command on images.
+    /// As [`Enqueue::new`], for a command on images.
     ///
     /// CL_INVALID_OPERATION if the device associated with command_queue does not support images (that is,
     /// CL_DEVICE_IMAGE_SUPPORT is CL_FALSE).
@@ -65,7 +65,7 @@ impl Enqueue {
         Ok(self)
     }
 
-    /// The command is in the queue: gives its event to the application.
+    /// Returns the event of the enqueued command to the application.
     fn done(self, command: Arc<gencl_runtime::Event>) -> CLResult<()> {
         Event::give(&self.queue, command, self.event);
         Ok(())
@@ -87,7 +87,7 @@ impl Enqueue {
 /// CL_INVALID_VALUE if flags is not 0 or is not any of the values described in the table of migration flags.
 fn check_migration(flags: cl_mem_migration_flags) -> CLResult<()> {
     let known = CL_MIGRATE_MEM_OBJECT_HOST | CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED;
-    refuse_if(flags & !known != 0, Code::InvalidValue, "no such migration flags")
+    refuse_if(flags & !known != 0, Code::InvalidValue, "unknown migration flags")
 }
 
 /// CL_INVALID_VALUE if a pointer to an origin or region is NULL.
@@ -95,7 +95,7 @@ fn triple(values: Fixed<usize, 3>) -> CLResult<[usize; 3]> {
     values.get().ok_or_else(|| Error::new(Code::InvalidValue, "no origin or region"))
 }
 
-/// A rectangle's parameters.
+/// A rectangle by its parameters.
 fn rect(origin: Fixed<usize, 3>, row_pitch: usize, slice_pitch: usize) -> CLResult<BufferRect> {
     Ok(BufferRect { origin: triple(origin)?, row_pitch, slice_pitch })
 }

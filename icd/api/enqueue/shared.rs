@@ -26,7 +26,7 @@ fn enqueue_svm_free(
     // CL_INVALID_VALUE if num_svm_pointers is 0 and svm_pointers is non-NULL, or if svm_pointers is NULL and
     // num_svm_pointers is not 0.
     let pairs = (num_pointers == 0) == pointers.is_null();
-    refuse_if(!pairs, Code::InvalidValue, "the list of pointers has another length")?;
+    refuse_if(!pairs, Code::InvalidValue, "the list of pointers does not match its length")?;
     // SAFETY: num_svm_pointers is the length of the list.
     let addresses: Vec<usize> = unsafe { pointers.to_vec(num_pointers as usize) }
         .into_iter()
@@ -137,7 +137,7 @@ fn enqueue_svm_migrate_mem(
     enqueue.done(command)
 }
 
-/// Copies `size` bytes from one place of the application's to another.
+/// Enqueues a copy of `size` bytes of the application's memory.
 pub(super) fn copy(
     enqueue: Enqueue,
     kind: CommandKind,
@@ -145,7 +145,7 @@ pub(super) fn copy(
     blocking: cl_bool,
 ) -> CLResult<()> {
     // CL_INVALID_VALUE if dst_ptr or src_ptr is NULL.
-    refuse_if(to.is_null() || from.is_null(), Code::InvalidValue, "no memory")?;
+    refuse_if(to.is_null() || from.is_null(), Code::InvalidValue, "a pointer is null")?;
     // CL_MEM_COPY_OVERLAP if the values specified for dst_ptr, src_ptr and size result in an overlapping
     // copy. SAFETY: the application has size bytes at both until the command has ended.
     let (to, from) = unsafe { (to.memory(size), from.memory(size)) };
@@ -153,7 +153,7 @@ pub(super) fn copy(
     enqueue.done_blocking(command, blocking != 0)
 }
 
-/// Fills `size` bytes of the application's with a pattern of `pattern_size` bytes.
+/// Enqueues a fill of `size` bytes of the application's memory with a pattern of `pattern_size` bytes.
 pub(super) fn fill(
     enqueue: Enqueue,
     kind: CommandKind,
@@ -162,7 +162,7 @@ pub(super) fn fill(
 ) -> CLResult<()> {
     // CL_INVALID_VALUE if the destination or the pattern is NULL, or if pattern_size is 0 or not one of { 1,
     // 2, 4, 8, 16, 32, 64, 128 }.
-    refuse_if(to.is_null(), Code::InvalidValue, "no memory")?;
+    refuse_if(to.is_null(), Code::InvalidValue, "a pointer is null")?;
     let pattern = pattern_of(pattern, pattern_size)?;
     // CL_INVALID_VALUE if the destination is not aligned to pattern_size bytes or if size is not a multiple
     // of it. SAFETY: the application has size bytes there until the command has ended.

@@ -34,13 +34,13 @@ fn enqueue_barrier_with_wait_list(
     enqueue.done(command)
 }
 
-// What follows is deprecated by OpenCL 1.2.
+// The functions below are deprecated by OpenCL 1.2.
 
 #[cl_entrypoint(clEnqueueMarker)]
 fn enqueue_marker(queue: cl_command_queue, event: Out<cl_event>) -> CLResult<()> {
     let queue = Handle::<Queue>::get(queue)?;
     // CL_INVALID_VALUE if event is a NULL value.
-    refuse_if(event.is_null(), Code::InvalidValue, "nowhere to return the event")?;
+    refuse_if(event.is_null(), Code::InvalidValue, "event is null")?;
     Event::give(&queue, queue.runtime.marker(&[])?, event);
     Ok(())
 }

@@ -72,7 +72,7 @@ fn enqueue_mem_advise(
     let enqueue = Enqueue::new(queue, num_events, wait_events, event)?;
     // CL_INVALID_VALUE if advice is not supported advice for the device associated with command_queue. None
     // is defined but 0.
-    refuse_if(advice != 0, Code::InvalidValue, "no such advice")?;
+    refuse_if(advice != 0, Code::InvalidValue, "unknown advice")?;
     let command = enqueue.queue.runtime.nothing(CommandKind::MemAdvise, &enqueue.waits)?;
     enqueue.done(command)
 }

@@ -20,7 +20,7 @@ fn set_event_callback(
     // CL_INVALID_VALUE if pfn_event_notify is NULL or if command_exec_callback_type is not CL_SUBMITTED,
     // CL_RUNNING, or CL_COMPLETE.
     let known = [CL_SUBMITTED, CL_RUNNING, CL_COMPLETE].contains(&callback_type);
-    refuse_if(!known, Code::InvalidValue, "no status to call back for")?;
+    refuse_if(!known, Code::InvalidValue, "not a status for callbacks")?;
     let notify = notify.bind(user).ok_or_else(|| Error::new(Code::InvalidValue, "no callback"))?;
     // The callback is called with a valid event, even if the application has released it meanwhile.
     let kept = event.clone();

@@ -3,7 +3,7 @@
 use std::ptr::null_mut;
 
 use gencl_icd_macros::cl_entrypoint;
-use gencl_runtime::Profile;
+use gencl_runtime::ProfilingInfo;
 use opencl_sys::{
     CL_EVENT_COMMAND_EXECUTION_STATUS, CL_EVENT_COMMAND_QUEUE, CL_EVENT_COMMAND_TYPE, CL_EVENT_CONTEXT,
     CL_EVENT_REFERENCE_COUNT, CL_PROFILING_COMMAND_COMPLETE, CL_PROFILING_COMMAND_END,
@@ -48,11 +48,11 @@ fn get_event_profiling_info(
     let event = Handle::<Event>::get(event)?;
     let info = InfoWriter::new(room, value, size_ret);
     let point = match name {
-        CL_PROFILING_COMMAND_QUEUED => Profile::Queued,
-        CL_PROFILING_COMMAND_SUBMIT => Profile::Submit,
-        CL_PROFILING_COMMAND_START => Profile::Start,
-        CL_PROFILING_COMMAND_END => Profile::End,
-        CL_PROFILING_COMMAND_COMPLETE => Profile::Complete,
+        CL_PROFILING_COMMAND_QUEUED => ProfilingInfo::Queued,
+        CL_PROFILING_COMMAND_SUBMIT => ProfilingInfo::Submit,
+        CL_PROFILING_COMMAND_START => ProfilingInfo::Start,
+        CL_PROFILING_COMMAND_END => ProfilingInfo::End,
+        CL_PROFILING_COMMAND_COMPLETE => ProfilingInfo::Complete,
         _ => return info.unknown(name),
     };
     // CL_PROFILING_INFO_NOT_AVAILABLE if the CL_QUEUE_PROFILING_ENABLE flag is not set for the command-queue,

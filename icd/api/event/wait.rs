@@ -18,10 +18,10 @@ fn wait_for_events(num_events: cl_uint, events: List<cl_event>) -> CLResult<()> 
     // CL_INVALID_EVENT if event objects specified in event_list are not valid event objects.
     // CL_INVALID_CONTEXT if events specified in event_list do not belong to the same context.
     let events = to_runtime(&list, Code::InvalidEvent, None)?;
-    // clWaitForEvents flushes the queues that it waits for. Waiting for the first event works on its queue.
+    // clWaitForEvents flushes the queues of all events. Waiting for the first one executes its queue.
     events.iter().skip(1).for_each(|event| event.demand());
     // CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST if the execution status of any of the events in event_list
-    // is a negative integer value. All are waited for, even so.
+    // is a negative integer value. It waits for all events in any case.
     let results: Vec<_> = events.iter().map(|event| event.wait()).collect();
     results.into_iter().collect()
 }

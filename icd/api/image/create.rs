@@ -76,7 +76,7 @@ fn create_image3d(
 ) -> CLResult<cl_mem> {
     let new = New::begin(context, flags, image_format)?;
     // CL_INVALID_IMAGE_SIZE if image_width or image_height are 0 or if image_depth <= 1.
-    refuse_if(depth <= 1, Code::InvalidImageSize, "an image of three dimensions has several slices")?;
+    refuse_if(depth <= 1, Code::InvalidImageSize, "an image of three dimensions needs several slices")?;
     let kind = ImageKind::Image3D;
     let descriptor = ImageDescriptor { kind, width, height, depth, layers: 0, row_pitch, slice_pitch };
     pitches_are_sizes(new.create(&descriptor, null_mut(), &host_ptr, Vec::new()))
@@ -91,7 +91,7 @@ fn pitches_are_sizes(image: CLResult<cl_mem>) -> CLResult<cl_mem> {
     })
 }
 
-/// What is the same for all images.
+/// The parameters that all functions share.
 struct New {
     context: Arc<Handle<Context>>,
     flags: MemoryFlags,
@@ -126,7 +126,7 @@ impl New {
         // flags or if host_ptr is not NULL but they are not set.
         let wants_host = self.flags.intersects(MemoryFlags::USE_HOST_PTR | MemoryFlags::COPY_HOST_PTR);
         let differ = wants_host == host_ptr.is_null();
-        refuse_if(differ, Code::InvalidHostPtr, "flags and host pointer do not fit each other")?;
+        refuse_if(differ, Code::InvalidHostPtr, "the host pointer does not match the flags")?;
         // The pitches must be 0 if host_ptr is NULL and there is no mem_object.
         let pitches = descriptor.row_pitch != 0 || descriptor.slice_pitch != 0;
         let without = pitches && host_ptr.is_null();
@@ -144,7 +144,7 @@ impl New {
         Ok(self.finish(image, None, properties))
     }
 
-    /// An image of another object's bytes.
+    /// An image on another memory object.
     fn create_of(
         self,
         limits: &ImageLimits,
@@ -167,7 +167,7 @@ impl New {
         Ok(self.finish(image, Some(parent), properties))
     }
 
-    /// The rules for images of buffers.
+    /// Checks an image on a buffer.
     fn check_buffer(
         &self,
         limits: &ImageLimits,
@@ -177,7 +177,7 @@ impl New {
     ) -> CLResult<()> {
         let texel = layout.format.texel();
         if layout.kind == ImageKind::Image1DBuffer {
-            // Only an image of two dimensions may have a row pitch of its own.
+            // Only an image of two dimensions may have a row pitch.
             let pitch = slice_pitch != 0 || layout.row_pitch != layout.width * texel;
             return refuse_if(pitch, Code::InvalidImageDescriptor, "pitches of an image without rows");
         }
@@ -190,8 +190,8 @@ impl New {
         refuse_if(!aligned, Code::InvalidImageFormatDescriptor, "row pitch or address are not aligned")
     }
 
-    /// The rules for images of images: the descriptor is the same, and so is the type of channels; their
-    /// order is compatible.
+    /// Checks an image created from an image: descriptor and channel type are the same, channel orders
+    /// compatible.
     fn check_view(&self, layout: &ImageLayout, image: &Image) -> CLResult<()> {
         let same = ImageLayout { format: self.format, ..*image.layout() } == *layout;
         refuse_if(!same, Code::InvalidImageDescriptor, "the image has another descriptor")?;

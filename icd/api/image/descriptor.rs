@@ -1,4 +1,4 @@
-//! What `clCreateImage` is given: `cl_image_format`, `cl_image_desc`.
+//! Parameters of `clCreateImage`: `cl_image_format`, `cl_image_desc`.
 
 use gencl_runtime::{Code, Error, ImageDescriptor, ImageFormat, ImageKind};
 use opencl_sys::{cl_image_desc, cl_image_format, cl_mem};
@@ -12,20 +12,21 @@ pub fn format(format: Fixed<cl_image_format, 1>) -> CLResult<ImageFormat> {
     let invalid = |why| Error::new(Code::InvalidImageFormatDescriptor, why);
     let [format] = format.get().ok_or_else(|| invalid("no format"))?;
     let (order, ty) = (format.image_channel_order, format.image_channel_data_type);
-    ImageFormat::from_values(order, ty).ok_or_else(|| invalid("channel order and type do not go together"))
+    ImageFormat::from_values(order, ty)
+        .ok_or_else(|| invalid("unknown channel order or type, or an invalid combination"))
 }
 
-/// A descriptor, and what memory object the texels are to be taken from, or null.
+/// A descriptor, and the memory object to create the image from, or null.
 ///
 /// CL_INVALID_IMAGE_DESCRIPTOR if values specified in image_desc are not valid or if image_desc is NULL.
 /// Sizes and pitches are checked by the runtime.
 pub fn descriptor(descriptor: Fixed<cl_image_desc, 1>) -> CLResult<(ImageDescriptor, cl_mem)> {
     let invalid = |why| Error::new(Code::InvalidImageDescriptor, why);
     let [given] = descriptor.get().ok_or_else(|| invalid("no descriptor"))?;
-    let kind = ImageKind::from_value(given.image_type).ok_or_else(|| invalid("no such kind of image"))?;
+    let kind = ImageKind::from_value(given.image_type).ok_or_else(|| invalid("unknown image type"))?;
     // num_mip_levels and num_samples must be 0.
     let several = given.num_mip_levels != 0 || given.num_samples != 0;
-    refuse_if(several, Code::InvalidImageDescriptor, "neither mipmaps nor samples")?;
+    refuse_if(several, Code::InvalidImageDescriptor, "mipmaps and multisampling are not supported")?;
     let descriptor = ImageDescriptor {
         kind,
         width: given.image_width,
@@ -46,7 +47,7 @@ pub fn descriptor(descriptor: Fixed<cl_image_desc, 1>) -> CLResult<(ImageDescrip
     refuse_if(
         !fits,
         Code::InvalidImageDescriptor,
-        "a memory object where none is due, or none where one is",
+        "mem_object must be given for images on buffers, and for no other type",
     )?;
     Ok((descriptor, memory))
 }

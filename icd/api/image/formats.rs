@@ -25,10 +25,10 @@ fn get_supported_image_formats(
     // NULL.
     let same_kernel = flags & CL_MEM_KERNEL_READ_AND_WRITE != 0;
     MemoryFlags::from_bits_retain(flags & !CL_MEM_KERNEL_READ_AND_WRITE).check()?;
-    refuse_if(ImageKind::from_value(image_type).is_none(), Code::InvalidValue, "no such kind of image")?;
+    refuse_if(ImageKind::from_value(image_type).is_none(), Code::InvalidValue, "unknown image type")?;
     let nowhere = num_entries == 0 && !image_formats.is_null();
     refuse_if(nowhere, Code::InvalidValue, "num_entries is 0")?;
-    // All kinds have the same, but none that a kernel could both read and write
+    // All image types have the same formats; no format can be both read and written by a kernel
     // (CL_DEVICE_MAX_READ_WRITE_IMAGE_ARGS).
     let any = context.check_images().is_ok() && !same_kernel;
     let formats: Vec<_> = ImageFormat::supported()

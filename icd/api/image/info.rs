@@ -41,7 +41,7 @@ fn get_image_info(
             let buffer = memory.parent.as_ref().filter(|parent| parent.image.is_none());
             info.value(buffer.map_or(null_mut(), |buffer| buffer.raw()))
         }
-        // There are neither smaller copies nor several samples of a texel.
+        // There are no mipmaps and no multisampling.
         CL_IMAGE_NUM_MIP_LEVELS | CL_IMAGE_NUM_SAMPLES => info.value(0u32),
         _ => info.unknown(name),
     }

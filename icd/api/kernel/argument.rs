@@ -1,9 +1,10 @@
 //! `clSetKernelArg`, `clSetKernelArgSVMPointer`, `clSetKernelArgMemPointerINTEL`, `clSetKernelExecInfo`
 
 use std::ffi::c_void;
+use std::sync::Arc;
 
 use gencl_icd_macros::cl_entrypoint;
-use gencl_runtime::{Argument, ArgumentKind, ArgumentValue, Code, Error, ReachedKind, ReachedList};
+use gencl_runtime::{Argument, ArgumentKind, ArgumentValue, Code, Error, IndirectKind, IndirectList};
 use opencl_sys::{
     CL_KERNEL_EXEC_INFO_INDIRECT_DEVICE_ACCESS_INTEL, CL_KERNEL_EXEC_INFO_INDIRECT_HOST_ACCESS_INTEL,
     CL_KERNEL_EXEC_INFO_INDIRECT_SHARED_ACCESS_INTEL, CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM,
@@ -34,7 +35,7 @@ fn set_kernel_arg(
             // CL_INVALID_ARG_VALUE if arg_value specified is not a valid value.
             // SAFETY: the application has arg_size bytes there, for as long as the call takes.
             let bytes = unsafe { value.bytes(size) }.ok_or_else(|| invalid(argument, "needs a value"))?;
-            kernel.runtime.set_argument(index, ArgumentValue::Bytes(bytes))
+            kernel.runtime.set_argument(index, ArgumentValue::Bytes(bytes.into()))
         }
         ArgumentKind::GlobalPointer | ArgumentKind::ConstantPointer => {
             // CL_INVALID_ARG_SIZE if the argument is a memory object and arg_size != sizeof(cl_mem).
@@ -43,17 +44,20 @@ fn set_kernel_arg(
             // CL_INVALID_MEM_OBJECT for an argument declared to be a memory object when the specified
             // arg_value is not a valid memory object. SAFETY: the application has a handle there.
             let handle = unsafe { value.to_words::<1>() }.map_or(0, |[handle]| handle);
-            let buffer = match handle {
-                0 => None,
-                handle => Some(Memory::buffer(handle as cl_mem)?.runtime.clone()),
+            let value = match handle {
+                0 => ArgumentValue::Null,
+                handle => {
+                    let buffer = Memory::buffer(handle as cl_mem)?;
+                    ArgumentValue::Buffer(Arc::downgrade(&buffer.runtime))
+                }
             };
-            kernel.runtime.set_argument(index, ArgumentValue::Buffer(buffer))
+            kernel.runtime.set_argument(index, value)
         }
         ArgumentKind::LocalPointer => {
             // CL_INVALID_ARG_VALUE if the argument is declared with the local qualifier and arg_value is not
             // NULL.
             if !value.is_null() {
-                return Err(invalid(argument, "is local memory and takes a size only"));
+                return Err(invalid(argument, "is local memory, whose value must be null"));
             }
             // CL_INVALID_ARG_SIZE if arg_size is zero and the argument is declared with the local qualifier.
             kernel.runtime.set_argument(index, ArgumentValue::Local(size as u64))
@@ -66,7 +70,7 @@ fn set_kernel_arg(
             // an argument declared to be a memory object when the specified arg_value is not a valid memory
             // object.
             let image = Memory::image(handle(argument, &value)? as cl_mem)?;
-            kernel.runtime.set_argument(index, ArgumentValue::Image(image))
+            kernel.runtime.set_argument(index, ArgumentValue::Image(Arc::downgrade(&image)))
         }
         ArgumentKind::Sampler => {
             // CL_INVALID_ARG_SIZE if the argument is a sampler and arg_size != sizeof(cl_sampler).
@@ -74,7 +78,7 @@ fn set_kernel_arg(
             // CL_INVALID_SAMPLER for an argument declared to be of type sampler_t when the specified
             // arg_value is not a valid sampler object.
             let sampler = Handle::<Sampler>::get(handle(argument, &value)? as cl_sampler)?;
-            kernel.runtime.set_argument(index, ArgumentValue::Sampler(sampler.runtime.clone()))
+            kernel.runtime.set_argument(index, ArgumentValue::Sampler(Arc::downgrade(&sampler.runtime)))
         }
     }
 }
@@ -109,16 +113,16 @@ fn set_kernel_arg_svm_pointer(
     // CL_INVALID_OPERATION if no devices in the context associated with kernel support SVM.
     kernel.program.context.runtime.check_shared()?;
     // CL_INVALID_ARG_INDEX if arg_index is not a valid argument index.
+    kernel.runtime.argument(index)?;
     // CL_INVALID_ARG_VALUE if arg_value specified is not a valid value.
     let value = match value.address() {
-        0 => ArgumentValue::Buffer(None),
-        address => ArgumentValue::Shared(address),
+        0 => ArgumentValue::Null,
+        address => kernel.runtime.shared_pointer(address)?,
     };
     kernel.runtime.set_argument(index, value)
 }
 
-// As clSetKernelArgSVMPointer, for unified shared memory, which may be anywhere that shared virtual memory
-// may be.
+// As clSetKernelArgSVMPointer: all kinds of unified shared memory are shared virtual memory.
 #[cl_entrypoint(clSetKernelArgMemPointerINTEL)]
 fn set_kernel_arg_mem_pointer_intel(
     kernel: cl_kernel,
@@ -139,8 +143,7 @@ fn set_kernel_exec_info(
     // CL_INVALID_OPERATION if no devices in the context associated with kernel support SVM.
     kernel.program.context.runtime.check_shared()?;
     // CL_INVALID_VALUE if param_name is not valid, if param_value is NULL or if the size specified by
-    // param_value_size is not valid. A list of no pointers need not be anywhere: it takes back what was said
-    // before.
+    // param_value_size is not valid. An empty list, without a pointer, replaces the one before.
     let none = (size == 0).then(Vec::new);
     // SAFETY: the application has param_value_size bytes there.
     let bytes = unsafe { value.to_vec(size) }.or(none);
@@ -151,8 +154,8 @@ fn set_kernel_exec_info(
             let addresses =
                 words.map(|word| word.iter().rev().fold(0, |sum, byte| sum << 8 | usize::from(*byte)));
             let svm = name == CL_KERNEL_EXEC_INFO_SVM_PTRS;
-            let which = if svm { ReachedList::Svm } else { ReachedList::Unified };
-            kernel.runtime.set_reaches(which, &addresses.collect::<Vec<_>>())
+            let which = if svm { IndirectList::Svm } else { IndirectList::Unified };
+            kernel.runtime.set_indirect_list(which, &addresses.collect::<Vec<_>>())
         }
         CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM if size == size_of::<cl_bool>() => {
             // CL_INVALID_OPERATION if param_value is CL_TRUE and no devices in the context associated with
@@ -166,13 +169,13 @@ fn set_kernel_exec_info(
             if size == size_of::<cl_bool>() =>
         {
             let which = match name {
-                CL_KERNEL_EXEC_INFO_INDIRECT_HOST_ACCESS_INTEL => ReachedKind::Host,
-                CL_KERNEL_EXEC_INFO_INDIRECT_DEVICE_ACCESS_INTEL => ReachedKind::Device,
-                _ => ReachedKind::Shared,
+                CL_KERNEL_EXEC_INFO_INDIRECT_HOST_ACCESS_INTEL => IndirectKind::Host,
+                CL_KERNEL_EXEC_INFO_INDIRECT_DEVICE_ACCESS_INTEL => IndirectKind::Device,
+                _ => IndirectKind::Shared,
             };
-            kernel.runtime.set_reaches_all(which, bytes.iter().any(|byte| *byte != 0));
+            kernel.runtime.set_indirect_access(which, bytes.iter().any(|byte| *byte != 0));
             Ok(())
         }
-        _ => Err(Error::new(Code::InvalidValue, "no such execution information")),
+        _ => Err(Error::new(Code::InvalidValue, "unknown execution information")),
     }
 }

@@ -45,7 +45,7 @@ fn get_kernel_arg_info(
         }),
         CL_KERNEL_ARG_TYPE_NAME => info.string(&argument.type_name),
         CL_KERNEL_ARG_TYPE_QUALIFIER => {
-            // A cl_bitfield, whatever opencl-sys says.
+            // A cl_bitfield; opencl-sys has it wrong.
             info.value(u64::from(argument.type_qualifier))
         }
         CL_KERNEL_ARG_NAME => info.string(&argument.name),

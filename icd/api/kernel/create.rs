@@ -34,7 +34,7 @@ fn create_kernels_in_program(
         // CL_INVALID_VALUE if kernels is not NULL and num_kernels is less than the number of kernels in
         // program.
         let few = (num_kernels as usize) < all.len();
-        refuse_if(few, Code::InvalidValue, "there is not room for all kernels")?;
+        refuse_if(few, Code::InvalidValue, "num_kernels is less than the number of kernels")?;
     }
     num_kernels_ret.write(all.len() as cl_uint);
     if !kernels.is_null() {

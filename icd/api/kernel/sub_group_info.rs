@@ -20,7 +20,7 @@ use crate::{CLResult, refuse_if};
 /// Bytes of a `size_t`.
 const WORD: usize = size_of::<usize>();
 
-#[cl_entrypoint(clGetKernelSubGroupInfo)]
+#[cl_entrypoint(clGetKernelSubGroupInfo, clGetKernelSubGroupInfoKHR)]
 fn get_kernel_sub_group_info(
     kernel: cl_kernel,
     device: cl_device_id,
@@ -35,7 +35,7 @@ fn get_kernel_sub_group_info(
     let kernel = kernel.on(device)?;
     let info = InfoWriter::new(room, value, size_ret);
     let width = kernel.info().simd_width as usize;
-    // Larger groups have fewer sub-groups, of more lanes.
+    // A larger SIMD width results in fewer sub-groups.
     let largest = kernel.own_work_group_size() as usize;
     let width_for = |items: usize| kernel.lanes(items.try_into().unwrap_or(u32::MAX)) as usize;
     match name {
@@ -65,7 +65,7 @@ fn get_kernel_sub_group_info(
     }
 }
 
-/// The local size that an application asks about: one to three numbers.
+/// The local size of a query: one to three integers.
 fn local_size(size: usize, input: &HostPointer<*const c_void>) -> CLResult<Vec<usize>> {
     match size / WORD {
         1 if size == WORD => words::<1>(input).map(Vec::from),
@@ -76,18 +76,18 @@ fn local_size(size: usize, input: &HostPointer<*const c_void>) -> CLResult<Vec<u
     }
 }
 
-/// Work-items of a local size; the largest number when there are more.
+/// Work-items of a local size, saturated.
 fn items(size: &[usize]) -> usize {
     size.iter().fold(1, |items: usize, size| items.saturating_mul(*size))
 }
 
 fn words<const N: usize>(input: &HostPointer<*const c_void>) -> CLResult<[usize; N]> {
-    // SAFETY: the caller has compared the size that the application says with `N` words.
+    // SAFETY: the caller has checked that the size is that of `N` words.
     let words = unsafe { input.to_words() };
     words.ok_or_else(|| Error::new(Code::InvalidValue, "the query needs an input value"))
 }
 
-/// A local size that gives `count` sub-groups; zeros when there is none.
+/// A local size with `count` sub-groups; zeros when there is none.
 fn size_of_groups(kernel: &BuiltKernel, count: usize, width: usize, largest: usize) -> [usize; 3] {
     let size = match kernel.info().required_work_group_size {
         Some(required) => required.map(|size| size as usize),
@@ -96,18 +96,4 @@ fn size_of_groups(kernel: &BuiltKernel, count: usize, width: usize, largest: usi
     let items = items(&size);
     let fits = count > 0 && items <= largest && items.div_ceil(width) == count;
     if fits { size } else { [0; 3] }
-}
-
-#[cl_entrypoint(clGetKernelSubGroupInfoKHR)]
-fn get_kernel_sub_group_info_khr(
-    kernel: cl_kernel,
-    device: cl_device_id,
-    name: cl_kernel_sub_group_info,
-    input_size: usize,
-    input: HostPointer<*const c_void>,
-    room: usize,
-    value: Bytes,
-    size_ret: Out<usize>,
-) -> CLResult<Written> {
-    get_kernel_sub_group_info(kernel, device, name, input_size, input, room, value, size_ret)
 }

@@ -69,7 +69,7 @@ fn get_kernel_suggested_local_work_size(
     // global_work_size are 0.
     refuse_if(range.global.contains(&0), Code::InvalidGlobalWorkSize, "the index space is empty")?;
     // CL_INVALID_VALUE if suggested_local_work_size is NULL.
-    refuse_if(suggested.is_null(), Code::InvalidValue, "nowhere to return the size")?;
+    refuse_if(suggested.is_null(), Code::InvalidValue, "suggested_local_work_size is null")?;
     let size = queue.runtime.suggested_local_size(&kernel.runtime, &range)?.map(|size| size as usize);
     // SAFETY: work_dim is what there is room for.
     unsafe { suggested.write(&size, work_dim as usize) }

@@ -34,7 +34,7 @@ fn get_mem_object_info(
         CL_MEM_FLAGS => info.value(memory.flags),
         CL_MEM_SIZE => info.value(memory.runtime.size() as usize),
         CL_MEM_HOST_PTR => {
-            // An image has none of its own when its texels are another object's.
+            // None for an image that was created from another memory object.
             let own = memory.image.is_none() || memory.parent.is_none();
             let host = memory.runtime.host_memory().filter(|_| own);
             info.value(host.map_or(null_mut(), |host| host.address().cast::<c_void>()))

@@ -22,7 +22,7 @@ fn create_sub_buffer(
     let parent = Memory::buffer(buffer)?;
     // CL_INVALID_VALUE if value specified in buffer_create_type is not valid.
     let region = create_type == CL_BUFFER_CREATE_TYPE_REGION;
-    refuse_if(!region, Code::InvalidValue, "unknown way to create a sub-buffer")?;
+    refuse_if(!region, Code::InvalidValue, "unknown buffer_create_type")?;
     // CL_INVALID_VALUE if value(s) specified in buffer_create_info (for a given buffer_create_type) is not
     // valid or if buffer_create_info is NULL. SAFETY: for this create type it is a cl_buffer_region, two
     // size_t.

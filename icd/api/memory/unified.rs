@@ -1,5 +1,5 @@
-//! `cl_intel_unified_shared_memory`: allocations and what they say of themselves. All kinds are the pages of
-//! the process that shared virtual memory is, as the GPU has no memory of its own.
+//! `cl_intel_unified_shared_memory`: allocations and queries. All kinds are shared virtual memory, pages of
+//! the process, as the GPU has no memory of its own.
 
 use std::ffi::c_void;
 use std::ptr::null_mut;
@@ -21,7 +21,7 @@ use crate::info::{InfoWriter, Written};
 use crate::object::{Context, Device};
 use crate::{CLResult, refuse_if};
 
-/// Where a shared allocation is to be at first: hints, as the flags all are.
+/// Flags for the initial placement of a shared allocation. Like all flags they are hints.
 const PLACEMENT: cl_mem_alloc_flags_intel =
     CL_MEM_ALLOC_INITIAL_PLACEMENT_DEVICE_INTEL | CL_MEM_ALLOC_INITIAL_PLACEMENT_HOST_INTEL;
 
@@ -100,7 +100,7 @@ fn flags(kind: SharedKind, properties: &[cl_mem_properties_intel]) -> CLResult<c
             flags & !CL_MEM_ALLOC_WRITE_COMBINED_INTEL == 0
         }
     };
-    refuse_if(!valid, Code::InvalidProperty, "no such flags for this kind of memory")?;
+    refuse_if(!valid, Code::InvalidProperty, "invalid flags for this kind of memory")?;
     Ok(flags)
 }
 
@@ -109,7 +109,7 @@ fn mem_free(context: cl_context, pointer: HostPointer<*mut c_void>) -> CLResult<
     let context = Handle::<Context>::get(context)?;
     if !pointer.is_null() {
         check_base(&context, pointer.address())?;
-        // Commands that use it keep it until they have ended.
+        // Commands that use the allocation keep it until they have ended.
         context.runtime.free_shared(pointer.address());
     }
     Ok(())
@@ -130,7 +130,7 @@ fn mem_blocking_free(context: cl_context, pointer: HostPointer<*mut c_void>) -> 
 fn check_base(context: &Context, address: usize) -> CLResult<()> {
     let memory = context.runtime.shared_at(address);
     let valid = memory.is_some_and(|memory| memory.address() == address && memory.kind() != SharedKind::Svm);
-    refuse_if(!valid, Code::InvalidValue, "no allocation begins there")
+    refuse_if(!valid, Code::InvalidValue, "no allocation begins at the address")
 }
 
 #[cl_entrypoint(clGetMemAllocInfoINTEL)]
@@ -157,7 +157,7 @@ fn get_mem_alloc_info(
             info.value(memory.map_or(null_mut(), |memory| memory.address() as *mut c_void))
         }
         CL_MEM_ALLOC_SIZE_INTEL => info.value(memory.map_or(0, |memory| memory.size())),
-        // Of host memory and of that for all devices there is none.
+        // None for host memory and for memory without a device.
         CL_MEM_ALLOC_DEVICE_INTEL => {
             let device = memory.as_ref().and_then(|memory| memory.device());
             info.value(device.map_or(null_mut(), |device| context.handle(device)))
@@ -167,5 +167,5 @@ fn get_mem_alloc_info(
     }
 }
 
-/// `CL_MEM_ALLOC_FLAGS_INTEL`, which is a property's name too, as a query's.
+/// `CL_MEM_ALLOC_FLAGS_INTEL` as a query; it is also a property.
 const CL_MEM_ALLOC_FLAGS_INTEL_QUERY: cl_mem_info_intel = CL_MEM_ALLOC_FLAGS_INTEL as cl_mem_info_intel;

@@ -6,7 +6,7 @@ use opencl_sys::cl_platform_id;
 use crate::CLResult;
 use crate::object::Platform;
 
-// Both are hints. The compile server ends by itself when it has had nothing to do for a while.
+// Both are hints. The compile server ends by itself after some idle time.
 
 #[cl_entrypoint(clUnloadCompiler)]
 fn unload_compiler() -> CLResult<()> {

@@ -12,12 +12,12 @@ use crate::api::{enqueue, kernel, memory, queue};
 use crate::handle::Handle;
 use crate::object::Platform;
 
-/// The functions of extensions that we support.
+/// The functions of supported extensions.
 fn address(name: &str) -> *mut c_void {
     let function: *const () = match name {
         // cl_khr_icd
         "clIcdGetPlatformIDsKHR" => ids::clIcdGetPlatformIDsKHR as *const (),
-        // Loaders ask for it to learn our suffix before they have a dispatch table.
+        // Loaders query the suffix with it before they have a dispatch table.
         "clGetPlatformInfo" => info::clGetPlatformInfo as *const (),
         // cl_khr_create_command_queue
         "clCreateCommandQueueWithPropertiesKHR" => {

@@ -18,7 +18,11 @@ fn get_platform_ids(
     // CL_INVALID_VALUE if num_entries is equal to zero and platforms is not NULL or if both num_platforms and
     // platforms are NULL.
     refuse_if(num_entries == 0 && !platforms.is_null(), Code::InvalidValue, "num_entries is 0")?;
-    refuse_if(num_platforms.is_null() && platforms.is_null(), Code::InvalidValue, "no place for an answer")?;
+    refuse_if(
+        num_platforms.is_null() && platforms.is_null(),
+        Code::InvalidValue,
+        "platforms and num_platforms are null",
+    )?;
     num_platforms.write(1);
     // SAFETY: num_entries is what platforms has room for.
     unsafe { platforms.write(&[Platform::handle().raw()], num_entries as usize) }

@@ -13,7 +13,7 @@ use crate::info::{InfoWriter, Written};
 use crate::object::Platform;
 use crate::versions::{self, NUMERIC_VERSION, Named};
 
-/// Of the clock of clGetHostTimer.
+/// Resolution of clGetHostTimer in nanoseconds.
 const HOST_TIMER_RESOLUTION_NS: u64 = 1;
 
 #[cl_entrypoint(clGetPlatformInfo)]
@@ -40,7 +40,7 @@ fn get_platform_info(
     }
 }
 
-/// What all devices have is the platform's, too.
+/// The extensions that all devices have.
 fn extensions() -> Vec<Named> {
     versions::extensions(gencl_runtime::Platform::get().devices().iter().map(|device| device.facts()))
 }

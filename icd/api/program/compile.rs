@@ -31,14 +31,14 @@ fn compile_program(
     // CL_INVALID_VALUE if num_input_headers is zero and header_include_names or input_headers are not NULL or
     // if num_input_headers is not zero and header_include_names or input_headers are NULL.
     let fits = headers.is_null() == (num_headers == 0) && header_names.is_null() == (num_headers == 0);
-    refuse_if(!fits, Code::InvalidValue, "headers, their names and their number do not fit each other")?;
+    refuse_if(!fits, Code::InvalidValue, "headers and names do not match their number")?;
     // SAFETY: num_input_headers is the length of both lists.
     let (headers, names) =
         unsafe { (headers.to_vec(num_headers as usize), header_names.to_vec(num_headers as usize)) };
     let mut included = Vec::new();
     for (header, name) in headers.into_iter().zip(names) {
         refuse_if(name.is_null(), Code::InvalidValue, "a header has no name")?;
-        // SAFETY: not null, and a string with its end.
+        // SAFETY: not null, and zero-terminated.
         let name = unsafe { name.to_vec(None) };
         let header = Handle::<Program>::get(header)?;
         included.push((String::from_utf8_lossy(&name).into_owned(), header.runtime.clone()));

@@ -36,7 +36,7 @@ fn get_program_info(
             info.values(&handles.collect::<Vec<_>>())
         }
         CL_PROGRAM_SOURCE => info.string(program.runtime.source().unwrap_or_default()),
-        // Programs are never made from an intermediate language.
+        // Programs cannot be created from an intermediate language.
         CL_PROGRAM_IL => info.values::<u8>(&[]),
         CL_PROGRAM_BINARY_SIZES => {
             info.values(&binaries(&program)?.iter().map(|binary| binary.len()).collect::<Vec<_>>())
@@ -57,7 +57,7 @@ fn get_program_info(
     }
 }
 
-/// What there is for each device, in their order.
+/// A property of the program on each device, in their order.
 fn binaries(program: &Program) -> CLResult<Vec<Arc<[u8]>>> {
     program.runtime.devices().map(|device| program.runtime.binary(device)).collect()
 }

@@ -12,7 +12,7 @@ use crate::handle::Handle;
 use crate::object::{Context, Device, Program};
 use crate::{CLResult, refuse_if};
 
-/// The one function that may return an object and an error: the program of a link that failed, which has the
+/// The one function that may return both an object and an error: the program of a failed link, which has the
 /// log.
 #[cl_entrypoint(clLinkProgram)]
 fn link_program(
@@ -82,7 +82,7 @@ fn link(
     let (runtime, result) =
         gencl_runtime::Program::link(&context.runtime, &devices, &options, &inputs, notify)?;
     let program = Handle::create(Program { runtime, context });
-    // Nobody receives it when there is no callback.
+    // Without a callback, nothing receives it.
     let _ = sender.send(Handle::get(program)?);
     Ok((program, result))
 }

@@ -1,5 +1,5 @@
-//! Ways to make and change programs that no device of ours has: built-in kernels, intermediate languages,
-//! specialization constants and release callbacks
+//! Functions of programs that no device supports: built-in kernels, intermediate languages, specialization
+//! constants and release callbacks
 
 use std::ffi::c_void;
 
@@ -38,7 +38,7 @@ fn create_program_with_il(
 ) -> CLResult<cl_program> {
     Handle::<Context>::get(context)?;
     // CL_INVALID_OPERATION if no devices in context support intermediate language programs.
-    Err(Error::new(Code::InvalidOperation, "the device takes no intermediate language"))
+    Err(Error::new(Code::InvalidOperation, "the device supports no intermediate language"))
 }
 
 #[cl_entrypoint(clSetProgramSpecializationConstant)]
@@ -50,7 +50,7 @@ fn set_program_specialization_constant(
 ) -> CLResult<()> {
     Handle::<Program>::get(program)?;
     // CL_INVALID_OPERATION if no devices associated with program support intermediate language programs.
-    Err(Error::new(Code::InvalidOperation, "the device takes no intermediate language"))
+    Err(Error::new(Code::InvalidOperation, "the device supports no intermediate language"))
 }
 
 #[cl_entrypoint(clSetProgramReleaseCallback)]
@@ -58,5 +58,5 @@ fn set_program_release_callback(program: cl_program, _notify: ObjectNotify, _use
     Handle::<Program>::get(program)?;
     // CL_INVALID_OPERATION if no devices associated with program support destructors for program scope global
     // variables.
-    Err(Error::new(Code::InvalidOperation, "the device has no destructors for global variables"))
+    Err(Error::new(Code::InvalidOperation, "the device supports no destructors of global variables"))
 }

@@ -21,14 +21,14 @@ fn create_program_with_source(
     let context = Handle::<Context>::get(context)?;
     // CL_INVALID_VALUE if count is zero or if strings or any entry in strings is NULL.
     refuse_if(count == 0 || strings.is_null(), Code::InvalidValue, "no source")?;
-    // SAFETY: count is the length of both lists. A length of zero, and none at all, stand for strings that
-    // end with zero.
+    // SAFETY: count is the length of both lists. A length of zero, or no list of lengths, means
+    // zero-terminated strings.
     let (strings, lengths) = unsafe { (strings.to_vec(count as usize), lengths.to_vec(count as usize)) };
     let mut source = Vec::new();
     for (index, string) in strings.iter().enumerate() {
         refuse_if(string.is_null(), Code::InvalidValue, "a string of the source is null")?;
         let length = lengths.get(index).copied().filter(|&length| length != 0);
-        // SAFETY: not null, and of the given length or with an end.
+        // SAFETY: not null, and of the given length or zero-terminated.
         source.extend_from_slice(&unsafe { string.to_vec(length) });
     }
     let source = String::from_utf8(source)

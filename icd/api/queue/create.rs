@@ -14,8 +14,8 @@ use crate::handle::Handle;
 use crate::object::{Context, Queue};
 use crate::{CLResult, refuse_if};
 
-/// Properties that are hints, and their values. All are accepted; the hardware has one queue, which takes
-/// batches as they come.
+/// Properties that are hints, and their values. They have no effect, as the hardware executes batches in
+/// order of submission.
 const HINTS: [(cl_queue_properties, [cl_uint; 3]); 2] = [
     (
         CL_QUEUE_PRIORITY_KHR,
@@ -48,7 +48,7 @@ fn create_command_queue_with_properties(
         if let Some((_, values)) = HINTS.iter().find(|(name, _)| *name == pair[0]) {
             // CL_INVALID_VALUE if values specified in properties are not valid.
             let known = values.iter().any(|&value| cl_queue_properties::from(value) == pair[1]);
-            refuse_if(!known, Code::InvalidValue, "no such priority or throttle")?;
+            refuse_if(!known, Code::InvalidValue, "unknown priority or throttle")?;
             continue;
         }
         match u32::try_from(pair[0]).unwrap_or(u32::MAX) {
@@ -56,7 +56,7 @@ fn create_command_queue_with_properties(
             // CL_INVALID_QUEUE_PROPERTIES if values specified in properties are valid but are not supported
             // by the device. Only queues on the device have a size.
             CL_QUEUE_SIZE => {
-                return Err(Error::new(Code::InvalidQueueProperties, "no queues on the device"));
+                return Err(Error::new(Code::InvalidQueueProperties, "device-side queues are not supported"));
             }
             // CL_INVALID_VALUE if values specified in properties are not valid.
             name => return Err(Error::new(Code::InvalidValue, format!("unknown property {name:#x}"))),
@@ -75,11 +75,11 @@ fn create(
     let device = context.check_device(device)?.clone();
     // CL_INVALID_VALUE if values specified in properties are not valid.
     let known = Queue::SUPPORTED | CL_QUEUE_ON_DEVICE | CL_QUEUE_ON_DEVICE_DEFAULT;
-    refuse_if(flags & !known != 0, Code::InvalidValue, "no such queue properties")?;
+    refuse_if(flags & !known != 0, Code::InvalidValue, "unknown queue properties")?;
     // CL_INVALID_QUEUE_PROPERTIES if values specified in properties are valid but are not supported by the
     // device.
     let unsupported = flags & !Queue::SUPPORTED != 0;
-    refuse_if(unsupported, Code::InvalidQueueProperties, "no queues on the device")?;
+    refuse_if(unsupported, Code::InvalidQueueProperties, "device-side queues are not supported")?;
     let known = QueueFlags::from_bits_truncate(flags);
     let runtime = gencl_runtime::Queue::new(&context.runtime, &device.runtime, known)?;
     Ok(Handle::create(Queue { runtime, context, device, flags, properties }))

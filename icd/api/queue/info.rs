@@ -33,10 +33,10 @@ fn get_command_queue_info(
         CL_QUEUE_REFERENCE_COUNT => info.value(queue.references()),
         CL_QUEUE_PROPERTIES => info.value(queue.flags),
         CL_QUEUE_PROPERTIES_ARRAY => info.values(&queue.properties),
-        // There are no queues on the device.
+        // There are no device-side queues.
         CL_QUEUE_DEVICE_DEFAULT => info.value(null_mut::<c_void>()),
         // CL_INVALID_COMMAND_QUEUE if command_queue is not a valid command-queue for param_name.
-        CL_QUEUE_SIZE => Err(Error::new(Code::InvalidCommandQueue, "not a queue on the device")),
+        CL_QUEUE_SIZE => Err(Error::new(Code::InvalidCommandQueue, "not a device-side queue")),
         _ => info.unknown(name),
     }
 }

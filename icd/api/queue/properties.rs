@@ -19,7 +19,7 @@ fn set_command_queue_property(
     _old_properties: Out<cl_command_queue_properties>,
 ) -> CLResult<()> {
     Handle::<Queue>::get(queue)?;
-    Err(Error::new(Code::InvalidOperation, "properties of a command-queue do not change"))
+    Err(Error::new(Code::InvalidOperation, "properties of a command-queue cannot be changed"))
 }
 
 // CL_INVALID_OPERATION if device does not support a replaceable default on-device queue.
@@ -30,5 +30,5 @@ fn set_default_device_command_queue(
     _queue: cl_command_queue,
 ) -> CLResult<()> {
     Handle::<Context>::get(context)?.check_device(device)?;
-    Err(Error::new(Code::InvalidOperation, "no queues on the device"))
+    Err(Error::new(Code::InvalidOperation, "device-side queues are not supported"))
 }

@@ -23,7 +23,7 @@ fn create_sampler(
     create(context, Vec::new(), [normalized_coords, addressing_mode, filter_mode])
 }
 
-/// Properties and what they are when they are not given.
+/// Properties and their default values.
 const PROPERTIES: [(u32, u32); 3] = [
     (CL_SAMPLER_NORMALIZED_COORDS, CL_TRUE),
     (CL_SAMPLER_ADDRESSING_MODE, CL_ADDRESS_CLAMP),
@@ -54,7 +54,7 @@ fn create_sampler_with_properties(
     create(context, properties, values)
 }
 
-/// Makes a sampler of the values of [`PROPERTIES`].
+/// A sampler by the values of [`PROPERTIES`].
 fn create(
     context: cl_context,
     properties: Vec<cl_sampler_properties>,
@@ -70,8 +70,8 @@ fn create(
         "neither CL_TRUE nor CL_FALSE",
     )?;
     let invalid = |what| move || Error::new(Code::InvalidValue, what);
-    let addressing = AddressingMode::from_value(addressing).ok_or_else(invalid("no such addressing mode"))?;
-    let filter = FilterMode::from_value(filter).ok_or_else(invalid("no such filter mode"))?;
+    let addressing = AddressingMode::from_value(addressing).ok_or_else(invalid("unknown addressing mode"))?;
+    let filter = FilterMode::from_value(filter).ok_or_else(invalid("unknown filter mode"))?;
     let runtime = gencl_runtime::Sampler::new(&context.runtime, normalized == CL_TRUE, addressing, filter);
     Ok(Handle::create(Sampler { runtime, context, properties }))
 }

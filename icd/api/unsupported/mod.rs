@@ -1,4 +1,5 @@
-//! Functions for what no device of ours has; each returns the error that the specification gives for that.
+//! Functions of features that no device supports. Each returns the error that the specification defines for
+//! that.
 
 pub mod egl;
 pub mod gl;

@@ -11,16 +11,16 @@ use gencl_simulator::statistics::compare::{self, Column};
 use gencl_simulator::statistics::report::{Kernel, VERSION};
 use gencl_simulator::statistics::{Report, text};
 
-/// Prints a line for each kernel; or the instructions of one with what they took; or two drivers' kernels
-/// side by side.
+/// Prints a line for each kernel, or the instructions of one kernel with their counters, or two drivers'
+/// kernels side by side.
 #[derive(Parser)]
 #[command(name = "gencl-stats", version)]
 struct Arguments {
-    /// What was written.
+    /// The statistics file.
     #[arg(required_unless_present = "compare")]
     file: Option<PathBuf>,
     /// The kernel whose instructions are printed: the beginning of its hash, or its number in the table, from
-    /// 1 on.
+    /// 1.
     #[arg(long, value_name = "KERNEL")]
     annotate: Option<String>,
     /// Two drivers' folders with a file PROGRAM.json for each program: a Markdown table of both.
@@ -28,7 +28,7 @@ struct Arguments {
     compare: Option<Vec<PathBuf>>,
 }
 
-/// The kernel that the user means.
+/// The kernel by hash or number.
 fn find<'a>(report: &'a Report, wish: &str) -> Result<&'a Kernel, String> {
     let number = wish.parse::<usize>().ok().filter(|n| (1..=report.kernels.len()).contains(n));
     let mut found = report.kernels.iter().filter(|kernel| kernel.hash.starts_with(wish));
@@ -83,7 +83,7 @@ fn run(arguments: &Arguments) -> Result<String, String> {
 
 fn main() -> ExitCode {
     match run(&Arguments::parse()) {
-        // A reader that has seen enough is no error.
+        // A closed pipe is no error.
         Ok(text) => match io::stdout().write_all(text.as_bytes()) {
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => ExitCode::FAILURE,
             _ => ExitCode::SUCCESS,

@@ -1,4 +1,4 @@
-//! Tests that use the node themselves: they are run by `gencl-sim`.
+//! Tests that use the node directly, run by `gencl-sim`.
 
 use std::path::Path;
 use std::process::Command;
@@ -11,8 +11,8 @@ pub fn gencl_sim() -> Command {
     command
 }
 
-/// Runs `body` in a process that `gencl-sim` shows the node to, which is the test of this name, started
-/// again: with options of `gencl-sim` and variables of the environment.
+/// Runs `body` in a process under `gencl-sim`, which is the test of this name, started again, with options of
+/// `gencl-sim` and environment variables.
 pub fn run_with(test: &str, options: &[&str], variables: &[(&str, &str)], body: impl FnOnce()) {
     if std::env::var_os("GENCL_RENDER_NODE_ROOT").is_some() {
         return body();

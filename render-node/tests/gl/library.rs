@@ -1,5 +1,5 @@
-//! EGL and OpenGL as far as the tests need them, from the libraries that are installed: loaded at run time,
-//! so that nothing else of the project depends on them.
+//! The functions of EGL and OpenGL that the tests need, loaded at run time from the installed libraries, so
+//! that the project does not depend on them.
 
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ const ALL_BARRIERS: u32 = u32::MAX;
 const RENDERER: u32 = 0x1f01;
 const VERSION: u32 = 0x1f02;
 
-/// What a context speaks.
+/// API of a context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {
     /// OpenGL ES 3.1.
@@ -55,7 +55,7 @@ fn open(library: &CStr) -> Option<*mut c_void> {
     (!handle.is_null()).then_some(handle)
 }
 
-/// What the tests cannot do without and is not there; `driver` is Mesa's name of one.
+/// Requirements of the tests that are missing; `driver` is the name of a Mesa driver.
 pub fn missing(driver: &str) -> Option<String> {
     if open(c"libEGL.so.1").is_none() {
         return Some("libEGL.so.1 (libegl1) is not installed".into());
@@ -131,7 +131,7 @@ functions! { Gl:
 /// A current context. It stays until the process ends.
 pub struct Context {
     gl: Gl,
-    /// What it speaks.
+    /// Its API.
     pub dialect: Dialect,
 }
 
@@ -242,7 +242,7 @@ impl Context {
         }
     }
 
-    /// What a storage buffer holds when all programs have run.
+    /// Contents of a storage buffer after all programs have run.
     pub fn read(&self, buffer: u32, count: usize) -> Vec<u32> {
         // SAFETY: a current context; the mapping is as large as the slice and there until it is unmapped.
         unsafe {

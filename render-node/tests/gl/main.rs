@@ -1,5 +1,5 @@
-//! Mesa's drivers for OpenGL on the simulated devices, as they are installed: crocus on Gen7 and Gen7.5, iris
-//! from Gen8 on. Compute shaders compute what the host does.
+//! Mesa's installed OpenGL drivers on the simulated devices: crocus on Gen7 and Gen7.5, iris from Gen8 on.
+//! Results of compute shaders are compared with the host's.
 
 mod library;
 mod shaders;
@@ -11,13 +11,13 @@ use library::{Context, missing};
 use shaders::{COUNT, SHADERS};
 use under_gencl_sim::run_with;
 
-/// What all shaders have behind the dialect's head.
+/// The declarations of all shaders, behind the dialect's first lines.
 const BUFFERS: &str = "layout(std430, binding = 0) buffer Input { uint i[]; };
 layout(std430, binding = 1) buffer Output { uint o[]; };
 uniform uint seven;
 ";
 
-/// Runs all shaders on the device that there is; its name contains `device`.
+/// Runs all shaders on the device, whose name has to contain `device`.
 fn compute(device: &str) {
     let context = Context::new();
     let name = context.name();
@@ -49,7 +49,7 @@ fn compute(device: &str) {
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), SHADERS.len(), wrong.join("\n"));
 }
 
-/// A test: Mesa's driver, the simulated device, how Mesa calls it, and variables for Mesa.
+/// A test: Mesa's driver, the simulated device, its name in Mesa, and variables for Mesa.
 struct Row {
     name: &'static str,
     driver: &'static str,
@@ -63,7 +63,7 @@ const ROWS: &[Row] = &[
     Row { name: "crocus_on_ivy_bridge", driver: "crocus", device: "ivb", shown: "IVB GT2", variables: &[] },
     Row { name: "crocus_on_bay_trail", driver: "crocus", device: "byt", shown: "BYT", variables: &[] },
     Row { name: "crocus_on_haswell", driver: "crocus", device: "hsw", shown: "HSW GT2", variables: &[] },
-    // Everything goes through scratch memory between its uses. Not on Ivy Bridge, where crocus gives launches
+    // Spills everything to scratch memory. Not on Ivy Bridge, where crocus gives launches
     // of 11 KiB the buffer of those of 1 KiB (`crocus_get_scratch_space` looks for the lowest bit of the
     // size).
     Row { name: "crocus_on_haswell_spills", driver: "crocus", device: "hsw", shown: "HSW GT2", variables: &[("INTEL_DEBUG", "spill_fs")] },

@@ -1,4 +1,4 @@
-//! Compute shaders, each with the host's computation of the same.
+//! Compute shaders, each with the same computation on the host.
 
 /// Dwords of the input and of the output.
 pub const COUNT: usize = 1024;
@@ -17,7 +17,7 @@ pub struct Shader {
     pub host: fn(&[u32]) -> Vec<u32>,
 }
 
-/// What most have: an invocation for each dword, 64 in a work-group.
+/// Defaults: an invocation per dword, 64 per work-group.
 const PLAIN: Shader = Shader {
     name: "",
     local_size: [64, 1, 1],
@@ -27,7 +27,7 @@ const PLAIN: Shader = Shader {
     host: |input| input.to_vec(),
 };
 
-/// The output of a function of each dword's place and value.
+/// The output of a function of each dword's index and value.
 fn each(input: &[u32], f: impl Fn(u32, u32) -> u32) -> Vec<u32> {
     (0..).zip(input).map(|(n, value)| f(n, *value)).collect()
 }

@@ -1,5 +1,5 @@
-//! Requests with something wrong, through a real descriptor and `ioctl`: the error number is the one that
-//! Linux 6.1 gives (`drivers/gpu/drm/i915/gem/*.c`, `drm_ioctl.c`, `drm_syncobj.c`, `drm_prime.c`).
+//! Invalid requests, through a real descriptor and `ioctl`: error numbers are those of Linux 6.1
+//! (`drivers/gpu/drm/i915/gem/*.c`, `drm_ioctl.c`, `drm_syncobj.c`, `drm_prime.c`).
 #![expect(clippy::field_reassign_with_default, reason = "the macros get what is right as an expression")]
 
 use crate::support::{PINNED, ask, batch, create, open, read, send, send_address};
@@ -19,16 +19,16 @@ use libc::{
 
 /// No error.
 const OK: i32 = 0;
-/// The kernel's own, which reaches programs nevertheless.
+/// `ENOTSUPP`, internal to the kernel, which programs get nevertheless.
 const ENOTSUPP: i32 = 524;
-/// A handle, context, sync object or address space that there is not.
+/// A handle, context, sync object or address space that does not exist.
 const NONE: u32 = 777;
-/// An address at which nothing is.
+/// An unmapped address.
 const NOWHERE: u64 = 8;
-/// An address that no program has.
+/// An address outside of user space.
 const KERNELS: u64 = 0xffff_8000_0000_0000;
 
-/// Sends a right request, then the same with fields changed, each time with a new argument, and compares
+/// Makes a valid request, then the same with fields changed, each time with a new argument, and compares
 /// errors.
 macro_rules! errors {
     ($fd:expr, $request:ident, $base:expr; $([$($field:ident = $value:expr),+] => $errno:expr;)*) => {{
@@ -39,7 +39,7 @@ macro_rules! errors {
     }};
 }
 
-/// As `errors`, without the right request.
+/// As `errors`, without the valid request.
 macro_rules! wrong {
     ($fd:expr, $request:ident, $base:expr; $([$($field:ident = $value:expr),+] => $errno:expr;)*) => {{$(
         let mut argument = $base;
@@ -49,7 +49,7 @@ macro_rules! wrong {
     )*}};
 }
 
-/// Where no argument is.
+/// An invalid address of an argument.
 fn bad_address(fd: i32, name: &str, request: u32) {
     if request >> 16 & 0x3fff != 0 {
         for address in [0, NOWHERE, KERNELS, u64::MAX - 3] {
@@ -63,7 +63,7 @@ fn at<T>(value: &T) -> u64 {
     std::ptr::from_ref(value) as u64
 }
 
-/// Two pages of the program, handed over.
+/// A userptr buffer of two pages.
 fn userptr(fd: i32) -> (u64, u32) {
     let all = libc::PROT_READ | libc::PROT_WRITE;
     let anonymous = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
@@ -75,7 +75,7 @@ fn userptr(fd: i32) -> (u64, u32) {
     (user_ptr, ask(fd, ioctl::GEM_USERPTR, right).handle)
 }
 
-/// Where all contexts share the global GTT's addresses.
+/// For devices whose contexts share the global GTT's addresses.
 fn one_address_space() {
     let fd = open();
     let vm = GemVmControl::default;
@@ -120,7 +120,7 @@ fn queries() {
     let item = QueryItem { query_id: 1, ..Default::default() };
     errors!(fd, QUERY, Query { num_items: 1, flags: 0, items_ptr: at(&item) };
         [flags = 1] => EINVAL; [items_ptr = NOWHERE] => EFAULT; [num_items = 0, items_ptr = NOWHERE] => OK;);
-    // An item's errors go into its length.
+    // An error of an item is stored in its length.
     let data = [0u64; 64];
     let lengths = [
         (QueryItem { query_id: 99, ..item }, -EINVAL),
@@ -254,7 +254,7 @@ fn contexts() {
         [param = 10, size = 4] => EINVAL; [param = 10, size = 10, value = at(&map)] => EINVAL;
         [param = 10, size = 12, value = NOWHERE] => EFAULT; [param = 10, size = 12, value = at(&alien)] => ENOENT;
         [param = 10, size = 12, value = at(&map)] => OK; [param = 13, value = 1] => ENODEV;);
-    // What has been used has its address space and engines for good.
+    // Address space and engines of a used context cannot be changed.
     wrong!(fd, GEM_CONTEXT_SETPARAM, ContextParam::default(); [param = 9] => EINVAL; [param = 10, size = 8, value = at(&map)] => EINVAL;);
     errors!(fd, GET_RESET_STATS, ResetStats::default(); [ctx_id = NONE] => ENOENT; [flags = 1] => EINVAL; [pad = 1] => EINVAL;);
     let extension = UserExtension::default();
@@ -422,7 +422,7 @@ fn descriptors() {
     ] {
         assert_eq!(send(fd, request, &mut argument), errno, "request 0x{request:08x}");
     }
-    // The same requests to what is not the node.
+    // The same requests to other files.
     assert_eq!(send(-1, ioctl::GEM_CREATE, &mut argument), EBADF);
     assert_eq!(send(exported, ioctl::GEM_CREATE, &mut argument), ENOTTY);
     // SAFETY: the descriptor is this test's.
@@ -430,7 +430,7 @@ fn descriptors() {
     assert_eq!(send(fd, ioctl::GEM_CREATE, &mut argument), EBADF);
 }
 
-/// Without a descriptor for its fence a batch does not run.
+/// A batch does not run if the descriptor of its fence cannot be created.
 fn no_more_descriptors() {
     let fd = open();
     let handle = create(fd, 8192);

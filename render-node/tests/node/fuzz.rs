@@ -1,4 +1,4 @@
-//! The fuzzer, for a moment. `make fuzz-ioctl MINUTES=30` is the real thing.
+//! A short run of the fuzzer (`make fuzz-ioctl MINUTES=30`).
 
 use crate::support::gencl_sim;
 

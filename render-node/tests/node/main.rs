@@ -1,4 +1,4 @@
-//! Programs, and requests through real descriptors and `ioctl`, on the node that `gencl-sim` shows.
+//! Programs, and requests through real descriptors and `ioctl`, on the node of `gencl-sim`.
 
 mod errors;
 mod fuzz;

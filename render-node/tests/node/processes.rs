@@ -1,11 +1,11 @@
-//! Several processes and threads under one `gencl-sim`: forks with and without `exec`, and what they share.
+//! Several processes and threads under one `gencl-sim`: forks with and without `exec`, shared objects.
 
 use std::process::{Child, Command, Stdio};
 
 use crate::support::{ask, create, open, read, send, store};
 use gencl_i915::uapi::{GemCreate, PrimeHandle, SyncobjCreate, SyncobjHandle, ioctl};
 
-/// In a process that a test starts: what it does, and a descriptor that it has inherited.
+/// Variables for a process that a test starts: its role, and an inherited descriptor.
 const ROLE: &str = "GENCL_TEST_ROLE";
 const DESCRIPTOR: &str = "GENCL_TEST_DESCRIPTOR";
 
@@ -20,14 +20,14 @@ fn start(role: &str, descriptor: i32) -> Child {
     command.spawn().expect("a process")
 }
 
-/// Waits for the end of a process, which has to have played its role.
+/// Waits for the end of a process, which has to succeed.
 fn finish(process: Child) {
     let out = process.wait_with_output().expect("its end");
     let text = String::from_utf8_lossy(&out.stdout);
     assert!(out.status.success() && text.contains("1 passed"), "{text}");
 }
 
-/// What a process that a test starts does.
+/// The roles of processes that tests start.
 #[test]
 #[ignore = "a process of other tests"]
 fn role() {
@@ -37,7 +37,7 @@ fn role() {
         "client" => client(std::process::id()),
         "writer" => write_imported(open(), descriptor, 3),
         "heir" => {
-            // A node that was open before `exec` is as if it had just been opened.
+            // A node that was open before `exec` behaves as newly opened.
             let handle = create(descriptor, 4096);
             assert_eq!(handle, 1);
             store(descriptor, handle, 0, 5);
@@ -59,7 +59,7 @@ fn client(seed: u32) {
                     let handle = create(own, 4096);
                     store(own, handle, 64, value);
                     assert_eq!(read(own, handle, 64), value);
-                    // Another thread's buffer may be bound at the same address: it has to make room.
+                    // Another thread's buffer may be bound at the same address, and has to be evicted.
                     let handle = create(shared, 4096);
                     store(shared, handle, 64, value);
                     assert_eq!(read(shared, handle, 64), value);
@@ -83,7 +83,7 @@ fn export(fd: i32, handle: u32) -> i32 {
     ask(fd, ioctl::PRIME_HANDLE_TO_FD, PrimeHandle { handle, flags, fd: -1 }).fd
 }
 
-/// Has a batch write to a buffer of another process.
+/// Submits a batch that writes to a buffer of another process.
 fn write_imported(fd: i32, descriptor: i32, value: u32) {
     let handle =
         ask(fd, ioctl::PRIME_FD_TO_HANDLE, PrimeHandle { handle: 0, flags: 0, fd: descriptor }).handle;
@@ -130,7 +130,7 @@ fn a_fork() {
     store(fd, handle, 0, 1);
     let descriptor = export(fd, handle);
     in_fork(|| {
-        // The parent's open file is dead in the child, as its threads are not there; one of its own is not.
+        // The parent's open file is dead in the child, as its threads do not exist there; a new one is not.
         assert_eq!(
             send(fd, ioctl::GEM_CREATE, &mut GemCreate { size: 4096, ..Default::default() }),
             libc::EIO
@@ -139,7 +139,7 @@ fn a_fork() {
         write_imported(own, descriptor, 2);
         // SAFETY: the descriptor is the child's duplicate.
         assert_eq!(unsafe { libc::close(fd) }, 0);
-        // And so on for the child's own children, while its own threads wait for something to do.
+        // The same for the child's children, while its threads are idle.
         for _ in 0..8 {
             in_fork(|| {
                 let own = open();
@@ -220,7 +220,7 @@ fn descriptors_through_a_socket() {
     // SAFETY: the result goes to a variable of our own.
     assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
     assert_eq!(status, 0, "the child");
-    // Its maker is gone; the memory is not, and the fence is signaled.
+    // Its creator has ended; the memory still exists, and the fence is signaled.
     let fd = open();
     let imported = PrimeHandle { handle: 0, flags: 0, fd: buffer };
     let handle = ask(fd, ioctl::PRIME_FD_TO_HANDLE, imported).handle;

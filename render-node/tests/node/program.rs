@@ -1,4 +1,4 @@
-//! Programs that know nothing of the library, run by `gencl-sim`.
+//! Unmodified programs, run by `gencl-sim`.
 
 use std::process::Output;
 

@@ -1,4 +1,4 @@
-//! What tests need that use the node themselves: to be run by `gencl-sim`, and requests.
+//! Support for tests that use the node directly: running under `gencl-sim`, and requests.
 
 use bytemuck::Pod;
 use gencl_i915::uapi::{ExecBuffer2, ExecObject2, GemCopy, GemCreate, GemWait, ioctl};
@@ -17,7 +17,7 @@ macro_rules! under_gencl_sim {
 }
 pub(crate) use under_gencl_sim;
 
-/// Runs `body` in a process that `gencl-sim` shows the node to: the test of this path, started again.
+/// Runs `body` in a process under `gencl-sim`: this test, started again.
 pub fn run(path: &str, body: fn()) {
     let (_, test) = path.split_once("::").expect("a test in a module");
     run_with(test, &[], &[], body);
@@ -31,20 +31,20 @@ pub fn open() -> i32 {
     fd
 }
 
-/// Sends a request whose argument is at any address. 0 or the error number.
+/// Makes a request with the argument at any address. Returns 0 or the error number.
 pub fn send_address(fd: i32, request: u32, address: u64) -> i32 {
     // SAFETY: where there is something, it is an argument of the right size; the rest the node has to refuse.
     let result = unsafe { libc::ioctl(fd, u64::from(request), address) };
     if result == 0 { 0 } else { std::io::Error::last_os_error().raw_os_error().unwrap_or(0) }
 }
 
-/// Sends a request. 0 or the error number.
+/// Makes a request. Returns 0 or the error number.
 pub fn send<T: Pod>(fd: i32, request: u32, argument: &mut T) -> i32 {
     assert!(size_of::<T>() >= (request >> 16 & 0x3fff) as usize);
     send_address(fd, request, std::ptr::from_mut(argument) as u64)
 }
 
-/// Sends a request that has to work, and gives the argument back.
+/// Makes a request that has to succeed. Returns the argument.
 pub fn ask<T: Pod>(fd: i32, request: u32, mut argument: T) -> T {
     assert_eq!(send(fd, request, &mut argument), 0, "request 0x{request:08x}");
     argument
@@ -86,7 +86,7 @@ pub fn read(fd: i32, handle: u32, offset: u64) -> u32 {
     unsafe { dword.as_ptr().read_volatile() }
 }
 
-/// Has a batch write a dword to a buffer, and waits for it.
+/// Submits a batch that writes a dword to a buffer, and waits for it.
 pub fn store(fd: i32, handle: u32, offset: u64, value: u32) {
     // MI_STORE_DATA_IMM, MI_BATCH_BUFFER_END
     let batch = batch(fd, &[0x1000_0002, (TARGET + offset) as u32, 0, value, 0x0500_0000]);

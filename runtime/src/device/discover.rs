@@ -1,4 +1,4 @@
-//! Finding devices: render nodes of the kernel that are supported, else the simulator.
+//! Discovery of devices: supported render nodes, or else the simulator.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,37 +14,37 @@ use gencl_simulator::{Settings, Simulator, statistics};
 
 use super::Device;
 use super::needs;
-use super::table::{self, DeviceFacts, DeviceKind, Hardware};
+use super::table::{self, DeviceFacts, DeviceKind, GpuConfig};
 use super::units::Units;
 use crate::ImageLimits;
 
-/// The target that is simulated when nothing else is asked for.
+/// The default target of the simulator.
 const DEFAULT_TARGET: &str = "skl";
 
-/// Finds the devices that `GENCL_DEVICE` names, separated by commas: `sim:skl`, the path of a render node;
-/// when it is not set all supported render nodes, else the simulator. `GENCL_DEVICE_TYPE` (`cpu`, `gpu`)
-/// changes what they say they are. A device that cannot be used does not hide the others. The error tells why
-/// there is none.
+/// Finds the devices that `GENCL_DEVICE` names, separated by commas: `sim:skl` or the path of a render node.
+/// Without it, all supported render nodes, or the simulator if there are none. `GENCL_DEVICE_TYPE` (`cpu`,
+/// `gpu`) overrides the reported type. Devices that cannot be used are left out. The error, when none is
+/// left, is a text for users.
 pub(crate) fn discover() -> Result<Vec<Device>, String> {
-    let wishes = environment::trusted_value("GENCL_DEVICE").unwrap_or_default();
-    let wishes = wishes.to_string_lossy();
+    let names = environment::trusted_value("GENCL_DEVICE").unwrap_or_default();
+    let names = names.to_string_lossy();
     let kind = match environment::value("GENCL_DEVICE_TYPE").unwrap_or_default().as_str() {
         "" => None,
         "cpu" => Some(DeviceKind::Cpu),
         "gpu" => Some(DeviceKind::Gpu),
         other => return Err(format!("GENCL_DEVICE_TYPE={other}: it may be cpu or gpu")),
     };
-    if !wishes.is_empty() {
-        let named: Vec<_> = wishes.split(',').map(str::trim).filter(|wish| !wish.is_empty()).collect();
-        if named.is_empty() {
-            return Err(format!("GENCL_DEVICE={wishes} names none"));
+    if !names.is_empty() {
+        let list: Vec<_> = names.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
+        if list.is_empty() {
+            return Err(format!("GENCL_DEVICE={names} names no device"));
         }
-        return usable(named.into_iter().map(|wish| {
-            let device = wished(wish, kind);
+        return usable(list.into_iter().map(|name| {
+            let device = named(name, kind);
             if let Err(reason) = &device {
-                report::once(wish, &format!("GENCL_DEVICE: {wish} is not used: {reason}"));
+                report::once(name, &format!("GENCL_DEVICE: {name} is not used: {reason}"));
             }
-            (wish.to_owned(), device)
+            (name.to_owned(), device)
         }));
     }
     let nodes = kernel::find().into_iter().map(|found| {
@@ -60,7 +60,7 @@ pub(crate) fn discover() -> Result<Vec<Device>, String> {
     }
 }
 
-/// The devices among what was opened; the error has the reasons when there are none.
+/// The devices that could be opened; the error has the reasons when there are none.
 fn usable<T>(opened: impl Iterator<Item = (String, Result<T, String>)>) -> Result<Vec<T>, String> {
     let (mut devices, mut reasons) = (Vec::new(), Vec::new());
     for (name, result) in opened {
@@ -75,14 +75,15 @@ fn usable<T>(opened: impl Iterator<Item = (String, Result<T, String>)>) -> Resul
     if devices.is_empty() { Err(reasons.join("; ")) } else { Ok(devices) }
 }
 
-fn wished(wish: &str, kind: Option<DeviceKind>) -> Result<Device, String> {
-    if let Some(target) = wish.strip_prefix("sim:") {
+/// The device that an entry of `GENCL_DEVICE` names.
+fn named(name: &str, kind: Option<DeviceKind>) -> Result<Device, String> {
+    if let Some(target) = name.strip_prefix("sim:") {
         return simulated(target, kind);
     }
-    if wish.starts_with('/') {
-        return real(KernelNode::open(wish.as_ref())?, kind);
+    if name.starts_with('/') {
+        return real(KernelNode::open(name.as_ref())?, kind);
     }
-    Err("it may be sim:TARGET or the path of a render node, or several of these with commas between"
+    Err("it may be sim:TARGET or the path of a render node, or several of these, separated by commas"
         .to_owned())
 }
 
@@ -95,31 +96,30 @@ fn real(node: KernelNode, kind: Option<DeviceKind>) -> Result<Device, String> {
     Ok(Device::new(Arc::new(node), facts, hardware))
 }
 
-/// What is behind a render node.
-fn hardware(node: &dyn RenderNode) -> Result<Hardware, String> {
+/// The GPU behind a render node; an error if it or the kernel driver is not supported.
+fn hardware(node: &dyn RenderNode) -> Result<GpuConfig, String> {
     let pci_id = node.get_param(param::CHIPSET_ID).map_err(|errno| errno.to_string())? as u16;
     let (name, model) =
         table::by_pci_id(pci_id).ok_or_else(|| format!("GPU 8086:{pci_id:04x} is not supported"))?;
     if let Some(reason) = needs::missing(node, model.family.needs) {
         return Err(reason);
     }
-    Ok(Hardware { model, pci_id, name, units: Units::of_device(node, model) })
+    Ok(GpuConfig { model, pci_id, name, units: Units::of_device(node, model) })
 }
 
-/// Files of drivers whose GPUs have no render node, or more than that: NVIDIA's, and the compute interface of
-/// AMD's.
+/// Device files of other GPUs, which may have no render node: NVIDIA's, and the compute interface of AMD's.
 const OTHER_GPUS: [&str; 2] = ["/dev/nvidia0", "/dev/kfd"];
 
-/// What a simulated device says it is: a GPU, as most programs look for no other device or treat others worse
-/// (docs/decisions.md). Where there is a GPU, which another platform may have, programs that take the first
-/// one are to find that, so it is a CPU there.
+/// Type that a simulated device reports: GPU, as many programs look for nothing else (docs/decisions.md). CPU
+/// on a machine with a GPU, which another platform may offer, so that programs that take the first GPU find
+/// that one.
 fn simulated_kind() -> DeviceKind {
     let others = || OTHER_GPUS.iter().any(|path| Path::new(path).exists());
     if !kernel::has_nodes() && !others() { DeviceKind::Gpu } else { DeviceKind::Cpu }
 }
 
-/// The simulator; a batch without progress is stopped after `GENCL_HANG_LIMIT` seconds, `GENCL_ENGINE` says
-/// how kernels are executed.
+/// A simulated device with the settings of the environment: `GENCL_HANG_LIMIT`, `GENCL_ENGINE`,
+/// `GENCL_DEBUG=profile`.
 fn simulated(target: &str, kind: Option<DeviceKind>) -> Result<Device, String> {
     let mut settings = Settings { shared: false, ..Settings::default() };
     if let Some(limit) = environment::value("GENCL_HANG_LIMIT") {
@@ -134,7 +134,7 @@ fn simulated(target: &str, kind: Option<DeviceKind>) -> Result<Device, String> {
     simulate(target, kind.unwrap_or_else(simulated_kind), settings)
 }
 
-/// A simulated device.
+/// A simulated device with the given settings.
 pub(super) fn simulate(target: &str, kind: DeviceKind, settings: Settings) -> Result<Device, String> {
     let simulator = Simulator::with_settings(target, settings).map_err(|error| error.to_string())?;
     let hardware = hardware(&simulator)?;
@@ -142,13 +142,13 @@ pub(super) fn simulate(target: &str, kind: DeviceKind, settings: Settings) -> Re
     Ok(Device::new(Arc::new(simulator), facts, hardware))
 }
 
-/// Whether images are to be there.
+/// Limits of images, if they are enabled (`GENCL_DEBUG=images`).
 fn images() -> Option<ImageLimits> {
     let (debug, _) = Debug::from_environment();
     debug.is_set(debug::IMAGES).then_some(table::IMAGES)
 }
 
-/// How much of the host's memory buffers may take: half of it, as the GPU has none of its own.
+/// Bytes of memory for buffers: half of the host's memory, as the GPU has none of its own.
 fn usable_memory() -> u64 {
     const FALLBACK: u64 = 2 << 30;
     let total = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn simulated_devices_have_their_own_names() {
+    fn simulated_devices_match_their_target() {
         for simulated in gencl_eu::device::Device::all() {
             if table::by_pci_id(simulated.pci_id).is_none() {
                 continue;

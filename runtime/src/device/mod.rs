@@ -1,4 +1,4 @@
-//! Devices: which ones we support, what they can do, how they are opened.
+//! Devices: discovery, supported models, properties.
 
 mod discover;
 mod models;
@@ -15,14 +15,14 @@ use gencl_i915::RenderNode;
 use crate::launch::CommandSet;
 
 pub(crate) use discover::discover;
-use table::Hardware;
+use table::GpuConfig;
 pub use table::{DeviceFacts, DeviceKind};
 
-/// A device: a render node and the facts on the GPU behind it.
+/// A device: a render node and the properties of its GPU.
 pub struct Device {
     node: Arc<dyn RenderNode>,
     facts: DeviceFacts,
-    hardware: Hardware,
+    hardware: GpuConfig,
 }
 
 impl std::fmt::Debug for Device {
@@ -33,32 +33,32 @@ impl std::fmt::Debug for Device {
 
 impl Device {
     /// A device behind `node`.
-    pub(crate) fn new(node: Arc<dyn RenderNode>, facts: DeviceFacts, hardware: Hardware) -> Self {
+    pub(crate) fn new(node: Arc<dyn RenderNode>, facts: DeviceFacts, hardware: GpuConfig) -> Self {
         Self { node, facts, hardware }
     }
 
-    /// A simulated device that is not the platform's, with settings of its own. `target` is its name (`skl`).
-    /// The error says why there is none.
+    /// A simulated device that is not one of the platform's, with settings of its own. `target` is a name
+    /// such as `skl`. The error is a text for users.
     pub fn simulated(target: &str, settings: gencl_simulator::Settings) -> Result<Arc<Self>, String> {
         discover::simulate(target, DeviceKind::Cpu, settings).map(Arc::new)
     }
 
-    /// What it is made of.
-    pub(crate) fn hardware(&self) -> &Hardware {
+    /// Model and units.
+    pub(crate) fn hardware(&self) -> &GpuConfig {
         &self.hardware
     }
 
-    /// The tables of its commands.
+    /// The tables of commands for its generation.
     pub(crate) fn commands(&self) -> &'static CommandSet {
         self.hardware.model.family.commands
     }
 
-    /// What is known about it, in the units of `clGetDeviceInfo`.
+    /// Properties, in the units of `clGetDeviceInfo`.
     pub fn facts(&self) -> &DeviceFacts {
         &self.facts
     }
 
-    /// The host's clock, which profiling times count on: nanoseconds, monotonic (`clGetHostTimer`).
+    /// The host's clock, on which profiling times are: monotonic, in nanoseconds (`clGetHostTimer`).
     pub fn host_time(&self) -> u64 {
         static ORIGIN: LazyLock<(Instant, u64)> = LazyLock::new(|| {
             let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Families and models: the rows to which PCI ids point.
+//! Families and models, to which PCI ids refer.
 //!
 //! Sources: Mesa's `intel_device_info.c` (units, threads, L3 banks, timestamp; threads for scratch memory:
 //! `init_max_scratch_ids`), NEO's `hw_info_*.inl` (L3 cache), Beignet's `intel_gpgpu_get_max_curbe_size`; the
@@ -11,7 +11,7 @@ use crate::launch::gen8::GEN8;
 use crate::launch::gen9::GEN9;
 use crate::memory::AddressSpace;
 
-/// What the big cores' Gen9 has.
+/// Gen9 of the Core line.
 const SKL_FAMILY: Family = Family {
     target: "skl",
     name: "Skylake",
@@ -23,13 +23,13 @@ const SKL_FAMILY: Family = Family {
     scratch_subslices: 4,
     scratch_threads: 8 * 7,
     constant_registers: 2016,
-    most_memory: u64::MAX,
+    max_memory: u64::MAX,
     addresses: AddressSpace::wide,
     needs: needs::OWN_ADDRESSES,
     commands: &GEN9,
 };
 
-/// What the Atom line's Gen9 has.
+/// Gen9 of the Atom line.
 const BXT_FAMILY: Family = Family {
     target: "bxt",
     name: "Apollo Lake",
@@ -39,7 +39,7 @@ const BXT_FAMILY: Family = Family {
     ..SKL_FAMILY
 };
 
-/// What the big cores' Gen8 has.
+/// Gen8 of the Core line.
 const BDW_FAMILY: Family = Family {
     target: "bdw",
     name: "Broadwell",
@@ -60,12 +60,12 @@ static BRASWELL: Family = Family {
     target: "chv",
     name: "Cherryview",
     scratch_subslices: 2,
-    most_memory: 3 << 30,
+    max_memory: 3 << 30,
     addresses: AddressSpace::near,
     ..BDW_FAMILY
 };
 
-/// What Haswell has. "WaCSScratchSize:hsw": scratch memory as if a subslice had 16 EUs of 8 threads.
+/// Haswell. "WaCSScratchSize:hsw": scratch memory as if a subslice had 16 EUs of 8 threads.
 const HSW_FAMILY: Family = Family {
     target: "hsw",
     name: "Haswell",
@@ -74,12 +74,12 @@ const HSW_FAMILY: Family = Family {
     scratch_threads: 16 * 8,
     addresses: AddressSpace::narrow,
     needs: needs::SHARED_ADDRESSES,
-    most_memory: 1 << 30,
+    max_memory: 1 << 30,
     commands: &GEN75,
     ..SKL_FAMILY
 };
 
-/// What Ivy Bridge has.
+/// Ivy Bridge.
 const IVB_FAMILY: Family = Family {
     target: "ivb",
     name: "Ivy Bridge",

@@ -1,40 +1,36 @@
-//! What is asked of the kernel driver: one that is too old is refused, with the reason.
+//! Features of the kernel driver that launches need. An older one is refused, with the reason.
 
 use gencl_i915::RenderNode;
 use gencl_i915::uapi::param;
 
 /// A feature of the kernel driver.
 #[derive(Debug)]
-pub(crate) struct Need {
-    /// The parameter that tells of it.
+pub(crate) struct DriverFeature {
+    /// The parameter that reports the feature (I915_GETPARAM).
     param: i32,
-    /// Its least value.
+    /// Smallest sufficient value.
     least: i32,
-    /// For people, with the first version of Linux that has it.
+    /// Description for messages, with the first version of Linux that has the feature.
     what: &'static str,
 }
 
-const fn need(param: i32, least: i32, what: &'static str) -> Need {
-    Need { param, least, what }
+const fn need(param: i32, least: i32, what: &'static str) -> DriverFeature {
+    DriverFeature { param, least, what }
 }
 
-const EXEC: Need =
+const EXEC: DriverFeature =
     need(param::HAS_EXECBUF2, 1, "batches with lists of buffers (I915_PARAM_HAS_EXECBUF2, Linux 2.6.33)");
-const WAIT: Need =
+const WAIT: DriverFeature =
     need(param::HAS_WAIT_TIMEOUT, 1, "waiting for a buffer (I915_PARAM_HAS_WAIT_TIMEOUT, Linux 3.6)");
-const MAP: Need =
+const MAP: DriverFeature =
     need(param::MMAP_GTT_VERSION, 4, "cached mappings by offset (I915_PARAM_MMAP_GTT_VERSION 4, Linux 5.7)");
 
-/// Where each context has an address space of its own.
-pub(crate) const OWN_ADDRESSES: &[Need] = &[
+/// For devices with an address space per context.
+pub(crate) const OWN_ADDRESSES: &[DriverFeature] = &[
     EXEC,
     WAIT,
     MAP,
-    need(
-        param::HAS_EXEC_SOFTPIN,
-        1,
-        "buffers at addresses of our choice (I915_PARAM_HAS_EXEC_SOFTPIN, Linux 4.5)",
-    ),
+    need(param::HAS_EXEC_SOFTPIN, 1, "buffers at fixed addresses (I915_PARAM_HAS_EXEC_SOFTPIN, Linux 4.5)"),
     need(
         param::HAS_ALIASING_PPGTT,
         2,
@@ -42,9 +38,10 @@ pub(crate) const OWN_ADDRESSES: &[Need] = &[
     ),
 ];
 
-/// Where all share one. The command parser's first versions let the L3 cache be divided; atomic operations in
-/// it are allowed from the fourth on (`i915_cmd_parser.c`, `i915_cmd_parser_get_version`).
-pub(crate) const SHARED_ADDRESSES: &[Need] = &[
+/// For devices with one address space. The first versions of the command parser allow partitioning the L3
+/// cache; atomic operations in it are allowed from the fourth on (`i915_cmd_parser.c`,
+/// `i915_cmd_parser_get_version`).
+pub(crate) const SHARED_ADDRESSES: &[DriverFeature] = &[
     EXEC,
     WAIT,
     MAP,
@@ -56,9 +53,9 @@ pub(crate) const SHARED_ADDRESSES: &[Need] = &[
     ),
 ];
 
-/// What `node` lacks, if it lacks something.
-pub(crate) fn missing(node: &dyn RenderNode, needs: &[Need]) -> Option<String> {
-    let lacks = |need: &&Need| node.get_param(need.param).unwrap_or(0) < need.least;
+/// A message about the first feature that `node` lacks, if it lacks one.
+pub(crate) fn missing(node: &dyn RenderNode, needs: &[DriverFeature]) -> Option<String> {
+    let lacks = |need: &&DriverFeature| node.get_param(need.param).unwrap_or(0) < need.least;
     needs.iter().find(lacks).map(|need| format!("the kernel driver is too old: it lacks {}", need.what))
 }
 

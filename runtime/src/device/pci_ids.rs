@@ -1,6 +1,6 @@
-//! PCI ids of the devices that are supported, with the names under which they are sold. Source: Mesa's
-//! `include/pci_ids/crocus_pci_ids.h` and `iris_pci_ids.h`; which slices and subslices they have, i915's
-//! `include/drm/i915_pciids.h` says too.
+//! PCI ids of supported devices, with their marketing names. Source: Mesa's
+//! `include/pci_ids/crocus_pci_ids.h` and `iris_pci_ids.h`; slices and subslices also i915's
+//! `include/drm/i915_pciids.h`.
 
 use super::models::{
     BDW_GT1, BDW_GT2, BDW_GT3, BXT, BXT_2X6, BYT, CFL_GT1, CFL_GT2, CFL_GT3, CHV, GLK, GLK_2X6, HSW_GT1,

@@ -1,4 +1,4 @@
-//! What differs from GPU to GPU, found by PCI id: families, their models, and the facts that follow from
+//! Properties of GPUs, found by PCI id: families, models, and the properties of devices that follow from
 //! them.
 
 use std::sync::Arc;
@@ -7,14 +7,14 @@ use gencl_i915::RenderNode;
 use gencl_i915::kernel::PciAddress;
 use gencl_program::Profile;
 
-use super::needs::Need;
+use super::needs::DriverFeature;
 use super::pci_ids::PCI_IDS;
 use super::units::Units;
 use crate::ImageLimits;
 use crate::launch::CommandSet;
 use crate::memory::AddressSpace;
 
-/// What a device says it is.
+/// `CL_DEVICE_TYPE`
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeviceKind {
     /// `CL_DEVICE_TYPE_CPU`: simulated.
@@ -23,14 +23,14 @@ pub enum DeviceKind {
     Gpu,
 }
 
-/// What is known about a device; sizes in bytes.
+/// Properties of a device; sizes in bytes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DeviceFacts {
     /// `CL_DEVICE_NAME`
     pub name: String,
     /// Name of the target, as `genclc --target` takes it: `skl`.
     pub target: &'static str,
-    /// Type.
+    /// `CL_DEVICE_TYPE`
     pub kind: DeviceKind,
     /// Is it the simulator?
     pub simulated: bool,
@@ -40,7 +40,7 @@ pub struct DeviceFacts {
     pub pci_id: u16,
     /// Revision of the device.
     pub revision: u16,
-    /// Where it is on the PCI bus; `None` for the simulator in this process.
+    /// Address on the PCI bus; `None` for the simulator in this process.
     pub pci_address: Option<PciAddress>,
     /// Slices.
     pub slices: u32,
@@ -54,9 +54,9 @@ pub struct DeviceFacts {
     pub clock_mhz: u32,
     /// Hardware threads that a work-group may have.
     pub threads_per_group: u32,
-    /// Most work-items of a work-group; a kernel that requires sub-groups of few lanes may have less.
+    /// `CL_DEVICE_MAX_WORK_GROUP_SIZE`; a kernel with a required sub-group size may have a smaller limit.
     pub max_work_group_size: u32,
-    /// The same per dimension.
+    /// `CL_DEVICE_MAX_WORK_ITEM_SIZES`
     pub max_work_item_sizes: [u32; 3],
     /// `CL_DEVICE_GLOBAL_MEM_SIZE`
     pub global_memory: u64,
@@ -82,77 +82,77 @@ pub struct DeviceFacts {
     pub timestamp_hz: u64,
     /// `CL_DEVICE_PROFILING_TIMER_RESOLUTION` in nanoseconds, rounded up.
     pub timer_resolution_ns: u64,
-    /// The largest images, if there are images: as kernels cannot use them yet, only for tests of the objects
-    /// (`GENCL_DEBUG=images`).
+    /// Limits of images, if they are enabled (`GENCL_DEBUG=images`): kernels cannot use them yet, so only for
+    /// tests of the objects.
     pub images: Option<ImageLimits>,
     /// `CL_DRIVER_VERSION`
     pub driver_version: &'static str,
 }
 
 impl DeviceFacts {
-    /// What programs may use on it.
+    /// What programs may use on the device.
     pub fn profile(&self) -> &'static Profile {
         Profile::of(self.target)
     }
 }
 
-/// What the devices of a target have in common.
+/// Properties that all devices of a target share.
 #[derive(Debug)]
 pub(crate) struct Family {
     /// As `genclc --target` takes it.
     pub(crate) target: &'static str,
-    /// For people.
+    /// For the device's name.
     pub(crate) name: &'static str,
     pub(crate) threads_per_eu: u32,
     pub(crate) local_memory: u32,
-    /// Bytes of a bank of the L3 cache, as far as they are for data.
+    /// Bytes for data in a bank of the L3 cache.
     pub(crate) l3_bank: u64,
     pub(crate) timestamp_hz: u64,
-    /// Subslices of each slice that scratch memory has to be there for: where there are more than there are,
-    /// the hardware computes a thread's place in it as if all were there.
+    /// Subslices per slice that scratch memory is allocated for. It may exceed the subslices that exist: the
+    /// hardware computes a thread's offset as if all were there.
     pub(crate) scratch_subslices: u32,
-    /// Threads of each subslice that scratch memory has to be there for.
+    /// Threads per subslice that scratch memory is allocated for.
     pub(crate) scratch_threads: u32,
-    /// Registers of constants that one launch may load (MEDIA_VFE_STATE, CURBE Allocation Size: what the URB
-    /// has beside 32 entries).
+    /// Registers of constants that a walker may load (MEDIA_VFE_STATE, CURBE Allocation Size: the URB without
+    /// its 32 entries).
     pub(crate) constant_registers: u32,
-    /// Makes an address space of its kind.
+    /// Constructor of the address space.
     pub(crate) addresses: fn(Arc<dyn RenderNode>) -> AddressSpace,
-    /// What its launches need of the kernel driver.
-    pub(crate) needs: &'static [Need],
-    /// Most memory that buffers may take: of addresses of 32 bits something is left for all else, of those
+    /// Features that the kernel driver must have.
+    pub(crate) needs: &'static [DriverFeature],
+    /// Limit of memory for buffers. An address space of 32 bits has to keep room for other allocations, one
     /// that all processes share half.
-    pub(crate) most_memory: u64,
+    pub(crate) max_memory: u64,
     /// Commands and state structures.
     pub(crate) commands: &'static CommandSet,
 }
 
-/// One row of the table: devices with the same units.
+/// Devices with the same units: one row of the table of models.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Model {
     pub(crate) family: &'static Family,
-    /// Which of the family, for people; may be empty.
+    /// The variant for the device's name: `GT2`; may be empty.
     pub(crate) name: &'static str,
     pub(crate) slices: u32,
-    /// Of each slice.
+    /// Per slice.
     pub(crate) subslices: u32,
     pub(crate) eus_per_subslice: u32,
     pub(crate) l3_banks: u32,
     pub(crate) clock_mhz: u32,
 }
 
-/// The name and row of a PCI id, `None` when the device is not supported.
+/// Name and model for a PCI id, `None` when the device is not supported.
 pub(crate) fn by_pci_id(pci_id: u16) -> Option<(&'static str, &'static Model)> {
     PCI_IDS.iter().find(|(id, ..)| *id == pci_id).map(|(_, name, model)| (*name, *model))
 }
 
-/// Constant memory is read as global memory is, so no hardware limits it. What is promised is a size that
-/// programs which ask for the limit, and then fill it, get done.
+/// Constant memory is read like global memory, so the hardware has no limit. This one is small enough for
+/// programs that query it and fill a buffer of that size.
 const MAX_CONSTANT_BUFFER: u64 = 64 << 20;
 
-/// Images of all devices: the sides that surface states of Gen9 can have (Skylake manual, volume 2d,
-/// RENDER_SURFACE_STATE: Width, Height, Depth), of which OpenCL asks for no less than these; buffers have
-/// 2^27 texels. Alignments are those of a cache line, for texels of the largest size.
+/// Limits of images on all devices: those of Gen9's surface states (Skylake manual, Volume 2d,
+/// RENDER_SURFACE_STATE: Width, Height, Depth), which are also the minimum that OpenCL requires; buffers have
+/// 2^27 texels. Alignments are in texels: a cache line of texels of the largest size.
 pub(super) const IMAGES: ImageLimits = ImageLimits {
     size_2d: 16384,
     size_3d: 2048,
@@ -164,21 +164,21 @@ pub(super) const IMAGES: ImageLimits = ImageLimits {
     samplers: 16,
 };
 
-/// A device's model with the units that it really has: some are switched off in many products.
+/// A device's model with its enabled units: many products have some fused off.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Hardware {
+pub(crate) struct GpuConfig {
     pub(crate) model: &'static Model,
     pub(crate) pci_id: u16,
-    /// As it is sold.
+    /// Marketing name.
     pub(crate) name: &'static str,
     pub(crate) units: Units,
 }
 
-/// Most threads of a work-group: the walker counts to 64 (Skylake, Volume 2a, `GPGPU_WALKER`, Thread Width
-/// Counter Maximum).
+/// Largest number of threads of a work-group: the walker counts to 64 (Skylake, Volume 2a, `GPGPU_WALKER`,
+/// Thread Width Counter Maximum).
 const GROUP_THREADS: u32 = 64;
 
-impl Hardware {
+impl GpuConfig {
     /// Hardware threads of the whole device.
     pub(crate) fn threads(&self) -> u32 {
         self.units.eus * self.model.family.threads_per_eu
@@ -190,26 +190,26 @@ impl Hardware {
         (self.units.eus_of_smallest * self.model.family.threads_per_eu).min(GROUP_THREADS)
     }
 
-    /// Most work-items of a group: a power of two, as programs expect, that fits with the widest threads,
-    /// which every kernel can be compiled to.
+    /// Largest work-group in work-items: a power of two, as programs expect, at the largest SIMD width, which
+    /// every kernel can be compiled for.
     fn max_work_group_size(&self) -> u32 {
         let widest = Profile::of(self.model.family.target).widths.iter().max().expect("there are widths");
         1 << (self.threads_per_group() * widest).ilog2()
     }
 
-    /// Threads that scratch memory has to be there for.
+    /// Number of threads that scratch memory is allocated for.
     pub(crate) fn scratch_threads(&self) -> u32 {
         let Family { scratch_subslices, scratch_threads, .. } = *self.model.family;
         self.units.slices * scratch_subslices * scratch_threads
     }
 
-    /// The facts on this device, which may use `memory` bytes of the host's.
+    /// The properties of the device, with `memory` bytes for buffers.
     pub(crate) fn facts(&self, kind: DeviceKind, simulated: bool, memory: u64) -> DeviceFacts {
-        let Hardware { model, units, .. } = *self;
+        let GpuConfig { model, units, .. } = *self;
         let family = model.family;
         let place = [family.name, model.name].join(" ");
         let address_bits = Profile::of(family.target).address_bits;
-        let memory = memory.min(family.most_memory);
+        let memory = memory.min(family.max_memory);
         let simulation = if simulated { ", simulated" } else { "" };
         DeviceFacts {
             name: format!("{} ({}){simulation}", self.name, place.trim_end()),
@@ -252,7 +252,7 @@ mod tests {
 
     fn facts(pci_id: u16) -> DeviceFacts {
         let (name, model) = by_pci_id(pci_id).unwrap();
-        let hardware = Hardware { model, pci_id, name, units: Units::of_model(model) };
+        let hardware = GpuConfig { model, pci_id, name, units: Units::of_model(model) };
         hardware.facts(DeviceKind::Gpu, false, 8 << 30)
     }
 
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_fit_with_the_widest_threads() {
+    fn group_sizes_are_for_the_largest_width() {
         let apollo_lake = facts(0x5a85);
         assert_eq!((apollo_lake.compute_units, apollo_lake.max_work_group_size), (12, 1024));
         assert_eq!(apollo_lake.name, "Intel(R) HD Graphics 500 (Apollo Lake)");
@@ -277,14 +277,14 @@ mod tests {
     }
 
     #[test]
-    fn ids_stand_once() {
+    fn ids_are_unique() {
         let mut ids: Vec<u16> = PCI_IDS.iter().map(|(id, ..)| *id).collect();
         ids.sort_unstable();
         assert!(ids.windows(2).all(|pair| pair[0] < pair[1]));
     }
 
     #[test]
-    fn what_is_simulated_is_here() {
+    fn simulated_devices_are_in_the_table() {
         for simulated in gencl_eu::device::Device::all() {
             let Some((_, model)) = by_pci_id(simulated.pci_id) else { continue };
             assert_eq!(model.family.target, simulated.name);

@@ -1,11 +1,11 @@
-//! Slices, subslices and EUs of a device: the kernel driver knows which of them are switched off.
+//! Enabled slices, subslices and EUs of a device.
 
 use gencl_i915::RenderNode;
 use gencl_i915::uapi::{QueryTopologyInfo, query};
 
 use super::table::Model;
 
-/// How many there are.
+/// Numbers of enabled units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Units {
     pub(crate) slices: u32,
@@ -18,7 +18,7 @@ pub(crate) struct Units {
 }
 
 impl Units {
-    /// What a model has when nothing is switched off.
+    /// All units of a model.
     pub(crate) fn of_model(model: &Model) -> Self {
         let subslices = model.slices * model.subslices;
         Self {
@@ -29,15 +29,15 @@ impl Units {
         }
     }
 
-    /// What a device has by the topology; where the kernel does not tell it (Ivy Bridge, Bay Trail), what its
-    /// model has.
+    /// The enabled units of a device, by its topology. All of the model's where the kernel driver has no
+    /// topology (Ivy Bridge, Bay Trail).
     pub(crate) fn of_device(node: &dyn RenderNode, model: &Model) -> Self {
         let topology = node.query(query::TOPOLOGY_INFO).ok();
         topology.and_then(|bytes| Self::from_topology(&bytes)).unwrap_or(Self::of_model(model))
     }
 
-    /// From masks of what is there: slices, subslices of each slice, EUs of each subslice. `None` when they
-    /// make no sense.
+    /// From the masks of enabled slices, subslices of each slice and EUs of each subslice. `None` when there
+    /// are no subslices, or one without EUs.
     fn from_topology(bytes: &[u8]) -> Option<Self> {
         const HEAD: usize = size_of::<QueryTopologyInfo>();
         let head: QueryTopologyInfo = bytemuck::pod_read_unaligned(bytes.get(..HEAD)?);
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_switched_off_does_not_count() {
+    fn disabled_units_are_not_counted() {
         let head = QueryTopologyInfo {
             flags: 0,
             max_slices: 2,
@@ -81,7 +81,7 @@ mod tests {
             eu_stride: 1,
         };
         let mut bytes = bytemuck::bytes_of(&head).to_vec();
-        // The first slice, of it the first and last subslice, with 8 and 7 EUs.
+        // The first slice, with its first and last subslice, of 8 and 7 EUs.
         bytes.extend([0b01, 0b101, 0, 0xff, 0, 0x7f, 0, 0, 0]);
         let units = Units { slices: 1, subslices: 2, eus: 15, eus_of_smallest: 7 };
         assert_eq!(Units::from_topology(&bytes), Some(units));

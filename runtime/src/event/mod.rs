@@ -1,4 +1,4 @@
-//! Events: what became of a command.
+//! Events: the state of commands.
 
 mod node;
 
@@ -12,7 +12,7 @@ pub use node::EventStatus;
 use node::Node;
 pub(crate) use node::{Due, Gate};
 
-/// What an event stands for; the discriminants are the `CL_COMMAND_*` values.
+/// Type of an event's command; the discriminants are the `CL_COMMAND_*` values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u32)]
 #[allow(missing_docs, reason = "named as in cl.h")]
@@ -52,10 +52,10 @@ pub enum CommandKind {
     MemAdvise = 0x4207,
 }
 
-/// Points in a command's life that profiling tells; indices into [`Event::profile`]'s times.
+/// `CL_PROFILING_COMMAND_*`: the times that profiling records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "named as in cl.h")]
-pub enum Profile {
+pub enum ProfilingInfo {
     Queued,
     Submit,
     Start,
@@ -68,11 +68,12 @@ pub struct Event {
     kind: CommandKind,
     context: Arc<Context>,
     profiled: bool,
-    /// What ends it; nothing for user events.
+    /// The command's queue; none for user events.
     queue: Weak<Core>,
-    /// Of the command in its queue, behind whose lock it is.
+    /// Number of the command in its queue. Accessed with the queue locked.
     number: AtomicU64,
     node: Node<Error>,
+    /// By [`ProfilingInfo`].
     times: [AtomicU64; 5],
 }
 
@@ -86,7 +87,7 @@ impl std::fmt::Debug for Event {
 }
 
 impl Event {
-    /// A user event, status `Submitted`.
+    /// A user event, with status `Submitted`.
     pub fn user(context: &Arc<Context>) -> Arc<Self> {
         Arc::new(Self {
             kind: CommandKind::User,
@@ -110,14 +111,14 @@ impl Event {
         Arc::new(Self { kind, context, profiled, queue, number: AtomicU64::new(0), node, times })
     }
 
-    /// Makes the event of an ended command that of a new one of the same queue.
+    /// Reuses the event of an ended command for a new one of the same queue.
     pub(crate) fn renew(&mut self, kind: CommandKind) {
         self.kind = kind;
         self.node = Node::new(EventStatus::Queued);
         self.times = Default::default();
     }
 
-    /// What it stands for.
+    /// Type of the command.
     pub fn kind(&self) -> CommandKind {
         self.kind
     }
@@ -141,12 +142,12 @@ impl Event {
         self.number.store(number, Ordering::Relaxed);
     }
 
-    /// Has it ended?
+    /// Is the event complete or failed?
     pub(crate) fn ended(&self) -> bool {
         self.node.status().ended()
     }
 
-    /// How far it is. Who asks will ask again: a command that has not ended is begun if it can be.
+    /// The status. As the caller may poll, a command that has not ended is started if possible.
     pub fn status(&self) -> EventStatus {
         let status = self.node.status();
         if !status.ended() {
@@ -155,25 +156,28 @@ impl Event {
         status
     }
 
-    /// Somebody wants it to end but does not wait for it here: its queue's thread is to see to it.
+    /// Wakes the queue's thread, without the flush delay, for a command that is needed by others than a
+    /// thread that waits here.
     pub fn demand(&self) {
         if let Some(queue) = self.queue.upgrade() {
             queue.demand();
         }
     }
 
-    /// Why it failed, when it did.
+    /// The error of a failed event.
     pub fn failure(&self) -> Option<Error> {
         self.node.reason()
     }
 
-    /// Keeps a gate closed until it has ended. To be followed by [`Event::demand`] when no queue is locked.
+    /// Keeps a gate closed until the event has ended. The caller has to call [`Event::demand`] afterwards,
+    /// with no queue locked.
     pub(crate) fn hold(&self, gate: &Arc<Gate>) {
         self.node.hold(gate);
     }
 
-    /// Waits until it has ended. `EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST` with the
-    /// command's own reason when it failed; `OUT_OF_RESOURCES` where the command itself waits for the caller.
+    /// Waits until the event has ended. `EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST`, with the text of the
+    /// command's error, when it failed; `OUT_OF_RESOURCES` when called by a function that a command of its
+    /// queue executes.
     pub fn wait(&self) -> Result<()> {
         match self.queue.upgrade() {
             Some(queue) => queue.wait_for(self)?,
@@ -182,14 +186,14 @@ impl Event {
         self.outcome()
     }
 
-    /// How it has ended; errors as [`Event::wait`].
+    /// The result of an ended event. Errors: see [`Event::wait`].
     pub(crate) fn outcome(&self) -> Result<()> {
         match self.node.status() {
             EventStatus::Failed(code) => {
                 let own = self.node.reason();
                 let fault = own.as_ref().is_some_and(|error| error.fault);
                 let reason = match own {
-                    // A link of a chain says what the first one says, or the text would grow with each.
+                    // In a chain of failed events all have the text of the first one.
                     Some(error) if error.code == Code::ExecStatusErrorForEventsInWaitList => error.reason,
                     Some(error) => error.to_string().into(),
                     None => format!("status {code}").into(),
@@ -225,8 +229,8 @@ impl Event {
         }
     }
 
-    /// To be called when the application can no longer reach the event: a user event that has not
-    /// ended fails, so that nobody waits for ever. No effect on commands' events.
+    /// Fails a user event that has not ended, as the application has released its last reference. No effect
+    /// on events of commands.
     pub fn abandon(&self) {
         if self.kind == CommandKind::User {
             let reason =
@@ -237,9 +241,9 @@ impl Event {
         }
     }
 
-    /// Calls `function` once when the event reaches the status value `at` (2 submitted, 1 running, 0
-    /// complete) or has failed, with the status then; at once when that is past. Otherwise it is called on
-    /// the thread of the queue, and who waits for the command returns after that.
+    /// Calls `function` once, when the event reaches the status value `at` (2 submitted, 1 running, 0
+    /// complete) or fails, with the status. If it has, the caller calls it; otherwise the queue's thread
+    /// does, before threads that wait for the command return.
     pub fn on_status(&self, at: i32, function: Box<dyn FnOnce(EventStatus) + Send>) {
         match self.node.on_status(at, function) {
             Some(due) => due.call(),
@@ -247,9 +251,9 @@ impl Event {
         }
     }
 
-    /// A time in nanoseconds of the device's clock. `PROFILING_INFO_NOT_AVAILABLE` unless the queue profiles
+    /// A time in nanoseconds of the host's clock. `PROFILING_INFO_NOT_AVAILABLE` unless the queue profiles
     /// and the command is complete.
-    pub fn profile(&self, what: Profile) -> Result<u64> {
+    pub fn profile(&self, what: ProfilingInfo) -> Result<u64> {
         if !self.profiled || self.node.status() != EventStatus::Complete {
             return Err(Code::ProfilingInfoNotAvailable.into());
         }
@@ -257,7 +261,7 @@ impl Event {
     }
 }
 
-/// The side of an event that the queue holds. Dropping it unfinished fails the event.
+/// The queue's handle of an event. Dropping it unfinished fails the event.
 pub(crate) struct Completer {
     event: Option<Arc<Event>>,
 }
@@ -267,10 +271,10 @@ impl Completer {
         Self { event: Some(event) }
     }
 
-    /// Notes a time.
-    pub(crate) fn stamp(&self, what: Profile, time: u64) {
+    /// Records a time.
+    pub(crate) fn stamp(&self, what: ProfilingInfo, time: u64) {
         if let Some(event) = &self.event {
-            // Ordered by the lock that the status is behind.
+            // Ordered by the lock of the status.
             event.times[what as usize].store(time, Ordering::Relaxed);
         }
     }

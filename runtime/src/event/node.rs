@@ -1,21 +1,22 @@
-//! The event graph: how far something is, who waits for that, and what begins when it ends.
+//! The event graph: the status of an event, threads that wait for it, callbacks, and commands that depend on
+//! it.
 //!
-//! It knows neither queues nor the API, so that `tests/event_graph.rs` can try all orders of its steps.
+//! It depends on neither queues nor the API, so that a model checker can run it (`tests/event_graph.rs`).
 
 use std::sync::Arc;
 
 use super::sync::{AtomicUsize, Condvar, Mutex, Ordering};
 
-/// How far a command is.
+/// Status of a command or user event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventStatus {
-    /// In its queue. A user event stays `Submitted`.
+    /// Enqueued.
     Queued,
-    /// Its dependencies are met and it was handed to the device.
+    /// Its dependences are met and it is submitted to the device. The first status of a user event.
     Submitted,
-    /// The device works on it.
+    /// Executing.
     Running,
-    /// Done.
+    /// Completed without error.
     Complete,
     /// Failed, with a negative code: one of [`crate::Code`] or what the application gave a user event.
     Failed(i32),
@@ -38,9 +39,9 @@ impl EventStatus {
         self.value() <= 0
     }
 
-    /// What a callback for the status value `at` is told in this status: failures as they are, else what it
-    /// asked for.
-    fn told_at(self, at: i32) -> Self {
+    /// The status that a callback registered for the status value `at` receives: a failure, or the one that
+    /// it was registered for.
+    fn as_seen_at(self, at: i32) -> Self {
         match (self, at) {
             (Self::Failed(_), _) => self,
             (_, 0) => Self::Complete,
@@ -51,13 +52,13 @@ impl EventStatus {
     }
 }
 
-/// A function that is called once, with the status.
+/// A function that is called once with the status.
 pub(crate) type Callback = Box<dyn FnOnce(EventStatus) + Send>;
 
-/// Callbacks whose time has come.
+/// Callbacks that are due.
 pub(crate) struct Due {
     status: EventStatus,
-    /// With the status value that each waited for, the largest first.
+    /// With the status value that each was registered for, largest first.
     callbacks: Vec<(i32, Callback)>,
 }
 
@@ -69,38 +70,38 @@ impl Due {
     /// Calls them.
     pub(crate) fn call(self) {
         for (at, function) in self.callbacks {
-            function(self.status.told_at(at));
+            function(self.status.as_seen_at(at));
         }
     }
 }
 
-/// What a command waits at: opens when everything before it has ended, well or not.
+/// Delays a command until all events that it depends on have ended, successfully or not.
 pub(crate) struct Gate {
     missing: AtomicUsize,
     open: Box<dyn Fn() + Send + Sync>,
 }
 
 impl Gate {
-    /// A gate that calls `open` once, on the thread on which the last thing before it ends. The maker counts
-    /// as one of those things, until it calls [`Gate::pass`].
+    /// A gate with one pass outstanding, the caller's, which is given by [`Gate::pass`]. The thread that
+    /// gives the last pass calls `open`.
     pub(crate) fn new(open: Box<dyn Fn() + Send + Sync>) -> Arc<Self> {
         Arc::new(Self { missing: AtomicUsize::new(1), open })
     }
 
-    /// One thing less before it.
+    /// Gives one of the outstanding passes.
     pub(crate) fn pass(&self) {
         if self.missing.fetch_sub(1, Ordering::AcqRel) == 1 {
             (self.open)();
         }
     }
 
-    /// Is nothing left before it?
+    /// Is no pass outstanding?
     pub(crate) fn is_open(&self) -> bool {
         self.missing.load(Ordering::Acquire) == 0
     }
 }
 
-/// An event's part in the graph; `R` is why it failed.
+/// An event as a node of the graph; `R` is the error of a failed one.
 pub(crate) struct Node<R> {
     state: Mutex<State<R>>,
     changed: Condvar,
@@ -119,17 +120,17 @@ impl<R: Clone> Node<R> {
         Self { state: Mutex::new(state), changed: Condvar::new() }
     }
 
-    /// How far it is.
+    /// The status.
     pub(crate) fn status(&self) -> EventStatus {
         self.state.lock().status
     }
 
-    /// Why it failed, when it did.
+    /// The error of a failed event.
     pub(crate) fn reason(&self) -> Option<R> {
         self.state.lock().reason.clone()
     }
 
-    /// Waits until it has ended.
+    /// Waits until the event has ended.
     pub(crate) fn wait(&self) {
         let mut state = self.state.lock();
         while !state.status.ended() {
@@ -137,7 +138,7 @@ impl<R: Clone> Node<R> {
         }
     }
 
-    /// Keeps `gate` closed until this has ended.
+    /// Keeps `gate` closed until the event has ended.
     pub(crate) fn hold(&self, gate: &Arc<Gate>) {
         let mut state = self.state.lock();
         if !state.status.ended() {
@@ -146,7 +147,7 @@ impl<R: Clone> Node<R> {
         }
     }
 
-    /// Has `function` called when the status value `at` is reached. Gives it back as due when that is past.
+    /// Registers `function` for the status value `at`. Returns it as due when that is reached already.
     #[must_use]
     pub(crate) fn on_status(&self, at: i32, function: Callback) -> Option<Due> {
         let mut state = self.state.lock();
@@ -157,8 +158,8 @@ impl<R: Clone> Node<R> {
         Some(Due { status: state.status, callbacks: vec![(at, function)] })
     }
 
-    /// Moves on: opens gates at the end, wakes who waits, gives the callbacks that are due now. `None` when
-    /// it has ended already or is that far.
+    /// Sets a later status; an end opens gates and wakes waiting threads. Returns the callbacks that are due.
+    /// `None` when the event has ended or reached the status already.
     #[must_use]
     pub(crate) fn advance(&self, status: EventStatus, reason: Option<R>) -> Option<Due> {
         let mut state = self.state.lock();

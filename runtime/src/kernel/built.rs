@@ -8,20 +8,20 @@ use crate::context::DeviceContext;
 use crate::program::Executable;
 use crate::{Device, NdRange, Result};
 
-/// A kernel as it is built for a device.
+/// A kernel that is built for a device.
 pub struct BuiltKernel {
     device: Arc<DeviceContext>,
     executable: Arc<Executable>,
-    /// Its number in the executable.
+    /// Index in the executable.
     number: usize,
-    /// Lanes of the widest threads that it can be compiled to.
-    most_lanes: u32,
-    /// Work-items of a group that it has threads for as it is.
-    room: u32,
-    /// The most with the widest threads, a power of two.
+    /// Largest SIMD width that the kernel can be compiled for.
+    max_width: u32,
+    /// Largest work-group in work-items at the kernel's own SIMD width.
+    own_limit: u32,
+    /// Largest work-group in work-items at the largest SIMD width, a power of two.
     work_group_size: u32,
-    /// The work-group size that was chosen last, and for which global size: choosing takes longer than
-    /// launching.
+    /// The last global size without a local size, and the local size chosen for it: choosing takes longer
+    /// than launching.
     chosen: Mutex<Option<([u64; 3], [u32; 3])>>,
 }
 
@@ -40,15 +40,15 @@ impl Clone for BuiltKernel {
 impl BuiltKernel {
     pub(super) fn new(device: Arc<DeviceContext>, executable: Arc<Executable>, number: usize) -> Self {
         let info = &executable.kernels()[number];
-        let most_lanes = executable.most_lanes(number, device.device().facts().profile().widths);
-        let [own, most] = [info.simd_width, most_lanes].map(|lanes| room(device.device(), info, lanes));
+        let max_width = executable.max_width(number, device.device().facts().profile().widths);
+        let limits = [info.simd_width, max_width].map(|width| group_limit(device.device(), info, width));
         Self {
             device,
             executable,
             number,
-            most_lanes,
-            room: own,
-            work_group_size: 1 << most.ilog2(),
+            max_width,
+            own_limit: limits[0],
+            work_group_size: 1 << limits[1].ilog2(),
             chosen: Mutex::default(),
         }
     }
@@ -58,17 +58,17 @@ impl BuiltKernel {
         self.device.device()
     }
 
-    /// The same with what the context has for it.
+    /// The device as part of its context.
     pub(crate) fn member(&self) -> &DeviceContext {
         &self.device
     }
 
-    /// What the compiler says of it.
+    /// The compiler's description of the kernel.
     pub fn info(&self) -> &gencl_program::Kernel {
         &self.executable.kernels()[self.number]
     }
 
-    /// Its number in its executable.
+    /// Index in the executable.
     pub(crate) fn number(&self) -> usize {
         self.number
     }
@@ -77,55 +77,55 @@ impl BuiltKernel {
         &self.executable
     }
 
-    /// Private memory of a work-item in bytes.
+    /// `CL_KERNEL_PRIVATE_MEM_SIZE`: private memory of a work-item in bytes.
     pub fn private_memory_size(&self) -> u64 {
         u64::from(self.info().private_size)
     }
 
-    /// Memory of a thread for registers that were spilled, in bytes.
+    /// `CL_KERNEL_SPILL_MEM_SIZE_INTEL`: spilled registers of a thread in bytes.
     pub fn spill_memory_size(&self) -> u64 {
         u64::from(self.info().spill_size)
     }
 
-    /// `CL_KERNEL_WORK_GROUP_SIZE`: most work-items of a group of this kernel, a power of two. Threads of the
-    /// kernel's width may have room for less; then it is compiled once more, with wider ones, for a launch
-    /// that takes them.
+    /// `CL_KERNEL_WORK_GROUP_SIZE`: the largest work-group in work-items, a power of two. It may be too large
+    /// for threads of the kernel's SIMD width; a launch that has so large groups compiles the kernel once
+    /// more, at the largest width.
     pub fn work_group_size(&self) -> u32 {
         self.work_group_size
     }
 
-    /// Most work-items of a group that the kernel has threads for as it is.
+    /// The largest work-group in work-items at the kernel's own SIMD width.
     pub fn own_work_group_size(&self) -> u32 {
-        self.room.min(self.work_group_size)
+        self.own_limit.min(self.work_group_size)
     }
 
-    /// Lanes of the threads that a launch with groups of so many work-items has.
+    /// SIMD width of a launch with work-groups of `group` work-items.
     pub fn lanes(&self, group: u32) -> u32 {
-        if group <= self.room { self.info().simd_width } else { self.most_lanes }
+        if group <= self.own_limit { self.info().simd_width } else { self.max_width }
     }
 
-    /// What a launch with groups of so many work-items executes. `OUT_OF_RESOURCES` when it takes wider
-    /// threads, and they cannot be had.
+    /// The executable for a launch with work-groups of `group` work-items. `OUT_OF_RESOURCES` when these need
+    /// a larger SIMD width and compiling for that fails.
     pub(crate) fn executable_for(&self, group: u32) -> Result<Arc<Executable>> {
-        match group <= self.room {
+        match group <= self.own_limit {
             true => Ok(self.executable.clone()),
-            false => self.executable.widened(&self.device, self.most_lanes),
+            false => self.executable.widened(&self.device, self.max_width),
         }
     }
 
-    /// The work-group size that a launch over `range` has, where the application leaves it to us
+    /// The work-group size that the runtime chooses for a launch over `range`
     /// (`clGetKernelSuggestedLocalWorkSize`). `INVALID_WORK_DIMENSION`, `INVALID_GLOBAL_OFFSET`.
     pub fn suggested_local_size(&self, range: &NdRange) -> Result<[u32; 3]> {
         crate::launch::work_group_size(self, range)
     }
 
-    /// `CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE`: the lanes of a thread.
+    /// `CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE`: the SIMD width.
     pub fn preferred_multiple(&self) -> u32 {
         self.info().simd_width
     }
 
-    /// The work-group size that was chosen for `global` work-items, which is what `choose` gives if that was
-    /// not the last choice.
+    /// The work-group size for `global` work-items: the last choice, if it was for the same global size, else
+    /// what `choose` returns.
     pub(crate) fn chosen_local_size(
         &self,
         global: [u64; 3],
@@ -143,10 +143,11 @@ impl BuiltKernel {
     }
 }
 
-/// Work-items of a group that fit into a subslice with threads of `lanes` lanes.
-fn room(device: &Device, kernel: &gencl_program::Kernel, lanes: u32) -> u32 {
+/// Largest work-group in work-items that a subslice and its CURBE have room for with threads of `width`
+/// lanes.
+fn group_limit(device: &Device, kernel: &gencl_program::Kernel, width: u32) -> u32 {
     let (facts, most) = (device.facts(), device.hardware().model.family.constant_registers);
-    let constants = crate::launch::most_threads(kernel, lanes, device.commands().shares_constants(), most);
+    let constants = crate::launch::max_threads(kernel, width, device.commands().shares_constants(), most);
     let threads = facts.threads_per_group.min(constants);
-    facts.max_work_group_size.min(threads * lanes)
+    facts.max_work_group_size.min(threads * width)
 }

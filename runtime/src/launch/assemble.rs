@@ -1,16 +1,16 @@
-//! Batches: launches that go to the kernel driver together, and what became of each.
+//! Batches: launches that are submitted together, and the result of each.
 //!
-//! A slot has the commands in front and the state behind: for each launch two timestamps, interface
-//! descriptors, the constants of each walker, the argument block; for one that is like the one before only
-//! the timestamps. Launches of a batch run one after the other, with everything flushed and read anew between
-//! them.
+//! A slot begins with the commands. Behind them is the state: for each launch two timestamps, the argument
+//! block, and interface descriptor and constants of each walker; only the timestamps for a launch that is the
+//! same as the one before. The launches of a batch run one after the other, with caches flushed and
+//! invalidated between them.
 
 use std::sync::Arc;
 
 use gencl_i915::{Engine, Errno, ExecBuffer, ExecFlags, ExecObject, GemHandle, ObjectFlags, Relocation};
 use gencl_program::{Image, PushSource};
 
-use super::batch::{BatchState, Common, WalkState, Writer};
+use super::batch::{BatchState, BatchWriter, EmittedState, WalkState};
 use super::clock::Correlation;
 use super::hardware::{Hardware, HardwareContext};
 use super::slot::Slot;
@@ -18,62 +18,65 @@ use super::surfaces::{self, SURFACES};
 use super::walk::Walk;
 use super::{ALIGNMENT, CommandSet, Launch, clock, constants, dump, failure};
 use crate::context::DeviceContext;
-use crate::kernel::Bound;
 use crate::memory::Storage;
 use crate::printf::PrintfBuffer;
 use crate::program::Executable;
 use crate::{Code, Error, Result};
 
-/// Bytes of commands at the beginning of a slot. A launch has some 200, one of eight walkers 900.
+/// Bytes for commands at the beginning of a slot. A launch takes some 200, one of eight walkers 900.
 const COMMANDS: usize = 64 * 1024;
 
-/// Most launches of a batch.
+/// Largest number of launches of a batch.
 pub(crate) const MAX_LAUNCHES: usize = 256;
 
-/// With so many buffers a batch is full: each that is added is looked for among the others.
-const MANY_OBJECTS: usize = 256;
+/// Number of buffers at which a batch is full: adding one searches the list.
+const MAX_OBJECTS: usize = 256;
 
-/// What a timestamp is before the GPU writes it: no 36-bit number.
+/// A timestamp that the GPU has not written. Real ones have 36 bits.
 const UNWRITTEN: u64 = u64::MAX;
 
-/// `EIO`: the kernel driver has given the hardware context up.
+/// `EIO`: the kernel driver has banned the hardware context.
 const EIO: Errno = Errno(5);
 
 /// A launch in a batch.
-pub(crate) struct Placed {
-    /// Where in the slot its timestamps are, at begin and end.
+pub(crate) struct BatchedLaunch {
+    /// Offset in the slot of its timestamps: begin and end, 8 bytes each.
     stamps: usize,
     printf: Option<PrintfBuffer>,
 }
 
-/// A batch that is being made. Dropped unsubmitted, it gives its memory back.
+/// A batch under construction. Dropping it unsubmitted returns its slot.
 pub(crate) struct Batch<'a> {
     context: &'a DeviceContext,
-    /// There until it is submitted.
+    /// `None` once submitted.
     slot: Option<Slot>,
-    /// What its launches have in common.
-    common: Common,
-    /// The last of them.
+    /// State that the commands so far have set.
+    emitted: EmittedState,
+    /// The last launch.
     last: Option<BatchState>,
 }
 
-/// What became of a batch that was handed to the kernel driver.
+/// Result of a submission.
 #[allow(clippy::large_enum_variant, reason = "a box would be an allocation for each batch")]
 pub(crate) enum Submitted {
-    /// It will run.
+    /// The batch will run.
     Yes(InFlight),
-    /// Batches before it have lost the hardware context; when they have been waited for, it may be tried
-    /// again.
+    /// Batches before it have lost the hardware context. Submission may be retried when these have been
+    /// retired.
     Later,
 }
 
 impl<'a> Batch<'a> {
-    /// An empty batch with room for `first`. Errors as [`Storage::new`].
+    /// An empty batch with room for the launch `first`. Errors: see [`Storage::new`].
     pub(crate) fn new(context: &'a DeviceContext, first: &Launch) -> Result<Self> {
         let size = COMMANDS + SURFACES + state_size(context, first, &first.space.walks());
         let slot = context.slots().take(context.space(), size as u64)?;
-        let mut batch =
-            Self { context, slot: Some(slot), common: Common::new(context.device().commands()), last: None };
+        let mut batch = Self {
+            context,
+            slot: Some(slot),
+            emitted: EmittedState::new(context.device().commands()),
+            last: None,
+        };
         let (set, slot, _) = batch.parts();
         let surfaces = match &set.surface_state {
             Some(layout) => {
@@ -86,31 +89,31 @@ impl<'a> Batch<'a> {
             }
             None => 0,
         };
-        Writer::new(set, &mut slot.dwords, &mut slot.relocations).begin(surfaces);
+        BatchWriter::new(set, &mut slot.dwords, &mut slot.relocations).begin(surfaces);
         Ok(batch)
     }
 
-    fn parts(&mut self) -> (&'static CommandSet, &mut Slot, &mut Common) {
+    fn parts(&mut self) -> (&'static CommandSet, &mut Slot, &mut EmittedState) {
         let slot = self.slot.as_mut().expect("the slot is there until the batch is submitted");
-        (self.context.device().commands(), slot, &mut self.common)
+        (self.context.device().commands(), slot, &mut self.emitted)
     }
 
-    /// Adds a launch that is to run behind the others, the last of which is `before`. `false` when there is
-    /// no room for it. Errors when memory for it is missing; the batch is then as it was.
+    /// Adds a launch behind the others, the last of which is `before`. `false` when it does not fit. Errors
+    /// when memory cannot be allocated; the batch is then unchanged.
     pub(crate) fn add(
         &mut self,
         launch: &Launch,
         before: Option<&Launch>,
         hardware: &Hardware,
     ) -> Result<bool> {
-        if before.is_some_and(|before| launch.is_like(before)) && self.repeat() {
+        if before.is_some_and(|before| launch.is_same(before)) && self.repeat() {
             return Ok(true);
         }
         let context = self.context;
         let (set, slot, _) = self.parts();
         let walks = launch.space.walks();
         let fits = has_room(set, slot, walks.len(), state_size(context, launch, &walks));
-        if !slot.launches.is_empty() && (slot.objects.len() >= MANY_OBJECTS || !fits) {
+        if !slot.launches.is_empty() && (slot.objects.len() >= MAX_OBJECTS || !fits) {
             return Ok(false);
         }
 
@@ -133,11 +136,12 @@ impl<'a> Batch<'a> {
         };
         let printf = if prints { Some(context.printf().take(context.space())?) } else { None };
 
-        let pointers = constants::pointers(kernel, &launch.arguments, |buffer| buffer.address_on(context));
         let stamps = stamps(slot);
         let block = grow(slot, kernel.argument_block_size as usize);
-        let end = block + kernel.argument_block_size as usize;
-        constants::argument_block(kernel, &launch.arguments, &pointers, &mut slot.state[block..end]);
+        if kernel.argument_block_size > 0 {
+            let arguments = launch.arguments.bytes();
+            slot.state[block..block + arguments.len()].copy_from_slice(arguments);
+        }
         let addresses = constants::Addresses {
             argument_block: slot.storage.address() + (COMMANDS + block) as u64,
             constants: launch.executable().constants().map_or(0, |constants| constants.address()),
@@ -145,7 +149,7 @@ impl<'a> Batch<'a> {
             printf: printf.as_ref().map_or(0, |buffer| buffer.storage().address()),
             stack: stack.as_ref().map_or(0, |stack| stack.address()),
         };
-        let walks = walks.iter().map(|walk| walk_state(context, slot, launch, walk, &pointers, &addresses));
+        let walks = walks.iter().map(|walk| walk_state(context, slot, launch, walk, &addresses));
         let state = BatchState {
             simd_width: kernel.simd_width,
             device_threads: context.device().hardware().threads(),
@@ -160,13 +164,13 @@ impl<'a> Batch<'a> {
             add(slot, &storage, ObjectFlags::WRITE);
             slot.kept.push(storage);
         }
-        slot.launches.push(Placed { stamps: COMMANDS + stamps, printf });
+        slot.launches.push(BatchedLaunch { stamps: COMMANDS + stamps, printf });
         self.write(state);
         Ok(true)
     }
 
-    /// Adds the last launch once more: what was made for it is there. `false` when there is no room, or the
-    /// launch has memory of its own.
+    /// Adds the last launch once more, with the same state. `false` when it does not fit, or the launch has a
+    /// `printf` buffer of its own.
     fn repeat(&mut self) -> bool {
         let Some(mut state) = self.last.take() else { return false };
         let (set, slot, _) = self.parts();
@@ -176,21 +180,21 @@ impl<'a> Batch<'a> {
         }
         let stamps = stamps(slot);
         state.stamps = addresses_of(slot, stamps);
-        slot.launches.push(Placed { stamps: COMMANDS + stamps, printf: None });
+        slot.launches.push(BatchedLaunch { stamps: COMMANDS + stamps, printf: None });
         self.write(state);
         true
     }
 
     /// Writes the commands of a launch.
     fn write(&mut self, state: BatchState) {
-        let (set, slot, common) = self.parts();
-        Writer::new(set, &mut slot.dwords, &mut slot.relocations).launch(&state, common);
+        let (set, slot, emitted) = self.parts();
+        BatchWriter::new(set, &mut slot.dwords, &mut slot.relocations).launch(&state, emitted);
         self.last = Some(state);
     }
 
-    /// Hands the batch to the kernel driver. `behind_others` says that there are batches of the same hardware
-    /// that nobody has waited for, `awaited` that the caller waits for those and this one next.
-    /// `OUT_OF_RESOURCES` when it is refused.
+    /// Submits the batch. `behind_others`: earlier batches of the same queue have not been retired.
+    /// `awaited`: the caller waits for those and this one next. `OUT_OF_RESOURCES` when the kernel driver
+    /// refuses it.
     pub(crate) fn submit(
         mut self,
         hardware: &Hardware,
@@ -200,13 +204,13 @@ impl<'a> Batch<'a> {
     ) -> Result<Submitted> {
         let context = self.context;
         let (set, slot, _) = self.parts();
-        Writer::new(set, &mut slot.dwords, &mut slot.relocations).end();
-        assert!(4 * slot.dwords.len() <= COMMANDS, "the batch outgrows its part of the slot");
+        BatchWriter::new(set, &mut slot.dwords, &mut slot.relocations).end();
+        assert!(4 * slot.dwords.len() <= COMMANDS, "the commands exceed their part of the slot");
         if context.dumps_batches() {
             eprint!("{}", dump::batch(set, &slot.dwords));
         }
-        // The kernel driver takes no batch that it would have to let others wait for as written; who waits
-        // for the timestamps waits for the batch.
+        // The slot is not marked as written although it has timestamps: the kernel driver accepts no batch
+        // buffer with EXEC_OBJECT_WRITE. Waiting for the slot waits for the batch all the same.
         let storage = slot.storage.clone();
         add(slot, &storage, ObjectFlags::CAPTURE);
         let relocates = storage.relocates();
@@ -218,7 +222,7 @@ impl<'a> Batch<'a> {
         if relocates {
             relocate(slot);
         }
-        // Only programs' variables have pointers that outlast a batch.
+        // Only program-scope variables have pointers that outlast a batch.
         let placing = (!slot.relocated.is_empty()).then(|| context.space().placing());
         presume(slot);
         let flags = if relocates { ExecFlags::empty() } else { ExecFlags::NO_RELOC };
@@ -262,40 +266,41 @@ impl Drop for Batch<'_> {
     }
 }
 
-/// Makes room for `size` bytes of state, aligned; gives where.
+/// Allocates `size` bytes of state, aligned. Returns the offset in the state.
 fn grow(slot: &mut Slot, size: usize) -> usize {
     let begin = slot.state.len();
     slot.state.resize(begin + size.next_multiple_of(ALIGNMENT), 0);
     begin
 }
 
-/// Is there room for one more launch, with so many walkers and bytes of state?
+/// Is there room for a launch of `walks` walkers with `state` bytes of state?
 fn has_room(set: &CommandSet, slot: &Slot, walks: usize, state: usize) -> bool {
-    let commands = 4 * (slot.dwords.len() + Writer::launch_length(set, walks) + Writer::END);
+    let commands = 4 * (slot.dwords.len() + BatchWriter::launch_length(set, walks) + BatchWriter::END);
     let fits = commands <= COMMANDS && COMMANDS + slot.state.len() + state <= slot.storage.size() as usize;
     fits && slot.launches.len() < MAX_LAUNCHES
 }
 
-/// Makes room for the timestamps of a launch; gives where.
+/// Allocates the timestamps of a launch. Returns the offset in the state.
 fn stamps(slot: &mut Slot) -> usize {
     let at = grow(slot, 16);
     slot.state[at..at + 16].fill(0xff);
     at
 }
 
-/// The addresses of the timestamps that are at a place of the state.
+/// GPU addresses of the timestamps at an offset in the state.
 fn addresses_of(slot: &Slot, stamps: usize) -> [u64; 2] {
     let at = slot.storage.address() + (COMMANDS + stamps) as u64;
     [at, at + 8]
 }
 
-/// Bytes of state that a launch takes.
+/// Bytes of state of a launch.
 fn state_size(context: &DeviceContext, launch: &Launch, walks: &[Walk]) -> usize {
     let constants: usize = walks.iter().map(|walk| constants_size(context, launch, walk)).sum();
     let block = (launch.kernel().argument_block_size as usize).next_multiple_of(ALIGNMENT);
     ALIGNMENT + block + walks.len() * ALIGNMENT + constants
 }
 
+/// Hardware threads of a work-group.
 fn threads(launch: &Launch, walk: &Walk) -> u32 {
     walk.group_size().div_ceil(launch.kernel().simd_width)
 }
@@ -309,13 +314,12 @@ fn constants_size(context: &DeviceContext, launch: &Launch, walk: &Walk) -> usiz
     (copies * kernel.cross_thread_size as usize + local_ids).next_multiple_of(ALIGNMENT)
 }
 
-/// Makes constants and interface descriptor of one walker.
+/// Writes constants and interface descriptor of one walker to the slot.
 fn walk_state(
     context: &DeviceContext,
     slot: &mut Slot,
     launch: &Launch,
     walk: &Walk,
-    pointers: &constants::Pointers,
     addresses: &constants::Addresses,
 ) -> WalkState {
     let kernel = launch.kernel();
@@ -325,7 +329,7 @@ fn walk_state(
     let at = grow(slot, size);
     let cross_size = kernel.cross_thread_size as usize;
     let (cross, rest) = slot.state[at..at + size].split_at_mut(cross_size);
-    constants::cross_thread(kernel, &launch.arguments, pointers, &launch.space, walk, addresses, cross);
+    constants::cross_thread(kernel, &launch.arguments, &launch.space, walk, addresses, cross);
     constants::local_ids(kernel, walk.local, &mut rest[..threads as usize * local_ids]);
     let shared = context.device().commands().shares_constants();
     let (copies, each) = if shared { (1, 0) } else { (threads as usize, cross_size + local_ids) };
@@ -347,7 +351,7 @@ fn walk_state(
         (fields.constant_offset, 0),
         (fields.constant_length, registers(if shared { local_ids } else { each })),
         (fields.threads, threads.into()),
-        (fields.slm_size, (set.slm_code)(launch.local_memory)),
+        (fields.slm_size, (set.slm_code)(launch.arguments.local_memory() as u32)),
         (fields.barrier, kernel.barrier.into()),
         (fields.rounding, 0),
         (fields.cross_thread_length, registers(kernel.cross_thread_size as usize)),
@@ -373,7 +377,7 @@ fn walk_state(
     }
 }
 
-/// Lists a buffer, once.
+/// Adds a buffer to the validation list, if it is not there.
 fn add(slot: &mut Slot, storage: &Storage, flags: ObjectFlags) {
     match slot.objects.iter_mut().find(|object| object.handle == storage.handle()) {
         Some(object) => object.flags |= flags,
@@ -381,7 +385,7 @@ fn add(slot: &mut Slot, storage: &Storage, flags: ObjectFlags) {
     }
 }
 
-/// Tells the kernel driver where addresses are: in the slot, and in the variables of programs.
+/// Makes the relocation list of the slot.
 fn relocate(slot: &mut Slot) {
     let mut targets: Vec<(u64, GemHandle)> =
         slot.objects.iter().map(|object| (object.offset, object.handle)).collect();
@@ -393,7 +397,7 @@ fn relocate(slot: &mut Slot) {
             None => &slot.commands[at..at + 4],
         };
         let address = u32::from_le_bytes(bytes.try_into().expect("four bytes"));
-        // Buffers do not touch each other: the last that begins below an address has it. Null is nobody's.
+        // Buffers do not overlap: an address is in the last one that begins at or below it. Null is in none.
         let below = targets.partition_point(|(begin, _)| *begin <= address.into()).checked_sub(1)?;
         let (begin, handle) = targets[below];
         Some(relocation(handle, address - begin as u32, offset.into(), begin))
@@ -405,8 +409,8 @@ fn relocate(slot: &mut Slot) {
     }
 }
 
-/// At `offset`, the address of `target` plus `delta` is to be; `presumed` is what was taken for the address
-/// of `target`.
+/// A relocation: the address of `target` plus `delta` is written at `offset`, unless the buffer is at
+/// `presumed`, the address that was used to build the batch.
 fn relocation(target: GemHandle, delta: u32, offset: u64, presumed: u64) -> Relocation {
     Relocation {
         target: target.0,
@@ -418,7 +422,7 @@ fn relocation(target: GemHandle, delta: u32, offset: u64, presumed: u64) -> Relo
     }
 }
 
-/// Says where buffers were that programs' variables point to.
+/// Sets the presumed addresses in the relocation lists of program-scope variables.
 fn presume(slot: &mut Slot) {
     let placed = |target: u32| slot.relocated.iter().find(|storage| storage.handle().0 == target);
     for storage in &slot.relocated {
@@ -432,7 +436,7 @@ fn presume(slot: &mut Slot) {
     }
 }
 
-/// Notes where the kernel driver has placed what variables point to.
+/// Stores the addresses that the kernel driver has chosen for program-scope variables.
 fn note_places(slot: &Slot) {
     for storage in &slot.relocated {
         if let Some(object) = slot.objects.iter().find(|object| object.handle == storage.handle()) {
@@ -441,7 +445,7 @@ fn note_places(slot: &Slot) {
     }
 }
 
-/// Lists a program's variables, with the pointers in them.
+/// Adds a program's variables to the validation list, with relocations for the pointers in them.
 fn add_variables(slot: &mut Slot, executable: &Executable, image: Image, flags: ObjectFlags) {
     let Some(storage) = executable.image(image) else { return };
     add(slot, storage, flags);
@@ -449,8 +453,8 @@ fn add_variables(slot: &mut Slot, executable: &Executable, image: Image, flags: 
         return;
     }
     let pointers = executable.relocations().iter().filter(|pointer| pointer.image == image);
-    // The kernel driver writes a pointer when what it points to has moved; a kernel may have changed it
-    // before. Where it was is known when the batch is submitted: other queues' batches come between.
+    // The kernel driver writes a pointer when its target has moved, even if a kernel has changed the pointer.
+    // Presumed addresses are set when the batch is submitted, as batches of other queues come between.
     let entries = pointers.filter_map(|pointer| {
         let target = executable.image(pointer.target)?;
         Some(relocation(target.handle(), pointer.addend as u32, pointer.offset, 0))
@@ -461,7 +465,7 @@ fn add_variables(slot: &mut Slot, executable: &Executable, image: Image, flags: 
     }
 }
 
-/// Lists what a launch uses.
+/// Adds the buffers that a launch uses to the validation list.
 fn add_objects(context: &DeviceContext, slot: &mut Slot, launch: &Launch, printf: Option<&PrintfBuffer>) {
     add(slot, launch.executable().code(), ObjectFlags::CAPTURE);
     add_variables(slot, launch.executable(), Image::Constants, ObjectFlags::empty());
@@ -469,39 +473,35 @@ fn add_objects(context: &DeviceContext, slot: &mut Slot, launch: &Launch, printf
     if let Some(printf) = printf {
         add(slot, printf.storage(), ObjectFlags::WRITE);
     }
-    for bound in launch.arguments.bound() {
-        match bound {
-            Bound::Buffer(Some(buffer)) => add(slot, buffer.storage().on(context), ObjectFlags::WRITE),
-            Bound::Shared(_, memory) => add(slot, memory.storage().on(context), ObjectFlags::WRITE),
-            Bound::Image(image) => add(slot, image.data().storage().on(context), ObjectFlags::WRITE),
-            Bound::Buffer(None) | Bound::Bytes(_) | Bound::Local(_) | Bound::Sampler => {}
-        }
+    for (_, memory) in launch.arguments.memory() {
+        let (allocation, ..) = memory.range();
+        add(slot, allocation.on(context), ObjectFlags::WRITE);
     }
-    for memory in launch.arguments.reaches() {
+    for memory in launch.arguments.indirect() {
         add(slot, memory.storage().on(context), ObjectFlags::WRITE);
     }
 }
 
-/// Where the kernel driver has placed a buffer.
+/// The address that the kernel driver has chosen for a buffer.
 fn placed(objects: &[ExecObject], storage: &Storage) -> u64 {
     let object = objects.iter().find(|object| object.handle == storage.handle());
     object.map_or(storage.address(), |object| object.offset)
 }
 
-/// How far a launch of a batch has come.
+/// Progress of a launch of a submitted batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Progress {
-    /// It has not begun: something before it ended the batch.
+    /// Not begun: the batch ended in an earlier launch.
     None,
-    /// It has begun and did not end.
+    /// Begun and not ended.
     Begun,
-    /// It has ended; begin and end on the host's clock, 0 when the batch is not profiled.
+    /// Ended. Begin and end in nanoseconds of the host's clock, 0 when the batch is not profiled.
     Ended(u64, u64),
 }
 
-/// A batch that the kernel driver has.
+/// A submitted batch.
 pub(crate) struct InFlight {
-    /// There until the batch is given back.
+    /// `None` once returned to the pool.
     slot: Option<Slot>,
     hardware: Arc<HardwareContext>,
     correlation: Option<Correlation>,
@@ -509,16 +509,16 @@ pub(crate) struct InFlight {
 
 impl InFlight {
     fn slot(&self) -> &Slot {
-        self.slot.as_ref().expect("the slot is there until the batch is given back")
+        self.slot.as_ref().expect("the slot is returned last")
     }
 
-    /// Waits until the GPU is done with it, whether it ran or not.
+    /// Waits until the GPU has executed or dropped the batch.
     pub(crate) fn wait(&self) {
-        // An error says that the GPU is lost; then the timestamps tell how far it came.
+        // After an error the GPU is lost; the timestamps show how far the batch came.
         let _ = self.slot().storage.wait();
     }
 
-    /// How far the launch that was added as number `index` has come.
+    /// Progress of the launch with this index in the batch.
     pub(crate) fn progress(&self, index: usize) -> Progress {
         let slot = self.slot();
         let stamps = slot.launches[index].stamps;
@@ -543,9 +543,9 @@ impl InFlight {
         (end != UNWRITTEN).then(|| clock::duration(begin, end, context.device().facts().timestamp_hz))
     }
 
-    /// Prints what the launch has printed, also when it did not come to its end.
+    /// Writes the launch's `printf` output, also when the launch did not end.
     pub(crate) fn print(&mut self, index: usize, launch: &Launch, context: &DeviceContext) {
-        let slot = self.slot.as_mut().expect("the slot is there until the batch is given back");
+        let slot = self.slot.as_mut().expect("the slot is returned last");
         if let Some(printf) = slot.launches[index].printf.take() {
             let executable = launch.executable();
             let objects = &slot.objects;
@@ -554,21 +554,21 @@ impl InFlight {
         }
     }
 
-    /// `OUT_OF_RESOURCES` with what is known about why `launch` did not end.
+    /// The error of a launch that did not end, `OUT_OF_RESOURCES`, with what is known about the cause.
     pub(crate) fn failure(&self, launch: &Launch, context: &DeviceContext) -> Error {
         let place = |storage: &Storage| placed(&self.slot().objects, storage);
         Error::new(Code::OutOfResources, failure::describe(launch, &self.hardware.failure(), context, &place))
     }
 
-    /// Takes care that further batches get another hardware context, where that is possible.
+    /// Replaces the hardware context for further batches, if possible.
     pub(crate) fn replace(&self, hardware: &Hardware) {
         if let Err(error) = hardware.replace(&self.hardware) {
-            // The next batch finds the old one, and fails.
+            // The next batch uses the old one, and fails.
             tracing::warn!("no new hardware context: {error}");
         }
     }
 
-    /// Gives the memory back for the next batch.
+    /// Returns the slot to the pool.
     pub(crate) fn give_back(mut self, context: &DeviceContext) {
         if let Some(slot) = self.slot.take() {
             context.slots().give(slot);
@@ -577,7 +577,7 @@ impl InFlight {
 }
 
 impl Drop for InFlight {
-    /// One that is not given back has failed, or its thread has: the GPU may still have it.
+    /// A slot that was not returned (after a panic) may still be in use by the GPU.
     fn drop(&mut self) {
         if self.slot.is_some() {
             self.wait();

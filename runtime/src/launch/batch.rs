@@ -1,11 +1,11 @@
-//! The batch of a launch.
+//! Commands of a batch.
 
 use std::ops::Range;
 
 use smallvec::SmallVec;
 
 use super::commands::{CommandSet, PipeControl};
-use super::field::{Field, Layout, Packed};
+use super::field::{CommandLayout, Field, Packed};
 use super::walk::Walk;
 
 /// PIPE_CONTROL, "Post Sync Operation": Write Timestamp.
@@ -14,18 +14,18 @@ const WRITE_TIMESTAMP: u64 = 3;
 /// PIPELINE_SELECT, "Pipeline Selection": GPGPU.
 const GPGPU: u64 = 2;
 
-/// A buffer size that stands for no limit, in pages.
+/// The largest buffer size of STATE_BASE_ADDRESS, in pages: no limit.
 const NO_LIMIT: u64 = 0xf_ffff;
 
-/// What a batch needs to know of one walker.
+/// One walker, as commands refer to it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WalkState {
     pub(crate) walk: Walk,
     /// Threads of a work-group.
     pub(crate) threads: u32,
-    /// Lanes of the last thread that have work.
+    /// Dispatch mask of the last thread of a work-group.
     pub(crate) right_mask: u32,
-    /// Address of the interface descriptor, a multiple of 64; no other walker of the batch has it.
+    /// Address of the interface descriptor, a multiple of 64, different for each walker of the batch.
     pub(crate) descriptor: u32,
     /// Address of the constants, a multiple of 64.
     pub(crate) constants: u32,
@@ -33,20 +33,20 @@ pub(crate) struct WalkState {
     pub(crate) constants_size: u32,
 }
 
-/// What a batch needs to know of one launch.
+/// One launch, as commands refer to it.
 #[derive(Clone, Debug)]
 pub(crate) struct BatchState {
     pub(crate) simd_width: u32,
     /// Hardware threads of the device.
     pub(crate) device_threads: u32,
-    /// Address, and the code of how much each thread has.
+    /// Address of scratch memory, and the encoded size per thread.
     pub(crate) scratch: Option<(u64, u64)>,
     pub(crate) walks: SmallVec<[WalkState; 1]>,
-    /// Where the timestamps at begin and end go.
+    /// Addresses of the timestamps at begin and end.
     pub(crate) stamps: [u64; 2],
 }
 
-/// What MEDIA_VFE_STATE sets.
+/// Values of MEDIA_VFE_STATE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct FrontEnd {
     scratch: Option<(u64, u64)>,
@@ -54,23 +54,23 @@ struct FrontEnd {
     constants: u32,
 }
 
-/// What the launches of a batch have in common.
+/// State that the commands of a batch have set so far: what the next launch need not set again.
 #[derive(Debug)]
-pub(crate) struct Common {
-    /// The PIPE_CONTROLs in front of each launch and behind it, without the addresses of their timestamps.
+pub(crate) struct EmittedState {
+    /// The PIPE_CONTROLs before and after each launch, without the addresses of their timestamps.
     begin: Packed,
     end: Packed,
-    /// What was set last.
+    /// The last MEDIA_VFE_STATE.
     front_end: Option<FrontEnd>,
-    /// The last walker, by the address of its descriptor, and where its commands are but for those that load
-    /// its state. That stays over a walker, what must come behind one and any PIPE_CONTROL: Mesa's `crocus`
+    /// The last walker, by the address of its descriptor, and the dwords of its commands without those that
+    /// load its state. The state survives a walker, the flush behind it and any PIPE_CONTROL: Mesa's `crocus`
     /// (Gen7, Gen8: `crocus_upload_compute_state`) and `iris` (Gen8, Gen9: `iris_upload_gpgpu_walker`) do not
-    /// load it anew for a dispatch that needs the same.
+    /// load it again for a dispatch with the same state.
     walker: Option<(u32, Range<usize>)>,
 }
 
-impl Common {
-    /// For launches of which none is there yet.
+impl EmittedState {
+    /// For a batch without launches.
     pub(crate) fn new(set: &CommandSet) -> Self {
         let set = &set.pipe_control;
         let pack = |fields: &[_]| set.layout.pack(fields);
@@ -79,16 +79,16 @@ impl Common {
     }
 }
 
-/// Waits for what runs and writes its results to memory, then does what `post_sync` says. The stall alone
-/// would not be allowed: PIPE_CONTROL wants a flush or a write beside it (Volume 7, "Programming restrictions
-/// for PIPE_CONTROL"). With a write, it is what the manual calls end-of-pipe synchronisation: the write comes
-/// when the flush is done (so does Mesa's `iris_emit_end_of_pipe_sync`).
+/// Waits for running threads, flushes their writes to memory, then does the post-sync operation. A stall
+/// alone is not allowed: PIPE_CONTROL needs a flush or a write with it (Volume 7, "Programming restrictions
+/// for PIPE_CONTROL"). With a write it is what the manual calls end-of-pipe synchronisation: the write
+/// happens after the flush (as in Mesa's `iris_emit_end_of_pipe_sync`).
 fn stall(set: &PipeControl, post_sync: u64) -> [(Field, u64); 3] {
     [(set.dc_flush, 1), (set.cs_stall, 1), (set.post_sync, post_sync)]
 }
 
-/// Makes all caches read anew, then does what `post_sync` says. Without a write data are flushed once more,
-/// as the stall wants company.
+/// Invalidates all read caches, then does the post-sync operation. Without a write the data cache is flushed,
+/// as a stall needs a flush or a write with it.
 fn invalidate(set: &PipeControl, post_sync: u64) -> [(Field, u64); 7] {
     [
         (set.dc_flush, (post_sync == 0).into()),
@@ -101,15 +101,15 @@ fn invalidate(set: &PipeControl, post_sync: u64) -> [(Field, u64); 7] {
     ]
 }
 
-/// Writes commands.
-pub(crate) struct Writer<'a> {
+/// Appends commands to a batch.
+pub(crate) struct BatchWriter<'a> {
     set: &'static CommandSet,
     dwords: &'a mut Vec<u32>,
-    /// Where in the batch, in bytes, addresses of buffers are.
+    /// Offsets in the batch, in bytes, of addresses that the kernel driver may relocate.
     relocations: &'a mut Vec<u32>,
 }
 
-impl<'a> Writer<'a> {
+impl<'a> BatchWriter<'a> {
     pub(crate) fn new(
         set: &'static CommandSet,
         dwords: &'a mut Vec<u32>,
@@ -118,7 +118,7 @@ impl<'a> Writer<'a> {
         Self { set, dwords, relocations }
     }
 
-    fn emit(&mut self, layout: &Layout, values: &[(Field, u64)]) {
+    fn emit(&mut self, layout: &CommandLayout, values: &[(Field, u64)]) {
         let begin = self.dwords.len();
         for (field, _) in values.iter().filter(|(_, value)| *value != 0) {
             self.relocate(field, begin);
@@ -126,17 +126,17 @@ impl<'a> Writer<'a> {
         layout.append(self.dwords, values);
     }
 
-    /// Notes the address that is in a field of the command at a dword, if the kernel driver places buffers.
+    /// Records a relocation for a field of the command that begins at a dword, if the field is one for it.
     fn relocate(&mut self, field: &Field, begin: usize) {
         if field.relocates {
             self.relocations.push(4 * (begin as u32 + u32::from(field.start / 32)));
         }
     }
 
-    /// Dwords that [`Writer::end`] takes at most.
+    /// Largest number of dwords of [`BatchWriter::end`].
     pub(crate) const END: usize = 2;
 
-    /// Dwords that [`Writer::launch`] takes at most.
+    /// Largest number of dwords of [`BatchWriter::launch`].
     pub(crate) fn launch_length(set: &CommandSet, walks: usize) -> usize {
         let each = [
             set.media_curbe_load.layout.length,
@@ -148,8 +148,8 @@ impl<'a> Writer<'a> {
         once + walks * each.iter().sum::<usize>()
     }
 
-    /// What comes first, for a pipeline in any state. `surfaces` is the address of the binding table, if
-    /// there is one.
+    /// The beginning of a batch, for a pipeline in any state. `surfaces` is the address of the binding table,
+    /// 0 if there is none.
     pub(crate) fn begin(&mut self, surfaces: u64) {
         let set = &self.set.pipe_control;
         self.emit(&set.layout, &stall(set, 0));
@@ -158,29 +158,28 @@ impl<'a> Writer<'a> {
         self.base_addresses(surfaces);
     }
 
-    /// One launch, behind others that have ended and written their results. Caches may hold what was there
-    /// before.
-    pub(crate) fn launch(&mut self, state: &BatchState, common: &mut Common) {
-        self.stamp(&common.begin, state.stamps[0]);
+    /// One launch. Earlier ones have ended and flushed their results, but read caches may be stale.
+    pub(crate) fn launch(&mut self, state: &BatchState, emitted: &mut EmittedState) {
+        self.stamp(&emitted.begin, state.stamps[0]);
         let constants = state.walks.iter().map(|walk| walk.constants_size).max().unwrap_or(0);
         let wanted = FrontEnd { scratch: state.scratch, constants };
-        if common.front_end != Some(wanted) {
+        if emitted.front_end != Some(wanted) {
             self.front_end(state.device_threads, wanted);
-            // Constants are gone.
-            (common.front_end, common.walker) = (Some(wanted), None);
+            // MEDIA_VFE_STATE discards the CURBE.
+            (emitted.front_end, emitted.walker) = (Some(wanted), None);
         }
         for walk in &state.walks {
-            match &common.walker {
+            match &emitted.walker {
                 Some((descriptor, commands)) if *descriptor == walk.descriptor => {
                     self.dwords.extend_from_within(commands.clone())
                 }
-                _ => common.walker = Some((walk.descriptor, self.walk(state.simd_width, walk))),
+                _ => emitted.walker = Some((walk.descriptor, self.walk(state.simd_width, walk))),
             }
         }
-        self.stamp(&common.end, state.stamps[1]);
+        self.stamp(&emitted.end, state.stamps[1]);
     }
 
-    /// A PIPE_CONTROL that writes the time to an address.
+    /// A PIPE_CONTROL that writes the timestamp to an address.
     fn stamp(&mut self, command: &Packed, address: u64) {
         let (set, begin) = (&self.set.pipe_control, self.dwords.len());
         self.dwords.extend_from_slice(&command[..set.layout.length]);
@@ -188,8 +187,8 @@ impl<'a> Writer<'a> {
         self.relocate(&set.address, begin);
     }
 
-    /// Selects the GPGPU pipeline. Before that: read caches are invalidated and the colour calculation state
-    /// is cleared (Volume 2a, PIPELINE_SELECT).
+    /// Selects the GPGPU pipeline, after read caches are invalidated and the colour calculation state is
+    /// cleared (Volume 2a, PIPELINE_SELECT).
     fn select_pipeline(&mut self) {
         let set = &self.set.pipe_control;
         self.emit(&set.layout, &invalidate(set, 0));
@@ -205,7 +204,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// All base addresses are 0 but for that of surfaces: what the commands call offsets are addresses below
+    /// All base addresses but the surface state's are 0, so that the offsets in commands are addresses below
     /// 4 GiB.
     fn base_addresses(&mut self, surfaces: u64) {
         let set = &self.set.state_base_address;
@@ -245,8 +244,8 @@ impl<'a> Writer<'a> {
         );
     }
 
-    /// Threads, scratch and URB. Two URB entries of two registers are the least that works and not used by
-    /// GPGPU threads; the rest of the URB is for constants (Mesa, `anv`'s compute pipeline, has the same).
+    /// Threads, scratch and URB. GPGPU threads use no URB entries, of which two of two registers are the
+    /// least that works; the rest of the URB is for constants (as in Mesa's `anv`, compute pipeline).
     fn front_end(&mut self, device_threads: u32, FrontEnd { scratch, constants }: FrontEnd) {
         let set = &self.set.media_vfe_state;
         let (base, size) = scratch.unwrap_or_default();
@@ -266,8 +265,8 @@ impl<'a> Writer<'a> {
         );
     }
 
-    /// Loads a walker's state and walks. Gives where the commands are that do not load, none of which has an
-    /// address.
+    /// Loads a walker's state and starts it. Returns the range of the commands that do not load state, none
+    /// of which has an address to relocate.
     fn walk(&mut self, simd_width: u32, state: &WalkState) -> Range<usize> {
         if state.constants_size > 0 {
             let set = &self.set.media_curbe_load;
@@ -301,7 +300,7 @@ impl<'a> Writer<'a> {
         begin..self.dwords.len()
     }
 
-    /// Ends the batch and fills it up to whole qwords, as the kernel driver asks.
+    /// Ends the batch, padded to a whole qword, as the kernel driver requires.
     pub(crate) fn end(&mut self) {
         self.emit(&self.set.batch_buffer_end.layout, &[]);
         if !self.dwords.len().is_multiple_of(2) {

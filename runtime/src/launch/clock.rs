@@ -1,16 +1,16 @@
-//! The GPU's timestamps on the host's clock.
+//! Conversion of GPU timestamps to the host's clock.
 
 use gencl_i915::RenderNode;
 
 use crate::Device;
 
-/// Offset of the timestamp register in the kernel's list of readable registers.
+/// Offset of the timestamp register, as I915_REG_READ takes it.
 const TIMESTAMP: u64 = 0x2358;
 
-/// Bits of a timestamp that count (Skylake manual, Volume 2c, TIMESTAMP).
+/// Valid bits of a timestamp (Skylake manual, Volume 2c, TIMESTAMP).
 const BITS: u64 = (1 << 36) - 1;
 
-/// Both clocks at one moment.
+/// The GPU's timestamp and the host's clock at one moment.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Correlation {
     ticks: u64,
@@ -19,7 +19,7 @@ pub(crate) struct Correlation {
 }
 
 impl Correlation {
-    /// Reads both clocks. Where the kernel driver does not let us read the GPU's, `None`.
+    /// Reads both clocks. `None` when the kernel driver does not allow reading the GPU's.
     pub(crate) fn now(node: &dyn RenderNode, device: &Device) -> Option<Self> {
         let ticks = node.reg_read(TIMESTAMP).ok()?;
         Some(Self { ticks, host_ns: device.host_time(), hz: device.facts().timestamp_hz })

@@ -1,7 +1,7 @@
-//! Commands and state structures of a launch: which fields there are. Where they stand is in the
-//! tables of the generations, such as [`super::gen9`].
+//! Commands and state structures of a launch, and their fields. The positions of the fields are in the tables
+//! of the generations, such as [`super::gen9`].
 
-use super::field::{Field, Layout};
+use super::field::{CommandLayout, Field};
 
 macro_rules! layouts {
     ($($(#[$doc:meta])* $name:ident { $($field:ident),* $(,)? })*) => {
@@ -9,13 +9,13 @@ macro_rules! layouts {
             $(#[$doc])*
             #[derive(Clone, Copy, Debug)]
             pub(crate) struct $name {
-                pub(crate) layout: Layout,
+                pub(crate) layout: CommandLayout,
                 $(pub(crate) $field: Field,)*
             }
 
             impl $name {
-                /// Layout and all fields that are there, for decoding.
-                pub(crate) fn table(&self) -> (Layout, Vec<Field>) {
+                /// Layout and all fields that the generation has, for decoding.
+                pub(crate) fn table(&self) -> (CommandLayout, Vec<Field>) {
                     let fields: &[Field] = &[$(self.$field),*];
                     (self.layout, fields.iter().copied().filter(|field| field.is_there()).collect())
                 }
@@ -25,10 +25,10 @@ macro_rules! layouts {
 }
 
 layouts! {
-    /// Which pipeline commands are for.
+    /// Selects the 3D or the GPGPU pipeline.
     PipelineSelect { selection, mask }
 
-    /// Where the heaps are.
+    /// Base addresses of state and instructions.
     StateBaseAddress {
         general_modify, general_mocs, general,
         stateless_mocs,
@@ -43,12 +43,12 @@ layouts! {
         bindless_modify, bindless_mocs, bindless, bindless_size,
     }
 
-    /// The front end: threads, scratch, URB.
+    /// The video front end: threads, scratch, URB.
     MediaVfeState {
         scratch_per_thread, scratch_base, gpgpu_mode, bypass_gateway, reset_gateway_timer, urb_entries, max_threads, curbe_size, urb_entry_size,
     }
 
-    /// Loads constants.
+    /// Loads the CURBE.
     MediaCurbeLoad { length, address }
 
     /// Loads interface descriptors.
@@ -61,7 +61,7 @@ layouts! {
         right_mask, bottom_mask,
     }
 
-    /// Waits until the state that a walker uses may be changed.
+    /// Waits until the state of a walker may be changed.
     MediaStateFlush {}
 
     /// Flushes, invalidates, stalls, writes.
@@ -79,13 +79,13 @@ layouts! {
     /// Ends a batch.
     BatchBufferEnd {}
 
-    /// How a kernel's threads start.
+    /// How threads of a kernel start: code, constants, local memory, barrier.
     InterfaceDescriptor {
         kernel, float_mode, denorm_mode, constant_offset, constant_length, threads, slm_size, barrier,
         rounding, cross_thread_length,
     }
 
-    /// What messages reach by a binding table.
+    /// A surface that messages access through a binding table.
     SurfaceState { kind, format, base, width, height, depth, mocs, red, green, blue, alpha }
 }
 
@@ -104,28 +104,28 @@ pub(crate) struct CommandSet {
     pub(crate) cc_state_pointers: CcStatePointers,
     pub(crate) batch_buffer_end: BatchBufferEnd,
     pub(crate) interface_descriptor: InterfaceDescriptor,
-    /// There where kernels reach memory through one surface.
+    /// `Some` where kernels access memory through one surface, not with A64 messages.
     pub(crate) surface_state: Option<SurfaceState>,
-    /// Registers that are set before every launch: offset, value.
+    /// Registers that every batch sets: offset, value.
     pub(crate) registers: &'static [(u64, u64)],
-    /// Memory object control state for cached accesses, as it stands in MOCS fields.
+    /// Memory object control state (MOCS) of cached accesses, as encoded in MOCS fields.
     pub(crate) mocs: u64,
-    /// Code of the smallest size of shared local memory that has the given bytes.
+    /// Encodes a size of shared local memory in bytes, rounded up to what the hardware has.
     pub(crate) slm_code: fn(u32) -> u64,
-    /// Code of scratch memory for each thread that has at least the given bytes, and how many it has; `None`
-    /// where there is none so large.
+    /// Encodes a size of scratch memory per thread in bytes, rounded up to what the hardware has; returns the
+    /// code and the rounded size, `None` above the largest.
     pub(crate) scratch_code: fn(u32) -> Option<(u64, u32)>,
 }
 
 impl CommandSet {
-    /// Do all threads get one copy of the constants that they share? Else each gets its own, in front of its
+    /// Does the hardware have cross-thread constants? Otherwise each thread gets a copy, in front of its
     /// local ids.
     pub(crate) fn shares_constants(&self) -> bool {
         self.interface_descriptor.cross_thread_length.is_there()
     }
 
     /// All commands, for decoding.
-    pub(crate) fn commands(&self) -> Vec<(Layout, Vec<Field>)> {
+    pub(crate) fn commands(&self) -> Vec<(CommandLayout, Vec<Field>)> {
         vec![
             self.pipeline_select.table(),
             self.state_base_address.table(),

@@ -1,16 +1,14 @@
-//! Constants that are pushed into registers, and the argument block.
+//! The CURBE: the constants that the hardware pushes into registers when a thread starts.
 
-use gencl_program::{Kernel, PushSource};
-use smallvec::SmallVec;
+use gencl_program::{Kernel, Push, PushSource};
 
 use super::walk::{Space, Walk};
-use crate::Buffer;
-use crate::kernel::{Arguments, Bound, LocalLayout};
+use crate::kernel::ArgumentBlock;
 
-/// Bytes of a register.
+/// Bytes of a GRF.
 pub(crate) const REGISTER: usize = 32;
 
-/// Addresses that kernels can ask for.
+/// Addresses of a launch that can be pushed.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Addresses {
     pub(crate) argument_block: u64,
@@ -20,76 +18,36 @@ pub(crate) struct Addresses {
     pub(crate) stack: u64,
 }
 
-/// Bytes of local ids for each thread: x, y, z, one 16-bit number for each lane, each in whole registers.
+/// Bytes of local ids per thread: x, y, z, each with 16 bits per lane, padded to whole registers.
 pub(crate) fn local_ids_size(kernel: &Kernel) -> usize {
-    ids_of_lanes(kernel, kernel.simd_width)
+    local_ids_size_at(kernel, kernel.simd_width)
 }
 
-/// The same of a kernel with threads of `lanes` lanes.
-fn ids_of_lanes(kernel: &Kernel, lanes: u32) -> usize {
+/// As [`local_ids_size`], at a SIMD width of `lanes`.
+fn local_ids_size_at(kernel: &Kernel, lanes: u32) -> usize {
     if kernel.local_ids { 3 * (2 * lanes as usize).next_multiple_of(REGISTER) } else { 0 }
 }
 
-/// Most registers of constants of a thread's own (Ivy Bridge manual, Volume 2 Part 2, and Broadwell's, Volume
-/// 2d: `INTERFACE_DESCRIPTOR_DATA`, Constant URB Entry Read Length, 0 to 63).
-const OWN: usize = 63;
+/// Largest number of registers of per-thread constants (Ivy Bridge manual, Volume 2 Part 2, and Broadwell's,
+/// Volume 2d: `INTERFACE_DESCRIPTOR_DATA`, Constant URB Entry Read Length, 0 to 63).
+const MAX_PER_THREAD: usize = 63;
 
-/// Registers of constants that all threads share, of which there is one copy or one for each thread, and of
-/// each thread's own with its copy.
+/// Registers of cross-thread and of per-thread constants. Without hardware support for cross-thread constants
+/// (`shared` is false) they are part of each thread's.
 fn registers(kernel: &Kernel, lanes: u32, shared: bool) -> (usize, usize) {
-    let (cross, ids) = (kernel.cross_thread_size as usize / REGISTER, ids_of_lanes(kernel, lanes) / REGISTER);
+    let (cross, ids) =
+        (kernel.cross_thread_size as usize / REGISTER, local_ids_size_at(kernel, lanes) / REGISTER);
     if shared { (cross, ids) } else { (0, cross + ids) }
 }
 
-/// Most threads of `lanes` lanes of a work-group whose constants are no more than `most` registers.
-pub(crate) fn most_threads(kernel: &Kernel, lanes: u32, shared: bool, most: u32) -> u32 {
+/// Largest number of threads of a work-group whose constants fit into `limit` registers, at a SIMD width of
+/// `lanes`.
+pub(crate) fn max_threads(kernel: &Kernel, lanes: u32, shared: bool, limit: u32) -> u32 {
     let (all, each) = registers(kernel, lanes, shared);
-    (most as usize).saturating_sub(all).checked_div(each).map_or(u32::MAX, |threads| threads as u32)
+    (limit as usize).saturating_sub(all).checked_div(each).map_or(u32::MAX, |threads| threads as u32)
 }
 
-/// What each argument is as a number: the address of a buffer, the offset of local memory. Values give
-/// `None`.
-pub(crate) type Pointers = SmallVec<[Option<u64>; 16]>;
-
-/// The arguments as numbers; `address` says where a buffer is.
-pub(crate) fn pointers(kernel: &Kernel, arguments: &Arguments, address: impl Fn(&Buffer) -> u64) -> Pointers {
-    let mut layout = LocalLayout::new(kernel);
-    let number = |(argument, bound): (&gencl_program::Argument, &Bound)| match bound {
-        Bound::Bytes(_) => None,
-        Bound::Buffer(buffer) => Some(buffer.as_ref().map_or(0, |buffer| address(buffer))),
-        Bound::Shared(address, _) => Some(*address as u64),
-        Bound::Local(size) => Some(layout.place(argument.alignment, *size)),
-        Bound::Image(image) => Some(address(image.data())),
-        Bound::Sampler => Some(0),
-    };
-    kernel.arguments.iter().zip(arguments.bound()).map(number).collect()
-}
-
-/// Writes the low `size` bytes of a number.
-fn put(bytes: &mut [u8], offset: u32, size: u32, value: u64) {
-    let (offset, size) = (offset as usize, size.min(8) as usize);
-    bytes[offset..offset + size].copy_from_slice(&value.to_le_bytes()[..size]);
-}
-
-/// Fills the argument block, if the kernel has one: every argument at its offset, pointers as 8 bytes.
-pub(crate) fn argument_block(kernel: &Kernel, arguments: &Arguments, pointers: &Pointers, block: &mut [u8]) {
-    if block.is_empty() {
-        return;
-    }
-    block.fill(0);
-    for ((argument, bound), pointer) in kernel.arguments.iter().zip(arguments.bound()).zip(pointers) {
-        match (bound, *pointer) {
-            (Bound::Bytes(range), _) => {
-                let (value, begin) = (arguments.value(range), argument.block_offset as usize);
-                block[begin..begin + value.len()].copy_from_slice(value);
-            }
-            (_, Some(pointer)) => put(block, argument.block_offset, 8, pointer),
-            (_, None) => unreachable!("only values are no pointers"),
-        }
-    }
-}
-
-/// Is it the address of a buffer?
+/// Is the source the address of a buffer?
 fn is_address(source: PushSource) -> bool {
     matches!(
         source,
@@ -102,35 +60,37 @@ fn is_address(source: PushSource) -> bool {
     )
 }
 
-/// Where in the cross-thread constants addresses of buffers are, in bytes.
+/// Offsets in the cross-thread constants of addresses of buffers, in bytes.
 pub(crate) fn addresses(kernel: &Kernel) -> impl Iterator<Item = u32> {
     kernel.pushes.iter().filter(|push| is_address(push.source)).map(|push| push.offset)
 }
 
-/// Fills the cross-thread constants of one walker.
+/// Writes the cross-thread constants of one walker, as the kernel's pushes say: arguments from the argument
+/// block, sizes and offsets from the index space, addresses.
 pub(crate) fn cross_thread(
     kernel: &Kernel,
-    arguments: &Arguments,
-    pointers: &Pointers,
+    arguments: &ArgumentBlock,
     space: &Space,
     walk: &Walk,
     addresses: &Addresses,
     bytes: &mut [u8],
 ) {
-    let pointer = |argument: u32| pointers[argument as usize].unwrap_or(0);
     bytes.fill(0);
+    let mut put = |push: &Push, value: &[u8]| {
+        bytes[push.offset as usize..][..push.size as usize].copy_from_slice(&value[..push.size as usize]);
+    };
     for push in &kernel.pushes {
+        let argument =
+            |index: u32, offset| arguments.part(&kernel.arguments[index as usize], offset, push.size);
         let number = match push.source {
-            PushSource::Value { argument, offset } => {
-                if let Bound::Bytes(range) = &arguments.bound()[argument as usize] {
-                    let value = arguments.value(range);
-                    let begin = push.offset as usize;
-                    let part = &value[offset as usize..(offset + push.size) as usize];
-                    bytes[begin..begin + part.len()].copy_from_slice(part);
-                }
+            PushSource::Value { argument: index, offset } => {
+                put(push, argument(index, offset));
                 continue;
             }
-            PushSource::Pointer { argument } | PushSource::LocalOffset { argument } => pointer(argument),
+            PushSource::Pointer { argument: index } | PushSource::LocalOffset { argument: index } => {
+                put(push, argument(index, 0));
+                continue;
+            }
             PushSource::GlobalOffset(dimension) => space.offset[usize::from(dimension)],
             PushSource::GlobalSize(dimension) => space.global[usize::from(dimension)],
             PushSource::LocalSize(dimension) => walk.local[usize::from(dimension)].into(),
@@ -143,11 +103,11 @@ pub(crate) fn cross_thread(
             PushSource::PrintfBuffer => addresses.printf,
             PushSource::StackBase => addresses.stack,
         };
-        put(bytes, push.offset, push.size, number);
+        put(push, &number.to_le_bytes());
     }
 }
 
-/// Fills the local ids of all threads of a work-group. Lanes beyond the group get those of its last
+/// Writes the local ids of all threads of a work-group. Lanes beyond the group get the ids of its last
 /// work-item.
 pub(crate) fn local_ids(kernel: &Kernel, local: [u32; 3], bytes: &mut [u8]) {
     let each = local_ids_size(kernel);
@@ -175,10 +135,10 @@ pub(crate) fn local_ids(kernel: &Kernel, local: [u32; 3], bytes: &mut [u8]) {
     }
 }
 
-/// Turns constants that all threads share, with the local ids of all threads behind them, into blocks of both
-/// for each thread.
+/// Rearranges `shared` bytes of cross-thread constants, followed by `own` bytes of local ids for each thread,
+/// into per-thread constants: a copy of the former and the thread's ids.
 pub(crate) fn interleave(shared: usize, own: usize, threads: usize, bytes: &mut [u8]) {
-    // From the last to the first: what is overwritten has been moved.
+    // From the last to the first, as that overwrites only what has been moved.
     for thread in (0..threads).rev() {
         let (from, to) = (shared + thread * own, thread * (shared + own) + shared);
         bytes.copy_within(from..from + own, to);
@@ -188,19 +148,19 @@ pub(crate) fn interleave(shared: usize, own: usize, threads: usize, bytes: &mut 
     }
 }
 
-/// Why the device cannot start a kernel, if so. `shared` says that all threads get one copy of the constants
-/// that they share.
+/// Checks that the device can start a kernel; the error says why not. `shared`: see
+/// [`super::CommandSet::shares_constants`].
 pub(crate) fn check(kernel: &Kernel, shared: bool) -> Result<(), String> {
     let (_, own) = registers(kernel, kernel.simd_width, shared);
-    if own > OWN {
-        return Err(format!("{own} registers of constants for each thread, more than {OWN}"));
+    if own > MAX_PER_THREAD {
+        return Err(format!("{own} registers of constants per thread, more than {MAX_PER_THREAD}"));
     }
     Ok(())
 }
 
 #[cfg(test)]
 mod tests {
-    use gencl_program::{Argument, ArgumentKind, Push};
+    use gencl_program::{Argument, ArgumentKind};
 
     use super::*;
     use crate::NdRange;
@@ -263,28 +223,26 @@ mod tests {
             ],
             ..kernel(8)
         };
-        let mut arguments = Arguments::default();
-        arguments.push_value(&[1, 2, 3, 4]);
-        arguments.push(Bound::Local(32));
-        arguments.push(Bound::Buffer(None));
-        let pointers = pointers(&kernel, &arguments, |_| 0);
+        let mut arguments = ArgumentBlock::default();
+        arguments.resize(&kernel.arguments);
+        arguments.put(&kernel.arguments[0], &[1, 2, 3, 4]);
+        arguments.put_pointer(&kernel.arguments[1], 16);
         let range = NdRange { dimensions: 2, offset: [0, 9, 0], global: [100, 1, 1], local: None };
         let space = Space::new(&range, [64, 1, 1], true).unwrap();
         let walk = space.walks()[1];
         let addresses = Addresses { argument_block: 0x1234_5678_9abc, ..Addresses::default() };
         let mut bytes = [0xff; 64];
-        cross_thread(&kernel, &arguments, &pointers, &space, &walk, &addresses, &mut bytes);
+        cross_thread(&kernel, &arguments, &space, &walk, &addresses, &mut bytes);
         let dword = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
         assert_eq!(&bytes[..4], [3, 4, 0, 0]);
         let expected = [16, 0, 0, 100, 36, 64, 2, 0x5678_9abc, 0x1234, 9, 0, 2];
         assert_eq!(std::array::from_fn(|index| dword(4 + 4 * index)), expected);
-        let mut block = [0xff; 24];
-        argument_block(&kernel, &arguments, &pointers, &mut block);
-        assert_eq!(block, [1, 2, 3, 4, 0, 0, 0, 0, 16, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+        let block = [1, 2, 3, 4, 0, 0, 0, 0, 16, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+        assert_eq!(arguments.bytes(), block);
     }
 
     #[test]
-    fn constants_that_each_thread_has_are_few() {
+    fn constants_limit_threads() {
         let kernel = |cross_thread_size| Kernel {
             simd_width: 16,
             local_ids: true,
@@ -292,11 +250,11 @@ mod tests {
             ..Kernel::default()
         };
         // One copy, and three registers of ids for each thread.
-        assert_eq!(most_threads(&kernel(32 * 32), 16, true, 2016), (2016 - 32) / 3);
-        // A copy for each.
-        assert_eq!(most_threads(&kernel(32 * 32), 16, false, 2016), 57);
-        assert_eq!(most_threads(&kernel(32 * 32), 16, false, 992), 28);
-        assert_eq!(most_threads(&Kernel { local_ids: false, ..kernel(0) }, 16, false, 992), u32::MAX);
+        assert_eq!(max_threads(&kernel(32 * 32), 16, true, 2016), (2016 - 32) / 3);
+        // A copy for each thread.
+        assert_eq!(max_threads(&kernel(32 * 32), 16, false, 2016), 57);
+        assert_eq!(max_threads(&kernel(32 * 32), 16, false, 992), 28);
+        assert_eq!(max_threads(&Kernel { local_ids: false, ..kernel(0) }, 16, false, 992), u32::MAX);
         assert!(check(&kernel(60 * 32), false).is_ok());
         assert!(check(&kernel(61 * 32), false).is_err());
         assert!(check(&kernel(61 * 32), true).is_ok());

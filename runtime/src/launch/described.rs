@@ -1,14 +1,14 @@
-//! Our batches against an independent description of the commands: names, positions, headers and reserved
-//! bits.
+//! Tests: batches against an independent description of the commands (Mesa's genxml): names, positions,
+//! headers and reserved bits.
 
 use std::collections::BTreeMap;
 
 use gencl_testing::packets::{Packet, packets};
 use smallvec::smallvec;
 
-use super::batch::{BatchState, Common, WalkState, Writer};
+use super::batch::{BatchState, BatchWriter, EmittedState, WalkState};
 use super::commands::CommandSet;
-use super::field::{Field, Layout};
+use super::field::{CommandLayout, Field};
 use super::gen7::{GEN7, GEN75};
 use super::gen8::GEN8;
 use super::gen9::GEN9;
@@ -19,7 +19,7 @@ const SETS: &[(&str, &CommandSet)] = &[("gen7", &GEN7), ("gen7.5", &GEN75), ("ge
 
 type Packets = BTreeMap<&'static str, Packet>;
 
-fn check_layout(packets: &Packets, layout: &Layout, ours: &[Field]) {
+fn check_layout(packets: &Packets, layout: &CommandLayout, ours: &[Field]) {
     let name = layout.name;
     let packet = packets.get(name).unwrap_or_else(|| panic!("{name} is not described"));
     assert_eq!(packet.dwords, Some(layout.length as u32), "{name}");
@@ -37,7 +37,7 @@ fn check_layout(packets: &Packets, layout: &Layout, ours: &[Field]) {
 }
 
 #[test]
-fn fields_stand_where_they_are_described() {
+fn fields_have_the_described_positions() {
     for (name, set) in SETS {
         let packets = packets(name);
         for (layout, fields) in set.commands() {
@@ -68,8 +68,8 @@ fn the_l3_register_is_the_described_one() {
     }
 }
 
-/// Walks a batch by the description alone: every command is known, has its length, and no bit is set that no
-/// field has.
+/// Decodes a batch by the description alone: every command is known and has its length, and no reserved bit
+/// is set.
 #[test]
 fn batches_decode_without_reserved_bits() {
     for (name, set) in SETS {
@@ -77,7 +77,7 @@ fn batches_decode_without_reserved_bits() {
     }
 }
 
-/// A batch with every command that launches are made of.
+/// A batch with every command that launches use.
 fn batch(set: &'static CommandSet) -> Vec<u32> {
     let walk = |first, end| WalkState {
         walk: Walk { local: [16, 4, 1], first: [first, 0, 0], end: [end, u32::MAX, 7] },
@@ -100,19 +100,19 @@ fn batch(set: &'static CommandSet) -> Vec<u32> {
         stamps: [0xbfff_ff00, 0xbfff_ff08],
     };
     let (mut dwords, mut relocations) = (Vec::new(), Vec::new());
-    let mut writer = Writer::new(set, &mut dwords, &mut relocations);
+    let mut writer = BatchWriter::new(set, &mut dwords, &mut relocations);
     writer.begin(if set.surface_state.is_some() { 0x1000_0000 } else { 0 });
-    // The same twice needs its front end once, and what a single walker loads once.
-    let mut common = Common::new(set);
+    // The second of two equal launches sets no front end, and a single walker loads no state again.
+    let mut emitted = EmittedState::new(set);
     for state in [&state, &BatchState { walks: smallvec![walk(0, 8)], ..state.clone() }] {
-        writer.launch(state, &mut common);
-        writer.launch(state, &mut common);
+        writer.launch(state, &mut emitted);
+        writer.launch(state, &mut emitted);
     }
     writer.end();
     dwords
 }
 
-/// The command that a header begins.
+/// The command with a header.
 fn command(packets: &Packets, header: u32) -> Option<(&'static str, &Packet)> {
     packets.iter().map(|(name, packet)| (*name, packet)).find(|(_, packet)| {
         let mut identifying = packet

@@ -3,9 +3,9 @@
 use std::fmt::Write;
 
 use super::commands::CommandSet;
-use super::field::{Field, Layout};
+use super::field::{CommandLayout, Field};
 
-/// The commands with the fields that are not 0, one command a line.
+/// The commands with their non-zero fields, one per line.
 pub(crate) fn batch(set: &CommandSet, dwords: &[u32]) -> String {
     let commands = set.commands();
     let mut text = format!("batch of {} dwords\n", dwords.len());
@@ -26,14 +26,14 @@ pub(crate) fn batch(set: &CommandSet, dwords: &[u32]) -> String {
     text
 }
 
-/// A structure in the same form, by its table.
-pub(crate) fn structure((layout, fields): &(Layout, Vec<Field>), dwords: &[u32]) -> String {
+/// A state structure in the same form.
+pub(crate) fn structure((layout, fields): &(CommandLayout, Vec<Field>), dwords: &[u32]) -> String {
     let mut text = String::from("  ");
     line(&mut text, layout, fields, dwords);
     text
 }
 
-fn line(text: &mut String, layout: &Layout, fields: &[Field], dwords: &[u32]) {
+fn line(text: &mut String, layout: &CommandLayout, fields: &[Field], dwords: &[u32]) {
     text.push_str(layout.name);
     for field in fields {
         let value = field.get(dwords);

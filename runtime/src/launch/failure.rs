@@ -1,22 +1,21 @@
-//! What a launch that failed is told of: the work-item, and how far its address is from the nearest buffer.
+//! Messages about launches that failed: the work-item, and the distance of its address to the nearest buffer.
 
 use gencl_i915::{ErrorState, FaultPlace};
 
 use super::Launch;
 use super::walk::Space;
 use crate::context::DeviceContext;
-use crate::kernel::Bound;
 use crate::memory::Storage;
 
-/// Memory that the launch was given.
-struct Given {
+/// Memory that a launch may access.
+struct LaunchMemory {
     what: String,
     begin: u64,
     size: u64,
 }
 
-impl Given {
-    /// Bytes between it and an address, and on which side that is.
+impl LaunchMemory {
+    /// Distance of an address in bytes, or its offset, and on which side it is.
     fn distance(&self, address: u64) -> (u64, &'static str) {
         match address.checked_sub(self.begin) {
             None => (self.begin - address, "before"),
@@ -26,8 +25,8 @@ impl Given {
     }
 }
 
-/// Kernel, work-item and nearest buffer in front of what the render node knows. `place` tells where the
-/// kernel driver has a buffer.
+/// The message about a failed launch: kernel, work-item and nearest buffer, as far as known, then the text of
+/// the render node. `place` returns the address that the kernel driver has chosen for a buffer.
 pub(super) fn describe(
     launch: &Launch,
     state: &ErrorState,
@@ -41,7 +40,7 @@ pub(super) fn describe(
     }
     if let Some(address) = state.place.address
         && let Some(nearest) =
-            given(launch, device, place).iter().min_by_key(|given| given.distance(address).0)
+            memory(launch, device, place).iter().min_by_key(|memory| memory.distance(address).0)
     {
         let (distance, side) = nearest.distance(address);
         text += &format!(", {distance} bytes {side} {} of {} bytes", nearest.what, nearest.size);
@@ -49,7 +48,7 @@ pub(super) fn describe(
     format!("{text}: {}", state.text)
 }
 
-/// The global id of the work-item, when it is known.
+/// The global id of the work-item, if it is known.
 fn work_item(space: &Space, simd_width: u32, place: &FaultPlace) -> Option<[u64; 3]> {
     let group = place.group?;
     let number = place.thread? * simd_width + place.lane?;
@@ -61,34 +60,19 @@ fn work_item(space: &Space, simd_width: u32, place: &FaultPlace) -> Option<[u64;
     Some([id(0), id(1), id(2)])
 }
 
-/// What the launch was given, as the device knows it.
-fn given(launch: &Launch, device: &DeviceContext, place: &dyn Fn(&Storage) -> u64) -> Vec<Given> {
-    let mut all = Vec::new();
-    let arguments = launch.kernel().arguments.iter().zip(launch.arguments.bound());
-    for (number, (argument, bound)) in arguments.enumerate() {
-        let what = || format!("argument {number} ({})", argument.name);
-        match bound {
-            Bound::Buffer(Some(buffer)) => {
-                let begin = place(buffer.storage().on(device)) + buffer.begin() as u64;
-                all.push(Given { what: what(), begin, size: buffer.size() });
-            }
-            Bound::Image(image) => {
-                let data = image.data();
-                let begin = place(data.storage().on(device)) + data.begin() as u64;
-                all.push(Given { what: what(), begin, size: data.size() });
-            }
-            Bound::Shared(_, memory) => {
-                all.push(Given { what: what(), begin: memory.address() as u64, size: memory.size() as u64 })
-            }
-            Bound::Buffer(None) | Bound::Bytes(_) | Bound::Local(_) | Bound::Sampler => {}
-        }
-    }
-    all.extend(launch.arguments.reaches().iter().map(|memory| Given {
+/// Memory that a launch may access, by GPU addresses.
+fn memory(launch: &Launch, device: &DeviceContext, place: &dyn Fn(&Storage) -> u64) -> Vec<LaunchMemory> {
+    let arguments = launch.arguments.memory().iter().map(|(index, memory)| {
+        let (allocation, begin, size) = memory.range();
+        let what = format!("argument {index} ({})", launch.kernel().arguments[*index].name);
+        LaunchMemory { what, begin: place(allocation.on(device)) + begin, size }
+    });
+    let indirect = launch.arguments.indirect().iter().map(|memory| LaunchMemory {
         what: "shared memory".into(),
         begin: memory.address() as u64,
         size: memory.size() as u64,
-    }));
-    all
+    });
+    arguments.chain(indirect).collect()
 }
 
 #[cfg(test)]
@@ -116,9 +100,9 @@ mod tests {
 
     #[test]
     fn distances_have_a_side() {
-        let given = Given { what: String::new(), begin: 0x1000, size: 0x100 };
-        assert_eq!(given.distance(0xfff), (1, "before"));
-        assert_eq!(given.distance(0x10ff), (0xff, "in"));
-        assert_eq!(given.distance(0x1100), (0, "behind"));
+        let memory = LaunchMemory { what: String::new(), begin: 0x1000, size: 0x100 };
+        assert_eq!(memory.distance(0xfff), (1, "before"));
+        assert_eq!(memory.distance(0x10ff), (0xff, "in"));
+        assert_eq!(memory.distance(0x1100), (0, "behind"));
     }
 }

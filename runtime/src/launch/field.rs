@@ -1,4 +1,4 @@
-//! Fields of commands and state structures, and how values get into them.
+//! Fields of commands and state structures, and packing values into them.
 
 /// A field: first and last bit, counted from bit 0 of the first dword as Mesa's genxml counts them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -7,9 +7,9 @@ pub(crate) struct Field {
     pub(crate) name: &'static str,
     pub(crate) start: u16,
     pub(crate) end: u16,
-    /// Low bits of a value that are not stored, because they are always 0 (addresses).
+    /// Number of low bits of a value that are always 0 and not stored (addresses).
     pub(crate) shift: u8,
-    /// Holds the address of a buffer, which the kernel driver may have to write anew.
+    /// The address of a buffer, which the kernel driver may have to relocate.
     pub(crate) relocates: bool,
 }
 
@@ -24,18 +24,17 @@ impl Field {
         Self::number(name, bit, bit)
     }
 
-    /// An address or offset, whose bit n stands at bit n of its dword: what is below the field's first bit is
-    /// 0.
+    /// An address or offset, whose bit n is bit n of its dword; bits below the field's first one are 0.
     pub(crate) const fn address(name: &'static str, start: u16, end: u16) -> Self {
         Self { name, start, end, shift: (start % 32) as u8, relocates: false }
     }
 
-    /// An address of 32 bits, where the kernel driver places buffers.
+    /// An address of 32 bits that the kernel driver relocates.
     pub(crate) const fn pointer(name: &'static str, start: u16, end: u16) -> Self {
         Self { relocates: true, ..Self::address(name, start, end) }
     }
 
-    /// A field that the generation does not have: nothing is stored, whatever its value.
+    /// A field that the generation does not have. Its value is dropped.
     pub(crate) const ABSENT: Field = Field::number("", 0, 0);
 
     /// Does the generation have it?
@@ -47,7 +46,7 @@ impl Field {
         (self.end - self.start + 1) as u32
     }
 
-    /// Puts a value in. The caller has checked it; one that does not fit is a bug of the runtime.
+    /// Packs a value. Panics if it does not fit, which is a bug of the caller.
     #[inline]
     pub(crate) fn set(&self, dwords: &mut [u32], value: u64) {
         if value == 0 || !self.is_there() {
@@ -67,7 +66,7 @@ impl Field {
         }
     }
 
-    /// Takes the value out.
+    /// Extracts the value.
     pub(crate) fn get(self, dwords: &[u32]) -> u64 {
         let (dword, bit) = (usize::from(self.start / 32), self.start % 32);
         let wide = dwords[dword..=usize::from(self.end / 32)]
@@ -79,18 +78,18 @@ impl Field {
     }
 }
 
-/// What all commands and structures of one kind have in common.
+/// Header and length of a command or structure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Layout {
+pub(crate) struct CommandLayout {
     /// As in genxml.
     pub(crate) name: &'static str,
-    /// First dword without the fields; 0 for structures.
+    /// The first dword with all fields 0; 0 for structures.
     pub(crate) header: u32,
     /// Dwords.
     pub(crate) length: usize,
 }
 
-impl Layout {
+impl CommandLayout {
     /// A command: bits 31:16 of its header, length in dwords. Commands of one dword have no length field,
     /// others hold their length less 2 in the low bits.
     pub(crate) const fn command(name: &'static str, opcode: u32, length: usize) -> Self {
@@ -103,14 +102,14 @@ impl Layout {
         Self { name, header: 0, length }
     }
 
-    /// The dwords with `values` in their fields.
+    /// The dwords of a command or structure with `values` in its fields.
     pub(crate) fn pack(&self, values: &[(Field, u64)]) -> Packed {
         let mut dwords = [0; MAX_LENGTH];
         self.fill(&mut dwords[..self.length], values);
         dwords
     }
 
-    /// As [`Layout::pack`], behind what is in `dwords`.
+    /// As [`CommandLayout::pack`], appended to `dwords`.
     pub(crate) fn append(&self, dwords: &mut Vec<u32>, values: &[(Field, u64)]) {
         let begin = dwords.len();
         dwords.resize(begin + self.length, 0);
@@ -125,7 +124,7 @@ impl Layout {
     }
 }
 
-/// A command or structure in the front of an array that takes any.
+/// A packed command or structure, and unused dwords behind it.
 pub(crate) type Packed = [u32; MAX_LENGTH];
 
 /// Dwords of the longest command (STATE_BASE_ADDRESS).
@@ -166,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn absent_fields_take_nothing() {
+    fn values_of_absent_fields_are_dropped() {
         let mut dwords = [0];
         Field::ABSENT.set(&mut dwords, u64::MAX);
         assert_eq!(dwords, [0]);
@@ -174,7 +173,7 @@ mod tests {
 
     #[test]
     fn headers() {
-        assert_eq!(Layout::command("GPGPU_WALKER", 0x7105, 15).header, 0x7105_000d);
-        assert_eq!(Layout::command("PIPELINE_SELECT", 0x6904, 1).header, 0x6904_0000);
+        assert_eq!(CommandLayout::command("GPGPU_WALKER", 0x7105, 15).header, 0x7105_000d);
+        assert_eq!(CommandLayout::command("PIPELINE_SELECT", 0x6904, 1).header, 0x6904_0000);
     }
 }

@@ -7,7 +7,7 @@ use super::commands::{
     CommandSet, GpgpuWalker, InterfaceDescriptor, MediaCurbeLoad, MediaInterfaceDescriptorLoad,
     MediaVfeState, PipeControl, PipelineSelect, StateBaseAddress, SurfaceState,
 };
-use super::field::{Field, Layout};
+use super::field::{CommandLayout, Field};
 use super::gen9::{address, flag, number};
 use super::{gen8, gen9};
 
@@ -15,7 +15,7 @@ const fn pointer(name: &'static str, start: u16, end: u16) -> Field {
     Field::pointer(name, start, end)
 }
 
-/// How the L3 cache is shared out (Ivy Bridge manual, Volume 1 Part 7 "L3 Cache and URB"; `L3SQCREG1`,
+/// Partition of the L3 cache (Ivy Bridge manual, Volume 1 Part 7 "L3 Cache and URB"; `L3SQCREG1`,
 /// `L3CNTLREG2`, `L3CNTLREG3`).
 mod l3 {
     pub const SQCREG1: u64 = 0xb010;
@@ -26,10 +26,10 @@ mod l3 {
     const URB_LOW_BANDWIDTH: u64 = 1 << 7;
 
     /// Ways of URB, read-only data and data cache beside shared local memory: configuration 9 of Mesa's
-    /// `ivb_l3_configs`, which all three clients have a part of. Local memory is in half of the banks, in the
-    /// others is the URB.
+    /// `ivb_l3_configs`, in which all three have a part. Local memory is in half of the banks, the URB in the
+    /// others.
     pub const WITH_SLM: u64 = SLM_ENABLE | 16 << 1 | URB_LOW_BANDWIDTH | 16 << 14 | 16 << 21;
-    /// The same of `vlv_l3_configs`, whose URB has 32 ways in any case.
+    /// The same from `vlv_l3_configs`, whose URB always has 32 ways.
     pub const BAY_TRAIL_WITH_SLM: u64 = SLM_ENABLE | 16 << 14 | 16 << 21;
 
     /// Credits of queues: "General Priority" at bits 23:20, "High Priority" at bits 19:16.
@@ -39,9 +39,9 @@ mod l3 {
     pub const HASWELL_CREDITS: u64 = 12 << 19 | 4 << 14;
 }
 
-/// `SCRATCH1` and `CHICKEN3` of Haswell: atomic operations are done in the L3 cache. The kernel driver
-/// switches that off and lets batches switch it on (version 4 of its command parser); the upper half of
-/// `CHICKEN3` says which bits are written.
+/// `SCRATCH1` and `CHICKEN3` of Haswell, which enable atomic operations in the L3 cache. The kernel driver
+/// disables them and allows batches to enable them (version 4 of its command parser). The upper half of
+/// `CHICKEN3` is the write mask.
 const HASWELL_ATOMICS: [(u64, u64); 2] = [(0xb038, 0), (0xe49c, 1 << 22)];
 
 /// Kilobytes less one, up to 12 (MEDIA_VFE_STATE, "Per Thread Scratch Space").
@@ -98,7 +98,7 @@ pub(crate) static GEN75: CommandSet = CommandSet {
 
 #[rustfmt::skip]
 const SURFACE_STATE: SurfaceState = SurfaceState {
-    layout: Layout::structure("RENDER_SURFACE_STATE", 8),
+    layout: CommandLayout::structure("RENDER_SURFACE_STATE", 8),
     kind: number("Surface Type", 29, 31),
     format: number("Surface Format", 18, 26),
     base: pointer("Surface Base Address", 32, 63),
@@ -117,7 +117,7 @@ const TABLES: CommandSet = CommandSet {
     // Without mask bits.
     pipeline_select: PipelineSelect { mask: Field::ABSENT, ..gen9::TABLES.pipeline_select },
     state_base_address: StateBaseAddress {
-        layout: Layout::command("STATE_BASE_ADDRESS", 0x6101, 10),
+        layout: CommandLayout::command("STATE_BASE_ADDRESS", 0x6101, 10),
         general_modify: flag("General State Base Address Modify Enable", 32),
         stateless_mocs: number("Stateless Data Port Access MOCS", 36, 39),
         general_mocs: number("General State MOCS", 40, 43),
@@ -148,7 +148,7 @@ const TABLES: CommandSet = CommandSet {
         bindless_size: Field::ABSENT,
     },
     media_vfe_state: MediaVfeState {
-        layout: Layout::command("MEDIA_VFE_STATE", 0x7000, 8),
+        layout: CommandLayout::command("MEDIA_VFE_STATE", 0x7000, 8),
         scratch_per_thread: number("Per Thread Scratch Space", 32, 35),
         scratch_base: pointer("Scratch Space Base Pointer", 42, 63),
         gpgpu_mode: flag("GPGPU Mode", 66),
@@ -169,7 +169,7 @@ const TABLES: CommandSet = CommandSet {
         ..gen9::TABLES.media_interface_descriptor_load
     },
     gpgpu_walker: GpgpuWalker {
-        layout: Layout::command("GPGPU_WALKER", 0x7105, 11),
+        layout: CommandLayout::command("GPGPU_WALKER", 0x7105, 11),
         descriptor: number("Interface Descriptor Offset", 32, 36),
         width: number("Thread Width Counter Maximum", 64, 69),
         height: number("Thread Height Counter Maximum", 72, 77),
@@ -185,12 +185,12 @@ const TABLES: CommandSet = CommandSet {
         bottom_mask: number("Bottom Execution Mask", 320, 351),
     },
     pipe_control: PipeControl {
-        layout: Layout::command("PIPE_CONTROL", 0x7a00, 5),
+        layout: CommandLayout::command("PIPE_CONTROL", 0x7a00, 5),
         address: pointer("Address", 66, 95),
         ..gen9::TABLES.pipe_control
     },
     interface_descriptor: InterfaceDescriptor {
-        layout: Layout::structure("INTERFACE_DESCRIPTOR_DATA", 8),
+        layout: CommandLayout::structure("INTERFACE_DESCRIPTOR_DATA", 8),
         kernel: pointer("Kernel Start Pointer", 6, 31),
         float_mode: flag("Floating Point Mode", 48),
         denorm_mode: Field::ABSENT,

@@ -3,7 +3,7 @@
 //! `gen8.xml`; what drivers put into them: Mesa's `genX_cmd_compute.c` (`anv`), Beignet's `intel_gpgpu.c`.
 
 use super::commands::{CommandSet, MediaVfeState, PipelineSelect, StateBaseAddress};
-use super::field::{Field, Layout};
+use super::field::{CommandLayout, Field};
 use super::gen9;
 
 /// Sizes of shared local memory are powers of two of 4 KiB and more, counted in 4 KiB
@@ -21,14 +21,14 @@ pub(crate) static GEN8: CommandSet = CommandSet {
     pipeline_select: PipelineSelect { mask: Field::ABSENT, ..gen9::TABLES.pipeline_select },
     // Without bindless surfaces.
     state_base_address: StateBaseAddress {
-        layout: Layout::command("STATE_BASE_ADDRESS", 0x6101, 16),
+        layout: CommandLayout::command("STATE_BASE_ADDRESS", 0x6101, 16),
         bindless_modify: Field::ABSENT,
         bindless_mocs: Field::ABSENT,
         bindless: Field::ABSENT,
         bindless_size: Field::ABSENT,
         ..gen9::TABLES.state_base_address
     },
-    // Barriers go through the message gateway, which a thread would have to open.
+    // Barriers use the message gateway, which a thread would otherwise have to open.
     media_vfe_state: MediaVfeState {
         bypass_gateway: Field::flag("Bypass Gateway Control", 102),
         ..gen9::TABLES.media_vfe_state

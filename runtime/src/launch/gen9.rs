@@ -7,7 +7,7 @@ use super::commands::{
     MediaCurbeLoad, MediaInterfaceDescriptorLoad, MediaStateFlush, MediaVfeState, PipeControl,
     PipelineSelect, StateBaseAddress,
 };
-use super::field::{Field, Layout};
+use super::field::{CommandLayout, Field};
 
 // Short names for the tables of all generations.
 
@@ -23,7 +23,7 @@ pub(super) const fn address(name: &'static str, start: u16, end: u16) -> Field {
     Field::address(name, start, end)
 }
 
-/// L3CNTLREG (Volume 2c): how the L3 cache is shared out.
+/// L3CNTLREG (Volume 2c): partition of the L3 cache.
 const L3CNTLREG: u64 = 0x7034;
 
 /// The first configuration with shared local memory in Mesa's `intel_l3_config.c` for Skylake: "SLM Enable"
@@ -52,12 +52,12 @@ pub(crate) static GEN9: CommandSet = TABLES;
 #[rustfmt::skip]
 pub(super) const TABLES: CommandSet = CommandSet {
     pipeline_select: PipelineSelect {
-        layout: Layout::command("PIPELINE_SELECT", 0x6904, 1),
+        layout: CommandLayout::command("PIPELINE_SELECT", 0x6904, 1),
         selection: number("Pipeline Selection", 0, 1),
         mask: number("Mask Bits", 8, 15),
     },
     state_base_address: StateBaseAddress {
-        layout: Layout::command("STATE_BASE_ADDRESS", 0x6101, 19),
+        layout: CommandLayout::command("STATE_BASE_ADDRESS", 0x6101, 19),
         general_modify: flag("General State Base Address Modify Enable", 32),
         general_mocs: number("General State MOCS", 36, 42),
         general: address("General State Base Address", 44, 95),
@@ -88,7 +88,7 @@ pub(super) const TABLES: CommandSet = CommandSet {
         bindless_size: number("Bindless Surface State Size", 588, 607),
     },
     media_vfe_state: MediaVfeState {
-        layout: Layout::command("MEDIA_VFE_STATE", 0x7000, 9),
+        layout: CommandLayout::command("MEDIA_VFE_STATE", 0x7000, 9),
         scratch_per_thread: number("Per Thread Scratch Space", 32, 35),
         scratch_base: address("Scratch Space Base Pointer", 42, 79),
         gpgpu_mode: Field::ABSENT,
@@ -100,17 +100,17 @@ pub(super) const TABLES: CommandSet = CommandSet {
         urb_entry_size: number("URB Entry Allocation Size", 176, 191),
     },
     media_curbe_load: MediaCurbeLoad {
-        layout: Layout::command("MEDIA_CURBE_LOAD", 0x7001, 4),
+        layout: CommandLayout::command("MEDIA_CURBE_LOAD", 0x7001, 4),
         length: number("CURBE Total Data Length", 64, 80),
         address: number("CURBE Data Start Address", 96, 127),
     },
     media_interface_descriptor_load: MediaInterfaceDescriptorLoad {
-        layout: Layout::command("MEDIA_INTERFACE_DESCRIPTOR_LOAD", 0x7002, 4),
+        layout: CommandLayout::command("MEDIA_INTERFACE_DESCRIPTOR_LOAD", 0x7002, 4),
         length: number("Interface Descriptor Total Length", 64, 80),
         address: address("Interface Descriptor Data Start Address", 96, 127),
     },
     gpgpu_walker: GpgpuWalker {
-        layout: Layout::command("GPGPU_WALKER", 0x7105, 15),
+        layout: CommandLayout::command("GPGPU_WALKER", 0x7105, 15),
         descriptor: number("Interface Descriptor Offset", 32, 37),
         width: number("Thread Width Counter Maximum", 128, 133),
         height: number("Thread Height Counter Maximum", 136, 141),
@@ -125,9 +125,9 @@ pub(super) const TABLES: CommandSet = CommandSet {
         right_mask: number("Right Execution Mask", 416, 447),
         bottom_mask: number("Bottom Execution Mask", 448, 479),
     },
-    media_state_flush: MediaStateFlush { layout: Layout::command("MEDIA_STATE_FLUSH", 0x7004, 2) },
+    media_state_flush: MediaStateFlush { layout: CommandLayout::command("MEDIA_STATE_FLUSH", 0x7004, 2) },
     pipe_control: PipeControl {
-        layout: Layout::command("PIPE_CONTROL", 0x7a00, 6),
+        layout: CommandLayout::command("PIPE_CONTROL", 0x7a00, 6),
         state_invalidate: flag("State Cache Invalidation Enable", 34),
         constant_invalidate: flag("Constant Cache Invalidation Enable", 35),
         dc_flush: flag("DC Flush Enable", 37),
@@ -138,14 +138,14 @@ pub(super) const TABLES: CommandSet = CommandSet {
         address: address("Address", 66, 111),
     },
     load_register_imm: LoadRegisterImm {
-        layout: Layout::command("MI_LOAD_REGISTER_IMM", 0x1100, 3),
+        layout: CommandLayout::command("MI_LOAD_REGISTER_IMM", 0x1100, 3),
         register: address("Register Offset", 34, 54),
         data: number("Data DWord", 64, 95),
     },
-    cc_state_pointers: CcStatePointers { layout: Layout::command("3DSTATE_CC_STATE_POINTERS", 0x780e, 2) },
-    batch_buffer_end: BatchBufferEnd { layout: Layout::command("MI_BATCH_BUFFER_END", 0x0500, 1) },
+    cc_state_pointers: CcStatePointers { layout: CommandLayout::command("3DSTATE_CC_STATE_POINTERS", 0x780e, 2) },
+    batch_buffer_end: BatchBufferEnd { layout: CommandLayout::command("MI_BATCH_BUFFER_END", 0x0500, 1) },
     interface_descriptor: InterfaceDescriptor {
-        layout: Layout::structure("INTERFACE_DESCRIPTOR_DATA", 8),
+        layout: CommandLayout::structure("INTERFACE_DESCRIPTOR_DATA", 8),
         kernel: address("Kernel Start Pointer", 6, 47),
         float_mode: number("Floating Point Mode", 80, 80),
         denorm_mode: number("Denorm Mode", 83, 83),

@@ -1,4 +1,4 @@
-//! Hardware contexts: what the kernel driver throws away when a batch hangs.
+//! Hardware contexts, which the kernel driver bans when a batch hangs, and memory of hardware threads.
 
 use std::sync::Arc;
 
@@ -18,10 +18,10 @@ pub(crate) struct HardwareContext {
 impl HardwareContext {
     fn new(node: &Arc<dyn RenderNode>) -> Result<Arc<Self>> {
         let id = node.context_create()?;
-        // When a batch hangs, those behind it must not run as if it had ended well: the kernel driver is to
-        // give the context up. One that does not know the parameter runs them.
+        // After a hang, later batches must not run as if the first one had succeeded: the kernel driver is to
+        // ban the context. One without this parameter runs them.
         if let Err(errno) = node.context_set_param(id, context_param::RECOVERABLE, 0) {
-            tracing::debug!("the hardware context goes on after hangs: {errno}");
+            tracing::debug!("the hardware context is not banned after hangs: {errno}");
         }
         Ok(Arc::new(Self { node: node.clone(), id }))
     }
@@ -30,7 +30,7 @@ impl HardwareContext {
         self.id
     }
 
-    /// Why a batch of this context has failed.
+    /// Why a batch of this context failed.
     pub(crate) fn failure(&self) -> ErrorState {
         if let Some(state) = self.node.error_state(self.id) {
             return state;
@@ -46,27 +46,27 @@ impl HardwareContext {
 
 impl Drop for HardwareContext {
     fn drop(&mut self) {
-        // There is no one to tell, and the device file's closing destroys it as well.
+        // An error cannot be reported; closing the device file destroys the context as well.
         let _ = self.node.context_destroy(self.id);
     }
 }
 
-/// What launches of one queue share on the GPU.
+/// State of a queue on the GPU.
 pub(crate) struct Hardware {
     current: Mutex<Arc<HardwareContext>>,
     /// Scratch memory.
     scratch: ThreadMemory,
-    /// Private memory that is too large for it.
+    /// Private memory that exceeds scratch memory.
     stack: ThreadMemory,
 }
 
-/// Memory that each hardware thread has a part of, with the bytes of a part. One for all launches: batches of
-/// a hardware context run one after the other.
+/// A buffer with a part for each hardware thread, and the bytes of a part. All launches share it, as batches
+/// of a hardware context run one after the other.
 #[derive(Default)]
 struct ThreadMemory(Mutex<Option<(u32, Arc<Storage>)>>);
 
 impl ThreadMemory {
-    /// `size` bytes or more for each of `threads` threads, and how many each has.
+    /// A buffer with `size` bytes or more for each of `threads` threads, and the bytes per thread.
     fn get(
         &self,
         space: &Arc<AddressSpace>,
@@ -100,7 +100,7 @@ impl Hardware {
         self.current.lock().clone()
     }
 
-    /// Puts a new context in the place of `failed`, if that has not been done.
+    /// Replaces the context `failed`, if that has not been done.
     pub(crate) fn replace(&self, failed: &Arc<HardwareContext>) -> Result<()> {
         let mut current = self.current.lock();
         if Arc::ptr_eq(&current, failed) {
@@ -109,7 +109,7 @@ impl Hardware {
         Ok(())
     }
 
-    /// Scratch memory with `size` bytes or more for each of `threads` threads, and how many each has.
+    /// Scratch memory with `size` bytes or more for each of `threads` threads, and the bytes per thread.
     pub(crate) fn scratch(
         &self,
         space: &Arc<AddressSpace>,
@@ -119,7 +119,7 @@ impl Hardware {
         self.scratch.get(space, size, threads, "scratch memory")
     }
 
-    /// A buffer with `size` bytes or more for each of `threads` threads.
+    /// A buffer for private memory with `size` bytes or more for each of `threads` threads.
     pub(crate) fn stack(&self, space: &Arc<AddressSpace>, size: u32, threads: u32) -> Result<Arc<Storage>> {
         Ok(self.stack.get(space, size, threads, "private memory")?.1)
     }

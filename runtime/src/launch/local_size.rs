@@ -1,11 +1,11 @@
-//! Choosing a work-group size where the application leaves it to us.
+//! Choosing a work-group size when the application gives none.
 
-/// A good work-group size for `global` work-items: a divisor in each dimension (`uneven` spaces may be
-/// cut off, so there x may be anything), at most `limit` work-items.
+/// A good work-group size for `global` work-items: a divisor in each dimension (x may be any size in `uneven`
+/// spaces of one dimension), of at most `limit` work-items.
 ///
-/// A work-group of few lanes wastes lanes of its threads and dispatch time, one of many leaves less for the
-/// other EUs. So: full threads first, then 64 work-items or more, 256 in large spaces, then as wide as
-/// possible in x, where memory accesses of neighbours meet.
+/// Small work-groups waste lanes and dispatch time, large ones occupy fewer EUs. The order of goals: full
+/// threads; 64 work-items or more, 256 in large spaces; wide in x, where neighbouring work-items access
+/// neighbouring memory.
 pub(crate) fn choose(global: [u64; 3], simd_width: u32, limit: u32, uneven: bool) -> [u32; 3] {
     let enough = enough(global);
     if uneven && global[1] == 1 && global[2] == 1 {
@@ -31,22 +31,22 @@ pub(crate) fn choose(global: [u64; 3], simd_width: u32, limit: u32, uneven: bool
     best.0
 }
 
-/// Work-items that make a group large enough.
+/// Work-items beyond which a larger work-group is no better.
 fn enough(global: [u64; 3]) -> u32 {
-    // So many groups of 256 that each EU has several.
+    // With 256 groups of 256 work-items, each EU has several.
     if global.iter().fold(1, |all: u64, one| all.saturating_mul(*one)) >= 256 * 256 { 256 } else { 64 }
 }
 
-/// How good a size is: compared field by field.
+/// Quality of a size, compared field by field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Score {
-    /// Work-items up to what is [`enough`], scaled by how many lanes of the threads have work.
+    /// Work-items up to [`enough`], times the fraction of lanes in use.
     useful: u32,
-    /// Up to two threads wide in x.
+    /// Width in x, up to two threads.
     width: u32,
-    /// Then rather small groups.
+    /// Smaller groups are better.
     small: std::cmp::Reverse<u32>,
-    /// Then as flat as possible.
+    /// Flatter groups are better.
     depth: std::cmp::Reverse<u32>,
 }
 

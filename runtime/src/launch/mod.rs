@@ -1,8 +1,8 @@
-//! Launches: from a kernel with arguments and an index space to a batch that the kernel driver has.
+//! Launches: from a kernel with arguments and an index space to a submitted batch.
 //!
-//! Launches that follow each other share a batch. One buffer, a slot, holds everything that is made for them:
-//! commands, timestamps, interface descriptors, constants for each walker, argument blocks. What it refers to
-//! (code, scratch, the arguments' buffers) is listed with it.
+//! Successive launches share a batch. One buffer, the slot, holds everything that is written for them:
+//! commands, timestamps, interface descriptors, the constants of each walker, argument blocks. The buffers
+//! that these refer to (code, scratch, the arguments' buffers) are the batch's validation list.
 
 mod assemble;
 mod batch;
@@ -29,40 +29,40 @@ use std::sync::Arc;
 
 pub(crate) use assemble::{Batch, InFlight, MAX_LAUNCHES, Progress, Submitted};
 pub(crate) use commands::CommandSet;
-pub(crate) use constants::{check, most_threads};
+pub(crate) use constants::{check, max_threads};
 pub(crate) use hardware::Hardware;
 pub(crate) use slot::SlotPool;
 use walk::Space;
 
 use crate::context::DeviceContext;
-use crate::kernel::{Arguments, Bound, BuiltKernel, LocalLayout};
+use crate::kernel::{ArgumentBlock, BuiltKernel};
 use crate::program::Executable;
 use crate::{Code, Error, Kernel, NdRange, Result};
 
-/// Alignment of state.
+/// Alignment of state in a slot, in bytes.
 const ALIGNMENT: usize = 64;
 
-/// A launch with everything that it needs, taken when it was enqueued; or the memory for one.
+/// An enqueued launch: executable, argument values and index space. Empty before [`Launch::begin`] and after
+/// [`Launch::end`], for reuse.
 #[derive(Default)]
 pub(crate) struct Launch {
-    /// There from when it is enqueued until it has ended.
+    /// `None` when empty.
     executable: Option<Arc<Executable>>,
-    /// The kernel's number in it.
+    /// Index of the kernel in the executable.
     number: usize,
-    arguments: Arguments,
+    arguments: ArgumentBlock,
     space: Space,
-    local_memory: u32,
 }
 
 impl Launch {
-    /// Checks a launch on a device and takes what it needs; errors as [`crate::Queue::launch`].
+    /// Checks a launch on a device and copies arguments and index space. Errors: see
+    /// [`crate::Queue::launch`].
     pub(crate) fn begin(&mut self, kernel: &Kernel, range: &NdRange, device: &DeviceContext) -> Result<()> {
         let build = kernel.executable_on(device)?;
         let info = build.info();
         let facts = device.device().facts();
-        kernel.snapshot(&mut self.arguments)?;
-        let is_shared = |bound: &Bound| matches!(bound, Bound::Shared(..));
-        if !device.shares_addresses() && self.arguments.bound().iter().any(is_shared) {
+        kernel.bind_arguments(build, device, &mut self.arguments)?;
+        if self.arguments.has_shared_pointers() {
             device.check_shared()?;
         }
         check_range(range, facts.address_bits)?;
@@ -73,49 +73,39 @@ impl Launch {
         };
         self.space = Space::new(range, local, uneven)?;
         let executable = build.executable_for(local.iter().product())?;
-        let mut layout = LocalLayout::new(info);
-        for (argument, bound) in info.arguments.iter().zip(self.arguments.bound()) {
-            if let Bound::Local(size) = bound {
-                layout.place(argument.alignment, *size);
-            }
-        }
-        if layout.size > u64::from(facts.local_memory) {
+        let local_memory = self.arguments.local_memory();
+        if local_memory > u64::from(facts.local_memory) {
             let reason = format!(
-                "{} needs {} bytes of local memory, the device has {}",
-                info.name, layout.size, facts.local_memory
+                "{} needs {local_memory} bytes of local memory, the device has {}",
+                info.name, facts.local_memory
             );
             return Err(Error::new(Code::OutOfResources, reason));
         }
-        self.local_memory = layout.size as u32;
         (self.executable, self.number) = (Some(executable), build.number());
         Ok(())
     }
 
-    /// The program.
     fn executable(&self) -> &Arc<Executable> {
-        self.executable.as_ref().expect("the launch has begun and did not end")
+        self.executable.as_ref().expect("the launch is not empty")
     }
 
-    /// What is launched.
     fn kernel(&self) -> &gencl_program::Kernel {
         &self.executable().kernels()[self.number]
     }
 
-    /// The kernel's name.
     pub(crate) fn name(&self) -> &str {
         &self.kernel().name
     }
 
-    /// Is it the same as another, in all that a batch has of it?
-    fn is_like(&self, other: &Launch) -> bool {
+    /// Would both have the same commands and state, timestamps aside?
+    fn is_same(&self, other: &Launch) -> bool {
         Arc::ptr_eq(self.executable(), other.executable())
             && self.number == other.number
             && self.space == other.space
-            && self.local_memory == other.local_memory
-            && self.arguments.are_like(&other.arguments)
+            && self.arguments.is_same(&other.arguments)
     }
 
-    /// Releases what it has; the memory is for another launch.
+    /// Releases executable and arguments.
     pub(crate) fn end(&mut self) {
         self.executable = None;
         self.arguments.clear();
@@ -128,8 +118,8 @@ fn put_dwords(bytes: &mut [u8], dwords: &[u32]) {
     }
 }
 
-/// `INVALID_WORK_DIMENSION`; `INVALID_GLOBAL_WORK_SIZE` and `INVALID_GLOBAL_OFFSET` when sizes or the last
-/// global id are more than a `size_t` of the device's holds, which has so many bits as addresses.
+/// Checks an index space. `INVALID_WORK_DIMENSION`; `INVALID_GLOBAL_WORK_SIZE` and `INVALID_GLOBAL_OFFSET`
+/// when a size or the last global id exceeds the device's `size_t`, which has `address_bits` bits.
 fn check_range(range: &NdRange, address_bits: u32) -> Result<()> {
     let most = u64::MAX >> (64 - address_bits);
     if !(1..=3).contains(&range.dimensions) {
@@ -146,20 +136,20 @@ fn check_range(range: &NdRange, address_bits: u32) -> Result<()> {
     Ok(())
 }
 
-/// The work-group size that a launch of `kernel` has; errors as [`crate::Queue::launch`].
+/// The work-group size of a launch. Errors: see [`crate::Queue::launch`].
 pub(crate) fn work_group_size(kernel: &BuiltKernel, range: &NdRange) -> Result<[u32; 3]> {
     check_range(range, kernel.device().facts().address_bits)?;
     local_size(kernel.info(), range, limits(kernel), kernel.executable().uneven_groups())
 }
 
-/// Most work-items of a group.
+/// Limits of work-group sizes, in work-items.
 #[derive(Clone, Copy)]
 struct Limits {
-    /// In each dimension, on the device.
+    /// Of each dimension, on the device.
     dimension: u32,
-    /// Altogether, of the kernel.
+    /// Of a work-group of the kernel.
     group: u32,
-    /// The same where the size is ours to choose: what it has threads for as it is.
+    /// Of a work-group whose size the runtime chooses: at the kernel's own SIMD width.
     chosen: u32,
 }
 
@@ -168,7 +158,7 @@ fn limits(kernel: &BuiltKernel) -> Limits {
     Limits { dimension, group: kernel.work_group_size(), chosen: kernel.own_work_group_size() }
 }
 
-/// The work-group size: the application's, checked, or one that we choose.
+/// The work-group size: the application's, checked, or one that the runtime chooses.
 fn local_size(
     kernel: &gencl_program::Kernel,
     range: &NdRange,

@@ -9,7 +9,7 @@ use super::{Batch, Hardware, InFlight, Launch, Submitted};
 use crate::context::DeviceContext;
 use crate::{Context, Device, Kernel, NdRange, Program, SimulatorSettings};
 
-/// A kernel that does nothing, in a program with a variable that points to itself.
+/// An empty kernel, in a program with a variable that points to itself.
 fn program(context: &Arc<Context>, device: &Arc<Device>) -> Arc<Program> {
     let end = "
         mov(8) g127<1>UD g0<8,8,1>UD { align1 WE_all 1Q };
@@ -27,7 +27,7 @@ fn program(context: &Arc<Context>, device: &Arc<Device>) -> Arc<Program> {
     program
 }
 
-/// Has the kernel driver put a buffer at an address; what is there makes room.
+/// Makes the kernel driver place a buffer at an address, and evict the one that is there.
 fn pin(context: &DeviceContext, hardware: &Hardware, buffer: GemHandle, address: u64) {
     let node = context.device().node();
     let batch = GemBuffer::create(node, 4096).unwrap();
@@ -64,7 +64,7 @@ fn submit(batch: Batch<'_>, hardware: &Hardware) -> InFlight {
     }
 }
 
-/// A batch is made, another queue's batch moves the program's variables, they move back, and the first batch
+/// A batch is built, another queue's batch moves the program's variables, they move back, and the first batch
 /// runs.
 #[test]
 fn pointers_follow_what_moves_between_batches_of_two_queues() {

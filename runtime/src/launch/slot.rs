@@ -1,56 +1,56 @@
-//! Memory for one batch and its state, used again and again.
+//! Slots: reusable buffers for a batch and its state.
 
 use std::sync::Arc;
 
 use gencl_i915::ExecObject;
 use parking_lot::Mutex;
 
-use super::assemble::Placed;
+use super::assemble::BatchedLaunch;
 use crate::Result;
 use crate::memory::{AddressSpace, Storage, Zone};
 
-/// Bytes of a slot unless more is needed.
-const USUAL_SIZE: u64 = 256 * 1024;
+/// Smallest size of a slot in bytes.
+const MIN_SIZE: u64 = 256 * 1024;
 
-/// Slots that are kept for later.
+/// Number of slots kept for reuse.
 const MAX_IDLE: usize = 8;
 
-/// One buffer for batch and state, and host memory to build them in.
+/// A buffer for a batch and its state, and host memory to build them in.
 pub(crate) struct Slot {
     pub(super) storage: Arc<Storage>,
-    /// The batch.
+    /// The commands.
     pub(super) dwords: Vec<u32>,
-    /// The batch as bytes, when it is ready.
+    /// The commands as bytes, once complete.
     pub(super) commands: Vec<u8>,
-    /// The state behind it.
+    /// The state, which is behind the commands.
     pub(super) state: Vec<u8>,
-    /// Where in the slot, in bytes, addresses of buffers are, if the kernel driver places them.
+    /// Offsets in the slot, in bytes, of addresses that the kernel driver relocates.
     pub(super) relocations: Vec<u32>,
-    /// What the batch uses.
+    /// The validation list: buffers that the batch uses.
     pub(super) objects: Vec<ExecObject>,
-    /// Its launches.
-    pub(super) launches: Vec<Placed>,
-    /// Memory of its launches that nobody else may keep: that of the hardware threads.
+    /// The launches of the batch.
+    pub(super) launches: Vec<BatchedLaunch>,
+    /// Memory of hardware threads, which the queue may replace while the batch runs.
     pub(super) kept: Vec<Arc<Storage>>,
-    /// Variables of programs with pointers in them, if the kernel driver places them.
+    /// Program-scope variables with pointers that the kernel driver relocates.
     pub(super) relocated: Vec<Arc<Storage>>,
 }
 
-/// Slots that are not in use.
+/// Unused slots.
 #[derive(Default)]
 pub(crate) struct SlotPool {
     idle: Mutex<Vec<Slot>>,
 }
 
 impl SlotPool {
-    /// An empty slot of at least `size` bytes. Errors as [`Storage::new`].
+    /// An empty slot of at least `size` bytes. Errors: see [`Storage::new`].
     pub(super) fn take(&self, space: &Arc<AddressSpace>, size: u64) -> Result<Slot> {
         let mut idle = self.idle.lock();
         if let Some(index) = idle.iter().rposition(|slot| slot.storage.size() >= size) {
             return Ok(idle.swap_remove(index));
         }
         drop(idle);
-        let storage = Storage::new(space, Zone::Dynamic, size.max(USUAL_SIZE).next_power_of_two())?;
+        let storage = Storage::new(space, Zone::Dynamic, size.max(MIN_SIZE).next_power_of_two())?;
         Ok(Slot {
             storage: Arc::new(storage),
             dwords: Vec::new(),
@@ -64,7 +64,7 @@ impl SlotPool {
         })
     }
 
-    /// Gives a slot back that the GPU is done with.
+    /// Returns a slot that the GPU no longer uses.
     pub(super) fn give(&self, mut slot: Slot) {
         slot.dwords.clear();
         slot.state.clear();

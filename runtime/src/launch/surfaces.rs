@@ -1,4 +1,4 @@
-//! The binding table of kernels that reach memory through one surface.
+//! The binding table of kernels that access memory through one surface.
 
 use super::commands::SurfaceState;
 use super::field::MAX_LENGTH;
@@ -6,13 +6,13 @@ use super::field::MAX_LENGTH;
 /// Bytes of the binding table, which has one entry, and of the surface state behind it.
 pub(crate) const SURFACES: usize = 128;
 
-/// Where the surface state is: 32 bytes aligned, from the surface state base address on.
+/// Offset of the surface state from the surface state base address, a multiple of 32.
 const STATE: usize = 64;
 
 /// Bytes of the surface: all addresses of 31 bits. "Width", "Height" and "Depth" hold bits 6:0, 20:7 and
-/// 30:21 of the last byte's number; the manual calls 2^30 the largest size (Ivy Bridge, Volume 4 Part 1,
-/// SURFACE_STATE "Height"), the fields hold 2^31, and Beignet's first releases, which reached memory the same
-/// way, filled them so.
+/// 30:21 of the size less one. The manual gives 2^30 as the largest size (Ivy Bridge, Volume 4 Part 1,
+/// SURFACE_STATE "Height"), but the fields can hold 2^31, which Beignet's first releases used in the same
+/// way.
 const SIZE: u64 = 1 << 31;
 
 /// "Surface Type": SURFTYPE_BUFFER.
@@ -21,7 +21,7 @@ const BUFFER: u64 = 4;
 /// "Surface Format": RAW.
 const RAW: u64 = 0x1ff;
 
-/// Writes binding table and surface state, which it gives as well.
+/// Writes binding table and surface state. Returns the surface state.
 pub(crate) fn write(layout: &SurfaceState, mocs: u64, bytes: &mut [u8]) -> [u32; MAX_LENGTH] {
     bytes.fill(0);
     bytes[..4].copy_from_slice(&(STATE as u32).to_le_bytes());

@@ -1,13 +1,13 @@
-//! Splitting an index space into walkers.
+//! Splitting an index space into GPGPU_WALKER commands.
 
 use smallvec::SmallVec;
 
 use crate::{Code, Error, NdRange, Result};
 
-/// One GPGPU_WALKER: work-groups of one size.
+/// One GPGPU_WALKER: a range of work-groups of one size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Walk {
-    /// Work-items of a group.
+    /// Work-items of a group per dimension.
     pub(crate) local: [u32; 3],
     /// First group in each dimension.
     pub(crate) first: [u32; 3],
@@ -16,28 +16,28 @@ pub(crate) struct Walk {
 }
 
 impl Walk {
-    /// Work-items of a group in all dimensions.
+    /// Work-items of a group.
     pub(crate) fn group_size(&self) -> u32 {
         self.local.iter().product()
     }
 }
 
-/// An index space that is ready to be walked.
+/// An index space divided into work-groups.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Space {
     pub(crate) dimensions: u32,
     pub(crate) offset: [u64; 3],
     pub(crate) global: [u64; 3],
-    /// Of groups that are not cut off.
+    /// Size of whole groups.
     pub(crate) local: [u32; 3],
-    /// Groups, those that are cut off included.
+    /// Number of groups, partial ones included.
     pub(crate) groups: [u32; 3],
 }
 
 impl Space {
-    /// Divides `range` into groups of `local` work-items. Where a dimension is no multiple the last group is
-    /// smaller, if that is `uneven`, else `INVALID_WORK_GROUP_SIZE`. `INVALID_GLOBAL_WORK_SIZE` for more
-    /// groups than the hardware can count.
+    /// Divides `range` into groups of `local` work-items. If a global size is no multiple, the last group of
+    /// the dimension is partial; `INVALID_WORK_GROUP_SIZE` unless `uneven` allows that.
+    /// `INVALID_GLOBAL_WORK_SIZE` for more groups than 32 bits can count.
     pub(crate) fn new(range: &NdRange, local: [u32; 3], uneven: bool) -> Result<Self> {
         let mut groups = [0; 3];
         for dimension in 0..3 {
@@ -57,7 +57,7 @@ impl Space {
         Ok(Self { dimensions, offset, global, local, groups })
     }
 
-    /// The walkers: one, and where groups are cut off one more for each combination of dimensions.
+    /// The walkers: one for whole groups, and one for each combination of dimensions with partial groups.
     pub(crate) fn walks(&self) -> SmallVec<[Walk; 1]> {
         let mut walks = SmallVec::new();
         for (z, first_z, end_z) in self.parts(2) {
@@ -74,12 +74,12 @@ impl Space {
         walks
     }
 
-    /// Runs of groups of the same size in one dimension: size, first group, one past the last.
+    /// Ranges of groups of the same size in one dimension: size, first group, one past the last.
     fn parts(&self, dimension: usize) -> impl Iterator<Item = (u32, u32, u32)> {
         let (global, local, groups) = (self.global[dimension], self.local[dimension], self.groups[dimension]);
         let beyond = u64::from(groups) * u64::from(local) - global;
         let whole = groups - u32::from(beyond > 0);
-        // Fewer than a group has.
+        // Less than the size of a group.
         let rest = local - beyond as u32;
         [(local, 0, whole), (rest, whole, groups)].into_iter().filter(|&(_, first, end)| end > first)
     }

@@ -1,4 +1,4 @@
-//! Memory that all devices of a context know.
+//! Memory that all devices of a context can access.
 
 use gencl_i915::HostMemory;
 use smallvec::SmallVec;
@@ -8,16 +8,16 @@ use super::va::PAGE;
 use crate::context::DeviceContext;
 use crate::{Context, Result};
 
-/// Memory of a memory object: a buffer object on each device of the context, all of the same bytes.
+/// Memory of a memory object: a GEM buffer on each device of the context, all with the same bytes.
 ///
-/// Of a context of one device it is a buffer object like any other. No device takes another's, so that
-/// otherwise they are made of pages of the process (userptr): nothing is ever moved, and what one device has
-/// written when its batch has ended all others see, as the host does.
+/// With one device it is an ordinary GEM buffer. Devices cannot share those, so with several devices the
+/// buffers are made of pages of the process (userptr). Nothing is copied between devices: when a batch has
+/// ended, the other devices and the host see what it has written.
 #[derive(Debug)]
 pub(crate) struct Allocation {
     /// In the order of the devices.
     storages: SmallVec<[Storage; 1]>,
-    /// Is it the application's own memory?
+    /// Is this the application's own memory?
     host: bool,
 }
 
@@ -34,8 +34,8 @@ impl Allocation {
         Self::of_pages(context, &pages, false)
     }
 
-    /// The application's memory itself when it consists of whole pages and the kernel driver takes it, else
-    /// memory of the same size, filled with a copy.
+    /// The application's memory itself, if it consists of whole pages and the kernel driver accepts it;
+    /// otherwise new memory with a copy.
     pub(crate) fn of_host(context: &Context, host: &HostMemory) -> Result<Self> {
         if (host.address() as u64 | host.len() as u64).is_multiple_of(PAGE) {
             match Self::of_pages(context, host, true) {
@@ -54,8 +54,8 @@ impl Allocation {
         Ok(Self { storages: storages.collect::<Result<_>>()?, host })
     }
 
-    /// Pages of the host at the host's own address, where devices know memory by that; elsewhere on others.
-    /// Errors as [`Storage::shared`].
+    /// Pages of the host, at the host's address on devices with shared virtual memory. Errors: see
+    /// [`Storage::shared`].
     pub(crate) fn shared(context: &Context, pages: &HostMemory) -> Result<Self> {
         let storages = context.members().iter().map(|device| match device.shares_addresses() {
             true => Storage::shared(device.space(), pages.clone()),
@@ -64,17 +64,17 @@ impl Allocation {
         Ok(Self { storages: storages.collect::<Result<_>>()?, host: true })
     }
 
-    /// As a device knows it.
+    /// The buffer on a device.
     pub(crate) fn on(&self, device: &DeviceContext) -> &Storage {
         &self.storages[device.index()]
     }
 
-    /// The bytes, as the host and all devices see them.
+    /// The bytes, mapped for the host.
     pub(crate) fn memory(&self) -> &HostMemory {
         self.storages[0].memory()
     }
 
-    /// Is it the application's own memory?
+    /// Is this the application's own memory?
     pub(crate) fn is_host(&self) -> bool {
         self.host
     }

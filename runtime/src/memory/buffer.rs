@@ -5,7 +5,7 @@ use std::sync::Arc;
 use gencl_i915::HostMemory;
 use parking_lot::Mutex;
 
-use super::{Allocation, BufferRect, Placed};
+use super::{Allocation, BufferRect, PlacedRect};
 use crate::context::DeviceContext;
 use crate::{Code, Context, Error, Result};
 
@@ -46,12 +46,12 @@ bitflags::bitflags! {
 }
 
 impl MapFlags {
-    /// May the application write?
+    /// May the application write to the mapping?
     pub(crate) fn writes(self) -> bool {
         self.intersects(Self::WRITE | Self::WRITE_INVALIDATE_REGION)
     }
 
-    /// `INVALID_VALUE` for flags that exclude each other or that there are not.
+    /// `INVALID_VALUE` for unknown flags or a combination that is not allowed.
     pub fn check(self) -> Result<()> {
         let invalidates = self.contains(Self::WRITE_INVALIDATE_REGION);
         if (invalidates && self.intersects(Self::READ | Self::WRITE))
@@ -70,11 +70,11 @@ const HOST_ACCESS: MemoryFlags =
 const HOST_POINTER: MemoryFlags =
     MemoryFlags::USE_HOST_PTR.union(MemoryFlags::ALLOC_HOST_PTR).union(MemoryFlags::COPY_HOST_PTR);
 
-/// A region that is mapped now.
+/// A mapped region.
 #[derive(Clone, Debug)]
 pub(crate) struct Mapped {
     pub(crate) address: usize,
-    /// Where it is in the buffer.
+    /// Position in the buffer.
     pub(crate) rect: BufferRect,
     /// Bytes, rows, slices.
     pub(crate) region: [usize; 3],
@@ -83,12 +83,21 @@ pub(crate) struct Mapped {
 
 type Destructor = Box<dyn FnOnce() + Send>;
 
-/// A buffer or a part of one.
+/// Direction of a transfer between the host and a memory object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HostAccess {
+    /// Bytes go from the object to the host.
+    Read,
+    /// Bytes go from the host to the object.
+    Write,
+}
+
+/// A buffer or sub-buffer.
 pub struct Buffer {
     context: Arc<Context>,
     flags: MemoryFlags,
     size: u64,
-    /// In `storage`, for sub-buffers and shared virtual memory.
+    /// Offset in `storage` in bytes; not 0 for sub-buffers and buffers in shared virtual memory.
     origin: u64,
     storage: Arc<Allocation>,
     parent: Option<Arc<Buffer>>,
@@ -112,10 +121,10 @@ impl Buffer {
     /// `COPY_HOST_PTR` and of at least `size` bytes; with `USE_HOST_PTR` it stays valid until the buffer is
     /// destroyed.
     ///
-    /// `INVALID_VALUE` for flags that exclude each other, `INVALID_BUFFER_SIZE` for 0, more than the devices'
-    /// largest allocation, or more than there is of the shared virtual memory that `host` is in,
-    /// `INVALID_HOST_PTR` when flags and `host` do not fit, `MEM_OBJECT_ALLOCATION_FAILURE` when there is no
-    /// memory.
+    /// `INVALID_VALUE` for a combination of flags that is not allowed, `INVALID_BUFFER_SIZE` for 0, more than
+    /// the devices' largest allocation, or a range beyond the shared virtual memory that `host` is in,
+    /// `INVALID_HOST_PTR` when `host` does not match the flags, `MEM_OBJECT_ALLOCATION_FAILURE` when memory
+    /// cannot be allocated.
     pub fn new(
         context: &Arc<Context>,
         flags: MemoryFlags,
@@ -130,18 +139,19 @@ impl Buffer {
         }
         let wants_host = flags.intersects(MemoryFlags::USE_HOST_PTR | MemoryFlags::COPY_HOST_PTR);
         if wants_host != host.is_some() || host.as_ref().is_some_and(|host| (host.len() as u64) < size) {
-            return Err(Error::new(Code::InvalidHostPtr, "flags and host pointer do not fit each other"));
+            return Err(Error::new(Code::InvalidHostPtr, "the host pointer does not match the flags"));
         }
         let used = host.as_ref().filter(|_| flags.contains(MemoryFlags::USE_HOST_PTR));
         let shared =
             used.and_then(|host| context.shared_at(host.address() as usize).zip(Some(host.address())));
         let (storage, origin) = match (shared, used) {
-            // Shared virtual memory stays where it is, as there may be pointers to it.
+            // Shared virtual memory is used in place, as there may be pointers to it.
             (Some((memory, begin)), _) => {
                 let origin = begin as usize - memory.address();
                 let room = memory.size() - origin;
                 if size > room as u64 {
-                    let reason = format!("{size} bytes, where shared virtual memory ends after {room}");
+                    let reason =
+                        format!("{size} bytes exceed the shared virtual memory, which ends after {room}");
                     return Err(Error::new(Code::InvalidBufferSize, reason));
                 }
                 (memory.storage().clone(), origin as u64)
@@ -189,20 +199,20 @@ impl Buffer {
         Ok(self.part(flags, origin, size))
     }
 
-    /// The first `size` bytes, for an image that is made of this buffer. `INVALID_VALUE` when `flags` allow
-    /// what the buffer does not.
+    /// The first `size` bytes, for an image on this buffer. `INVALID_VALUE` when `flags` allow what the
+    /// buffer does not.
     pub(crate) fn view(self: &Arc<Self>, flags: MemoryFlags, size: u64) -> Result<Arc<Self>> {
         Ok(self.part(self.inherited(flags)?, 0, size))
     }
 
-    /// Flags of an object that is made of this one's bytes: what it does not say it inherits. `INVALID_VALUE`
-    /// for flags that allow what this does not.
+    /// Flags of an object on this buffer's memory: groups of flags that are not given are inherited.
+    /// `INVALID_VALUE` for flags that allow what this buffer does not.
     fn inherited(&self, flags: MemoryFlags) -> Result<MemoryFlags> {
         checked(flags)?;
         if flags.intersects(HOST_POINTER) {
-            return Err(Error::new(Code::InvalidValue, "a part takes no host pointer flags"));
+            return Err(Error::new(Code::InvalidValue, "a sub-buffer must not have host pointer flags"));
         }
-        // What each flag of the whole forbids its parts.
+        // Flags of the whole, and flags that its parts must not have.
         let forbidden = [
             (MemoryFlags::WRITE_ONLY, MemoryFlags::READ_WRITE | MemoryFlags::READ_ONLY),
             (MemoryFlags::READ_ONLY, MemoryFlags::READ_WRITE | MemoryFlags::WRITE_ONLY),
@@ -211,7 +221,7 @@ impl Buffer {
             (MemoryFlags::HOST_NO_ACCESS, MemoryFlags::HOST_READ_ONLY | MemoryFlags::HOST_WRITE_ONLY),
         ];
         if forbidden.iter().any(|(whole, part)| self.flags.contains(*whole) && flags.intersects(*part)) {
-            return Err(Error::new(Code::InvalidValue, "the part would allow what the whole does not"));
+            return Err(Error::new(Code::InvalidValue, "the flags allow what those of the buffer do not"));
         }
         let inherit =
             |group: MemoryFlags| if flags.intersects(group) { flags & group } else { self.flags & group };
@@ -237,8 +247,7 @@ impl Buffer {
         &self.context
     }
 
-    /// As given, with `READ_WRITE` when no access was asked for; of a sub-buffer what it inherits is
-    /// included.
+    /// The flags as given, with `READ_WRITE` as the default access, and inherited ones for a sub-buffer.
     pub fn flags(&self) -> MemoryFlags {
         self.flags
     }
@@ -248,22 +257,22 @@ impl Buffer {
         self.size
     }
 
-    /// Of a sub-buffer: where in the parent it begins, bytes.
+    /// Offset of a sub-buffer in its parent in bytes; 0 for buffers.
     pub fn origin(&self) -> u64 {
         self.parent.as_ref().map_or(0, |parent| self.origin - parent.origin)
     }
 
-    /// What it is a sub-buffer of.
+    /// The buffer that a sub-buffer is part of.
     pub fn parent(&self) -> Option<&Arc<Buffer>> {
         self.parent.as_ref()
     }
 
-    /// The application's memory given with `USE_HOST_PTR` (of a sub-buffer: its part).
+    /// The application's memory given with `USE_HOST_PTR`; for a sub-buffer its part.
     pub fn host_memory(&self) -> Option<&HostMemory> {
         self.host.as_ref()
     }
 
-    /// How many regions are mapped now.
+    /// Number of mapped regions.
     pub fn map_count(&self) -> u32 {
         self.mapped.lock().len() as u32
     }
@@ -273,7 +282,7 @@ impl Buffer {
         self.destructors.lock().push(function);
     }
 
-    /// Where a device sees it.
+    /// GPU address on a device.
     pub(crate) fn address_on(&self, device: &DeviceContext) -> u64 {
         self.storage.on(device).address() + self.origin
     }
@@ -282,22 +291,23 @@ impl Buffer {
         &self.storage
     }
 
-    /// Where it begins in its storage, in bytes.
+    /// Offset in the storage in bytes.
     pub(crate) fn begin(&self) -> usize {
         self.origin as usize
     }
 
-    /// The bytes that the devices work on.
+    /// The bytes that devices access.
     pub(crate) fn memory(&self) -> HostMemory {
         self.storage.memory().slice(self.origin as usize, self.size as usize)
     }
 
-    /// The application's memory where it is a copy, that is where mapping has to move bytes.
+    /// The application's memory given with `USE_HOST_PTR`, if the devices do not access it directly: mapping
+    /// and unmapping copy.
     pub(crate) fn shadow(&self) -> Option<&HostMemory> {
         self.host.as_ref().filter(|_| !self.storage.is_host())
     }
 
-    /// `INVALID_VALUE` unless `size` bytes from `offset` on are within the buffer and not none.
+    /// `INVALID_VALUE` unless `size` is not 0 and the range is within the buffer.
     pub(crate) fn check_range(&self, offset: usize, size: usize) -> Result<()> {
         let end = (offset as u64).checked_add(size as u64);
         if size == 0 || end.is_none_or(|end| end > self.size) {
@@ -308,49 +318,43 @@ impl Buffer {
         Ok(())
     }
 
-    /// `INVALID_OPERATION` when the host may not read.
-    pub(crate) fn check_host_read(&self) -> Result<()> {
-        self.check_host(MemoryFlags::HOST_WRITE_ONLY, "read")
-    }
-
-    /// `INVALID_OPERATION` when the host may not write.
-    pub(crate) fn check_host_write(&self) -> Result<()> {
-        self.check_host(MemoryFlags::HOST_READ_ONLY, "write")
-    }
-
-    fn check_host(&self, forbids: MemoryFlags, what: &str) -> Result<()> {
+    /// `INVALID_OPERATION` when the host may not do that.
+    pub(crate) fn check_host(&self, access: HostAccess) -> Result<()> {
+        let (forbids, what) = match access {
+            HostAccess::Read => (MemoryFlags::HOST_WRITE_ONLY, "read"),
+            HostAccess::Write => (MemoryFlags::HOST_READ_ONLY, "write"),
+        };
         if self.flags.intersects(forbids | MemoryFlags::HOST_NO_ACCESS) {
             return Err(Error::new(Code::InvalidOperation, format!("the host may not {what} the buffer")));
         }
         Ok(())
     }
 
-    /// Notes a mapping and gives the memory for the application, from the region's first byte to its last.
-    /// `INVALID_OPERATION` when a region would be mapped for writing twice.
+    /// Adds a mapping. Returns the memory for the application, from the region's first byte to its last.
+    /// `INVALID_OPERATION` when the region overlaps one that is mapped for writing, and is to be written too.
     pub(crate) fn map(&self, flags: MapFlags, rect: BufferRect, region: [usize; 3]) -> Result<HostMemory> {
         let begin = rect.row(0, 0);
         let length = rect.end(region).ok_or(Code::InvalidValue)? - begin;
         let memory = self.shadow().cloned().unwrap_or_else(|| self.memory()).slice(begin, length);
         let address = memory.address() as usize;
         let mut mapped = self.mapped.lock();
-        let placed = |rect, region| Placed { begin: 0, rect, region };
+        let placed = |rect, region| PlacedRect { begin: 0, rect, region };
         let overlaps = |other: &Mapped| {
             other.flags.writes() && placed(rect, region).overlaps(placed(other.rect, other.region))
         };
         if flags.writes() && mapped.iter().any(overlaps) {
-            return Err(Error::new(Code::InvalidOperation, "the region is mapped for writing already"));
+            return Err(Error::new(Code::InvalidOperation, "the region is already mapped for writing"));
         }
         mapped.push(Mapped { address, rect, region, flags });
         Ok(memory)
     }
 
-    /// Forgets the mapping at `address` without bringing back what was written. `INVALID_VALUE` when there is
-    /// none.
+    /// Removes the mapping at `address` without copying what was written. `INVALID_VALUE` when there is none.
     pub fn forget_mapping(&self, address: *const u8) -> Result<()> {
         self.unmap(address as usize).map(drop)
     }
 
-    /// Forgets the mapping at `address`. `INVALID_VALUE` when there is none.
+    /// Removes the mapping at `address`. `INVALID_VALUE` when there is none.
     pub(crate) fn unmap(&self, address: usize) -> Result<Mapped> {
         let mut mapped = self.mapped.lock();
         match mapped.iter().position(|region| region.address == address) {
@@ -369,13 +373,13 @@ impl Drop for Buffer {
 }
 
 impl MemoryFlags {
-    /// `INVALID_VALUE` for flags that exclude each other or that there are not.
+    /// `INVALID_VALUE` for unknown flags or a combination that is not allowed.
     pub fn check(self) -> Result<()> {
         checked(self).map(drop)
     }
 }
 
-/// Refuses flags that exclude each other and adds the default access.
+/// Adds the default access. `INVALID_VALUE` for unknown flags or a combination that is not allowed.
 fn checked(flags: MemoryFlags) -> Result<MemoryFlags> {
     let several = |group: MemoryFlags| (flags & group).bits().count_ones() > 1;
     let use_and_other = flags.contains(MemoryFlags::USE_HOST_PTR)

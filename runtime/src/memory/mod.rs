@@ -9,13 +9,13 @@ mod storage;
 mod va;
 
 pub(crate) use allocation::Allocation;
-pub use buffer::{Buffer, MapFlags, MemoryFlags};
+pub use buffer::{Buffer, HostAccess, MapFlags, MemoryFlags};
 pub use image::{
-    ChannelOrder, ChannelType, Color, Image, ImageDescriptor, ImageFormat, ImageKind, ImageLimits,
-    Layout as ImageLayout,
+    ChannelOrder, ChannelType, Color, Image, ImageDescriptor, ImageFormat, ImageKind, ImageLayout,
+    ImageLimits,
 };
 pub use rect::BufferRect;
-pub(crate) use rect::{Placed, copy_rect};
+pub(crate) use rect::{PlacedRect, copy_rect};
 pub(crate) use shared::SharedMemories;
 pub use shared::{MAX_ALIGNMENT, SharedKind, SharedMemory};
 pub(crate) use storage::{AddressSpace, Storage, Zone};

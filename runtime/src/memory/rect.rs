@@ -4,8 +4,8 @@ use gencl_i915::HostMemory;
 
 use crate::{Code, Error, Result};
 
-/// Where a rectangular region begins in a buffer or in host memory, and its pitches, in bytes. Pitches of 0
-/// are computed from the region as OpenCL says.
+/// Origin of a rectangular region in a buffer or in host memory, and its pitches. Pitches of 0 are computed
+/// from the region, as OpenCL specifies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct BufferRect {
     /// x in bytes, y in rows, z in slices.
@@ -17,8 +17,8 @@ pub struct BufferRect {
 }
 
 impl BufferRect {
-    /// Puts in the default pitches for `region` (bytes, rows, slices) and checks them. `INVALID_VALUE` when a
-    /// pitch is smaller than what it spans, or a slice is no whole number of rows.
+    /// Replaces pitches of 0 by those of `region` (bytes, rows, slices) and checks all. `INVALID_VALUE` when
+    /// a pitch is too small, or the slice pitch is no multiple of the row pitch.
     pub fn resolve(mut self, region: [usize; 3]) -> Result<Self> {
         let bad = |reason: String| Err(Error::new(Code::InvalidValue, reason));
         if region.contains(&0) {
@@ -41,7 +41,7 @@ impl BufferRect {
         Ok(self)
     }
 
-    /// First byte of row `y` of slice `z`.
+    /// Offset of the first byte of row `y` of slice `z`.
     pub(crate) fn row(&self, y: usize, z: usize) -> usize {
         self.origin[0] + (self.origin[1] + y) * self.row_pitch + (self.origin[2] + z) * self.slice_pitch
     }
@@ -54,7 +54,7 @@ impl BufferRect {
         Ok(())
     }
 
-    /// One past the last byte that `region` touches, `None` on overflow. Only for resolved rectangles.
+    /// Offset behind the last byte of `region`, `None` on overflow. Only for resolved rectangles.
     pub fn end(&self, region: [usize; 3]) -> Option<usize> {
         let rows = (self.origin[1].checked_add(region[1])? - 1).checked_mul(self.row_pitch)?;
         let slices = (self.origin[2].checked_add(region[2])? - 1).checked_mul(self.slice_pitch)?;
@@ -62,18 +62,18 @@ impl BufferRect {
     }
 }
 
-/// A rectangle of a region in memory that begins at some address.
+/// A rectangle with the size of its region, and the position of the memory that it is in.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Placed {
-    /// Where what the rectangle counts from begins.
+pub(crate) struct PlacedRect {
+    /// Position that the rectangle's origin is relative to.
     pub(crate) begin: usize,
-    /// Resolved, so that rows come in the order of their addresses.
+    /// Resolved, so that rows are in the order of their addresses.
     pub(crate) rect: BufferRect,
     /// Bytes, rows, slices.
     pub(crate) region: [usize; 3],
 }
 
-impl Placed {
+impl PlacedRect {
     fn rows(self) -> impl Iterator<Item = usize> {
         let [_, rows, slices] = self.region;
         (0..slices).flat_map(move |z| (0..rows).map(move |y| self.begin + self.rect.row(y, z)))
@@ -138,8 +138,8 @@ mod tests {
         assert_eq!(rect.resolve([4, 3, 2]).unwrap().end([4, 3, 2]), None);
     }
 
-    fn placed(begin: usize, origin: [usize; 3], region: [usize; 3]) -> Placed {
-        Placed { begin, rect: BufferRect { origin, row_pitch: 16, slice_pitch: 64 }, region }
+    fn placed(begin: usize, origin: [usize; 3], region: [usize; 3]) -> PlacedRect {
+        PlacedRect { begin, rect: BufferRect { origin, row_pitch: 16, slice_pitch: 64 }, region }
     }
 
     #[test]
@@ -154,7 +154,7 @@ mod tests {
         assert!(!placed(0, [8, 0, 0], [1, 4, 1]).overlaps(placed(0, [0, 2, 0], [8, 1, 1])));
         assert!(placed(0, [8, 0, 0], [1, 4, 1]).overlaps(placed(0, [0, 2, 0], [9, 1, 1])));
         // Rows of different lengths, through two sub-buffers of one buffer: only the last ones meet.
-        let other = |region| Placed {
+        let other = |region| PlacedRect {
             begin: 8,
             rect: BufferRect { origin: [0; 3], row_pitch: 24, slice_pitch: 96 },
             region,

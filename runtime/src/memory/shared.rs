@@ -1,4 +1,5 @@
-//! Shared virtual memory, coarse-grained: the host and the devices see an allocation at the same address.
+//! Shared virtual memory (SVM and USM), coarse-grained: host and devices use the same address for an
+//! allocation.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,10 +12,10 @@ use super::Allocation;
 use super::va::{GUARD, PAGE};
 use crate::{Code, Context, Device, Error, Result};
 
-/// The largest alignment that can be asked for in bytes: that of the largest type of OpenCL C.
+/// Largest alignment of an allocation in bytes: that of the largest type of OpenCL C.
 pub const MAX_ALIGNMENT: usize = 128;
 
-/// Which functions an allocation was made by, and so what may be asked of it. The memory is the same for all.
+/// The function that made an allocation, which decides about queries. The memory is the same for all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SharedKind {
     /// `clSVMAlloc`
@@ -27,15 +28,15 @@ pub enum SharedKind {
     Shared,
 }
 
-/// An allocation. It lives as long as a launch needs it, longer than the application does.
+/// An allocation. It is kept, also when freed by the application, until the last command that uses it ends.
 pub struct SharedMemory {
     storage: Arc<Allocation>,
     size: usize,
     kind: SharedKind,
     device: Option<Arc<Device>>,
-    /// `CL_MEM_ALLOC_FLAGS_INTEL`, which are hints.
+    /// `CL_MEM_ALLOC_FLAGS_INTEL`; hints without effect.
     flags: u64,
-    /// Dropped with it, for who waits until nothing needs it.
+    /// Dropped with the allocation, which wakes a thread in [`Context::free_shared_and_wait`].
     end: Mutex<Option<Sender<()>>>,
 }
 
@@ -55,8 +56,7 @@ impl SharedMemory {
     ) -> Result<Arc<Self>> {
         let no_memory =
             |why: String| Error::new(Code::MemObjectAllocationFailure, format!("{size} bytes: {why}"));
-        // Addresses between any two allocations stay unused on both sides. What is not touched takes no
-        // memory.
+        // Unused addresses on both sides separate allocations. Untouched pages take no memory.
         let room = size.checked_add(3 * GUARD as usize).ok_or_else(|| no_memory("too many".into()))?;
         let mapping = HostMemory::zeros(room).map_err(|error| no_memory(error.to_string()))?;
         let offset = mapping.address().align_offset(GUARD as usize);
@@ -65,22 +65,22 @@ impl SharedMemory {
         Ok(Arc::new(Self { storage, size, kind, device: device.cloned(), flags, end: Mutex::default() }))
     }
 
-    /// Where it is, for the host and the devices.
+    /// Address for host and devices.
     pub fn address(&self) -> usize {
         self.storage.memory().address() as usize
     }
 
-    /// What made it.
+    /// The function that made the allocation.
     pub fn kind(&self) -> SharedKind {
         self.kind
     }
 
-    /// The device that it was made for; the others reach it as well.
+    /// The device that it was made for. The others can access it as well.
     pub fn device(&self) -> Option<&Arc<Device>> {
         self.device.as_ref()
     }
 
-    /// As it was made.
+    /// `CL_MEM_ALLOC_FLAGS_INTEL`
     pub fn flags(&self) -> u64 {
         self.flags
     }
@@ -100,16 +100,16 @@ impl SharedMemory {
 pub(crate) struct SharedMemories(Mutex<BTreeMap<usize, Arc<SharedMemory>>>);
 
 impl Context {
-    /// `INVALID_OPERATION` when no device has memory that host and device know by one address.
+    /// `INVALID_OPERATION` when no device has shared virtual memory.
     pub fn check_shared(&self) -> Result<()> {
         let able = self.members().iter().find(|device| device.shares_addresses());
         able.unwrap_or(&self.members()[0]).check_shared()
     }
 
-    /// Allocates shared virtual memory of zeros, which all devices that have such memory reach, for one of
-    /// them or for none in particular. `INVALID_DEVICE`, `INVALID_OPERATION` when that one, or none, has it,
-    /// `INVALID_BUFFER_SIZE` for 0 or more than the devices' largest allocation, `INVALID_VALUE` for an
-    /// alignment that is no power of two of at most [`MAX_ALIGNMENT`] bytes (0: that),
+    /// Allocates zeroed shared virtual memory, which all devices with such memory can access; `device` is
+    /// kept for queries. `INVALID_DEVICE`, `INVALID_OPERATION` when `device`, or without one all devices,
+    /// lack shared virtual memory, `INVALID_BUFFER_SIZE` for 0 or more than the devices' largest allocation,
+    /// `INVALID_VALUE` for an alignment that is neither 0 nor a power of two up to [`MAX_ALIGNMENT`],
     /// `MEM_OBJECT_ALLOCATION_FAILURE`.
     pub fn allocate_shared(
         &self,
@@ -136,26 +136,27 @@ impl Context {
         Ok(memory)
     }
 
-    /// Gives back an allocation by its first address; other addresses are none, and nothing happens.
+    /// Frees the allocation that begins at an address. No effect for other addresses.
     pub fn free_shared(&self, address: usize) {
         let memory = self.shared().0.lock().remove(&address);
         drop(memory);
     }
 
-    /// Gives back an allocation as [`Context::free_shared`] and waits until no command needs it that was
-    /// enqueued before. `INVALID_VALUE` when `address` is none's first address.
+    /// As [`Context::free_shared`], and waits until all commands that use the allocation have ended.
+    /// `INVALID_VALUE` when no allocation begins at `address`.
     pub fn free_shared_and_wait(&self, address: usize) -> Result<()> {
         let memory = self.shared().0.lock().remove(&address);
-        let memory = memory.ok_or_else(|| Error::new(Code::InvalidValue, "no allocation begins there"))?;
+        let memory =
+            memory.ok_or_else(|| Error::new(Code::InvalidValue, "no allocation begins at the address"))?;
         let (sender, end) = channel();
         *memory.end.lock() = Some(sender);
         drop(memory);
-        // Nothing is sent: the error says that the memory is gone.
+        // Nothing is sent: the receiver fails when the memory, and with it the sender, is dropped.
         let _ = end.recv();
         Ok(())
     }
 
-    /// The allocations of which something holds.
+    /// The allocations of all kinds for which `holds` is true.
     pub(crate) fn shared_where(&self, holds: impl Fn(SharedKind) -> bool) -> Vec<Arc<SharedMemory>> {
         self.shared().0.lock().values().filter(|memory| holds(memory.kind)).cloned().collect()
     }

@@ -1,4 +1,4 @@
-//! Buffer objects with an address: the address space of a device in a context and what is placed in it.
+//! GEM buffers with a GPU address, and the address space of a device in a context.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,15 +9,15 @@ use parking_lot::{Mutex, MutexGuard};
 use super::va::{PAGE, RangeAllocator};
 use crate::{Code, Error, Result};
 
-/// Parts of the address space. The commands that point to the first three have 32 bits for an address. Where
-/// addresses have 32 bits altogether there is but one part, [`Zone::NEAR`] or [`Zone::NARROW`].
+/// Parts of the address space. Commands have 32 bits for addresses in the first three. An address space of 32
+/// bits has only one part, [`Zone::NEAR`] or [`Zone::NARROW`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Zone {
     /// Scratch memory.
     Scratch,
     /// Machine code.
     Instructions,
-    /// Batches, interface descriptors, constants to push.
+    /// Batches, interface descriptors, constants.
     Dynamic,
     /// Everything else, above 4 GiB.
     Buffers,
@@ -26,13 +26,13 @@ pub(crate) enum Zone {
 impl Zone {
     const ALL: [Self; 4] = [Self::Scratch, Self::Instructions, Self::Dynamic, Self::Buffers];
 
-    /// Addresses of GPUs with 32 bits of them, all but the first and the last megabyte.
+    /// An address space of 32 bits, without its first and its last MiB.
     const NEAR: (u64, u64) = (0x0010_0000, 0xfff0_0000);
 
-    /// Addresses of GPUs with 31 bits of them, all but the first and the last megabyte.
+    /// An address space of 31 bits, without its first and its last MiB.
     const NARROW: (u64, u64) = (0x0010_0000, 0x7ff0_0000);
 
-    /// First address. Nothing is ever placed at 0, so that a null pointer faults.
+    /// First address. Nothing is placed at 0, so that a null pointer faults.
     pub(crate) const fn base(self) -> u64 {
         match self {
             Self::Scratch => 0x0010_0000,
@@ -42,8 +42,7 @@ impl Zone {
         }
     }
 
-    /// One past the last address: of the low zones the next one's beginning, a page below the end of the
-    /// 48-bit space for the last (addresses beyond bit 47 would have to be sign-extended).
+    /// One past the last address. The last zone ends where addresses would have to be sign-extended.
     pub(crate) const fn end(self) -> u64 {
         match self {
             Self::Scratch => Self::Instructions.base(),
@@ -54,25 +53,25 @@ impl Zone {
     }
 }
 
-/// The address space of a device that all its buffers of a context share.
+/// The address space of a device in a context, shared by its hardware contexts.
 pub(crate) struct AddressSpace {
     node: Arc<dyn RenderNode>,
-    /// One for each zone, or one for all.
+    /// One per zone, or one for all.
     zones: Vec<Mutex<RangeAllocator>>,
-    /// The kernel driver places buffers where it likes, and writes into batches where they are.
+    /// The kernel driver chooses addresses, and relocates batches (no softpin).
     relocates: bool,
-    /// Held from before buffers' places are read until the batch that has them is the kernel driver's.
+    /// Locked from reading [`Storage::placed`] until the batch built on it is submitted.
     placing: Mutex<()>,
 }
 
 impl AddressSpace {
-    /// An address space of 48 bits, in which buffers are placed by us.
+    /// An address space of 48 bits with softpin.
     pub(crate) fn wide(node: Arc<dyn RenderNode>) -> Self {
         let zone = |zone: Zone| Mutex::new(RangeAllocator::new(zone.base(), zone.end()));
         Self { node, zones: Zone::ALL.map(zone).into(), relocates: false, placing: Mutex::new(()) }
     }
 
-    /// One of 32 bits (Cherryview), in which buffers are placed by us.
+    /// An address space of 32 bits with softpin (Cherryview).
     pub(crate) fn near(node: Arc<dyn RenderNode>) -> Self {
         let (begin, end) = Zone::NEAR;
         Self {
@@ -83,8 +82,8 @@ impl AddressSpace {
         }
     }
 
-    /// One of 31 bits, which is shared with everybody (i915's "aliasing PPGTT"): where buffers are placed
-    /// here, the kernel driver places them as well if it can.
+    /// An address space of 31 bits that all processes share (i915's "aliasing PPGTT"). Addresses chosen here
+    /// are hints for the kernel driver.
     pub(crate) fn narrow(node: Arc<dyn RenderNode>) -> Self {
         let (begin, end) = Zone::NARROW;
         Self {
@@ -95,9 +94,9 @@ impl AddressSpace {
         }
     }
 
-    /// Keeps [`Storage::placed`] as it is for everybody else. Batches that have pointers between buffers
-    /// rewritten go to the kernel driver one after the other: what a buffer holds is what the last of them
-    /// left there.
+    /// Locks [`Storage::placed`] of all buffers. Batches with relocations in other buffers than their own are
+    /// submitted one after the other, as the presumed addresses have to be those that the batch before left
+    /// there.
     pub(crate) fn placing(&self) -> MutexGuard<'_, ()> {
         self.placing.lock()
     }
@@ -107,7 +106,7 @@ impl AddressSpace {
     }
 }
 
-/// A range of addresses that is taken until it is dropped.
+/// A range of addresses, released when dropped.
 struct Reservation {
     space: Arc<AddressSpace>,
     zone: Zone,
@@ -121,12 +120,12 @@ impl Drop for Reservation {
     }
 }
 
-/// A buffer object at a fixed address.
+/// A GEM buffer with a reserved address range.
 pub(crate) struct Storage {
-    // The order matters: the buffer object is closed before its addresses are given to others.
+    // Fields are dropped in this order: the buffer is closed before its addresses are released.
     gem: GemBuffer,
     range: Reservation,
-    /// Where the kernel driver had it last.
+    /// The address that the kernel driver chose last.
     placed: AtomicU64,
 }
 
@@ -137,7 +136,7 @@ impl std::fmt::Debug for Storage {
 }
 
 impl Storage {
-    /// Zeroed memory of `size` bytes, whole pages. `MEM_OBJECT_ALLOCATION_FAILURE` when there is none.
+    /// Zeroed memory of `size` bytes, rounded up to whole pages. `MEM_OBJECT_ALLOCATION_FAILURE`.
     pub(crate) fn new(space: &Arc<AddressSpace>, zone: Zone, size: u64) -> Result<Self> {
         let size = size.next_multiple_of(PAGE);
         let gem =
@@ -145,15 +144,15 @@ impl Storage {
         Self::place(space, zone, size, gem)
     }
 
-    /// Whole pages of the host. `MEM_OBJECT_ALLOCATION_FAILURE` when the kernel driver does not take them.
+    /// Whole pages of the host (userptr). `MEM_OBJECT_ALLOCATION_FAILURE` when the kernel driver refuses
+    /// them.
     pub(crate) fn of_pages(space: &Arc<AddressSpace>, pages: HostMemory) -> Result<Self> {
         let size = pages.len() as u64;
         Self::place(space, Zone::Buffers, size, userptr(space, pages)?)
     }
 
-    /// Pages of the host at the host's own address, a multiple of the space's guard.
-    /// `MEM_OBJECT_ALLOCATION_FAILURE` when the kernel driver does not take them or the address is another
-    /// buffer's.
+    /// Pages of the host (userptr) at the host's address, a multiple of [`super::va::GUARD`].
+    /// `MEM_OBJECT_ALLOCATION_FAILURE` when the kernel driver refuses them or the address is in use.
     pub(crate) fn shared(space: &Arc<AddressSpace>, host: HostMemory) -> Result<Self> {
         let (address, size, zone) = (host.address() as u64, host.len() as u64, Zone::Buffers);
         let gem = userptr(space, host)?;
@@ -174,33 +173,33 @@ impl Storage {
         Self { gem, range, placed }
     }
 
-    /// Where the GPU sees it, unless the kernel driver says something else ([`Storage::relocates`]).
+    /// GPU address; only a hint where the kernel driver relocates ([`Storage::relocates`]).
     pub(crate) fn address(&self) -> u64 {
         self.range.address
     }
 
-    /// The same of the low zones, as commands have it.
+    /// GPU address in a low zone, for fields of 32 bits.
     pub(crate) fn low_address(&self) -> u32 {
         u32::try_from(self.range.address).expect("all zones but the last are below 4 GiB")
     }
 
-    /// Where the kernel driver had it in the last batch: the address that is in other buffers which point to
-    /// it. To be read and written under [`AddressSpace::placing`].
+    /// The address that the kernel driver chose in the last batch, which is the one in other buffers that
+    /// point here. To be accessed with [`AddressSpace::placing`] locked.
     pub(crate) fn placed(&self) -> u64 {
         self.placed.load(Ordering::Relaxed)
     }
 
-    /// Notes where the kernel driver has it.
+    /// Stores the address that the kernel driver has chosen.
     pub(crate) fn place_at(&self, address: u64) {
         self.placed.store(address, Ordering::Relaxed);
     }
 
-    /// Does the kernel driver place it?
+    /// Does the kernel driver choose the address, and relocate batches?
     pub(crate) fn relocates(&self) -> bool {
         self.range.space.relocates
     }
 
-    /// Bytes, whole pages.
+    /// Size in bytes, whole pages.
     pub(crate) fn size(&self) -> u64 {
         self.range.size
     }
@@ -213,12 +212,12 @@ impl Storage {
         self.gem.handle()
     }
 
-    /// Waits until no batch uses it.
+    /// Waits until no batch uses the buffer.
     pub(crate) fn wait(&self) -> Result<()> {
         Ok(self.gem.wait()?)
     }
 
-    /// For the list of a batch's buffers.
+    /// The entry for a batch's validation list.
     pub(crate) fn exec_object(&self, flags: ObjectFlags) -> ExecObject {
         let place = if self.relocates() { ObjectFlags::empty() } else { PLACED };
         let is_padded = self.range.zone == Zone::Buffers;
@@ -234,12 +233,11 @@ impl Storage {
     }
 }
 
-/// So many bytes behind what kernels have pointers to may be read, and are 0: vector loads of many programs
-/// go beyond the end by some bytes. The kernel driver is asked for them, as it is what knows of a page that
-/// nobody writes to.
+/// Bytes behind a buffer that kernels may read as zeros: vector loads of many programs exceed buffers by some
+/// bytes. The kernel driver maps a scratch page there (`EXEC_OBJECT_PAD_TO_SIZE`).
 const PADDING: u64 = PAGE;
 
-/// Of buffers that we place ourselves.
+/// Flags of buffers with softpin.
 const PLACED: ObjectFlags = ObjectFlags::PINNED.union(ObjectFlags::SUPPORTS_48B_ADDRESS);
 
 fn userptr(space: &AddressSpace, pages: HostMemory) -> Result<GemBuffer> {

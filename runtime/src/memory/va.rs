@@ -1,14 +1,14 @@
-//! GPU virtual addresses: which ranges of the address space are taken.
+//! Allocation of GPU virtual addresses.
 
 use std::collections::BTreeMap;
 
-/// Smallest unit of an address range: a page.
+/// Bytes of a page.
 pub(crate) const PAGE: u64 = 4096;
 
-/// Unused addresses between any two buffers, so that a pointer that runs out of its buffer hits nothing.
+/// Unused bytes between any two buffers, so that accesses beyond a buffer fault.
 pub(crate) const GUARD: u64 = 64 * 1024;
 
-/// Free ranges of one part of the address space, first fit from below.
+/// A first-fit allocator for one part of the address space.
 #[derive(Debug)]
 pub(crate) struct RangeAllocator {
     /// Free ranges: begin to end, never adjacent, never empty.
@@ -21,8 +21,8 @@ impl RangeAllocator {
         Self { free: BTreeMap::from([(begin, end)]) }
     }
 
-    /// Takes `size` bytes and the guard behind them; the address is a multiple of [`GUARD`]. `None` when
-    /// nothing fits.
+    /// Allocates `size` bytes and the guard behind them. Returns the address, a multiple of [`GUARD`], or
+    /// `None` when no free range is large enough.
     pub(crate) fn allocate(&mut self, size: u64) -> Option<u64> {
         let taken = Self::taken(size)?;
         let (&begin, &end) = self.free.iter().find(|&(&begin, &end)| end - begin >= taken)?;
@@ -33,8 +33,8 @@ impl RangeAllocator {
         Some(begin)
     }
 
-    /// Takes `size` bytes and the guard behind them at an address, a multiple of [`GUARD`]; false when they
-    /// are not free.
+    /// Allocates `size` bytes and the guard behind them at an address, a multiple of [`GUARD`]. False when
+    /// they are not free.
     pub(crate) fn allocate_at(&mut self, address: u64, size: u64) -> bool {
         let Some(taken) = Self::taken(size) else { return false };
         let Some((&begin, &end)) = self.free.range(..=address).next_back() else { return false };

@@ -1,4 +1,4 @@
-//! What a program is for a device, and how it becomes that.
+//! Builds: the state of a program on each device, and the calls that change it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::{Code, Error, Result};
 /// Called when a build has ended.
 pub(super) type Notify = Box<dyn FnOnce() + Send>;
 
-/// What there is of a program for a device.
+/// The state of a program on a device.
 #[derive(Debug)]
 pub(super) struct Build {
     pub(super) status: BuildStatus,
@@ -40,12 +40,12 @@ impl Default for Build {
 }
 
 impl Build {
-    /// What runs, if it is built.
+    /// The executable, if the last build succeeded.
     pub(super) fn executable(&self) -> Option<Arc<Executable>> {
         self.executable.clone().filter(|_| self.status == BuildStatus::Success)
     }
 
-    /// A build begins; with a source there is nothing until it has ended.
+    /// Begins a build. A program with a source loses its binary.
     pub(super) fn begin(&mut self, options: &str, has_source: bool) {
         self.status = BuildStatus::InProgress;
         self.options = options.to_owned();
@@ -57,7 +57,7 @@ impl Build {
         }
     }
 
-    /// Takes over what the compiler made, or the application brought.
+    /// Loads a binary from the compiler or the application. `INVALID_BINARY`.
     pub(super) fn take(&mut self, member: &DeviceContext, binary: Arc<[u8]>) -> Result<()> {
         let program =
             elf::read(&binary).map_err(|error| Error::new(Code::InvalidBinary, error.to_string()))?;
@@ -73,7 +73,7 @@ impl Build {
         Ok(())
     }
 
-    /// Takes over what the compiler has answered.
+    /// Applies the compiler's answer.
     fn answered(&mut self, call: Call, member: &DeviceContext, answer: BuildResult) -> Result<()> {
         self.log = answer.log;
         let code = match answer.status {
@@ -85,16 +85,16 @@ impl Build {
     }
 }
 
-/// A build that has begun. Dropping it unended fails the build, so that it cannot be in progress for ever.
+/// A build in progress. Dropping it before its end fails the build.
 pub(super) struct Building {
     program: Arc<Program>,
     call: Call,
-    /// Numbers of the program's devices for which it has not ended.
+    /// Indices of the program's devices for which the build has not ended.
     devices: SmallVec<[usize; 1]>,
 }
 
 impl Building {
-    /// One that has begun for those of the program's devices that have these numbers.
+    /// A build that has begun for the program's devices with these indices.
     pub(super) fn new(program: &Arc<Program>, call: Call, devices: SmallVec<[usize; 1]>) -> Self {
         Self { program: program.clone(), call, devices }
     }
@@ -104,8 +104,8 @@ impl Building {
         (member, build.lock())
     }
 
-    /// Are the options valid, and is there a compiler, if it takes more than a look at the program's
-    /// binaries?
+    /// Checks the options and, if the build needs one, that there is a compiler. Errors: see
+    /// [`Program::build`].
     pub(super) fn check(&self, options: &str) -> Result<()> {
         let mut compiles = false;
         for &device in &self.devices {
@@ -116,7 +116,7 @@ impl Building {
         if compiles { self.call.check_available() } else { Ok(()) }
     }
 
-    /// Ends the build, which could not begin.
+    /// Fails a build that cannot begin. Returns the error.
     pub(super) fn fail(mut self, error: Error) -> Error {
         self.fail_rest(&error);
         error
@@ -124,13 +124,13 @@ impl Building {
 
     fn fail_rest(&mut self, error: &Error) {
         for device in std::mem::take(&mut self.devices) {
-            // Those who ask for status and log are told.
+            // Status and log have the error.
             let _ = self.end(device, |_, _| Err(error.clone()));
         }
     }
 
-    /// Has what `request` says done for one device after the other: nothing for `None`. The error is that of
-    /// the first for which it fails.
+    /// Sends the request that `request` makes for each device to the compiler and applies the answer; `None`
+    /// needs no compiler. Returns the error of the first device that fails.
     pub(super) fn run(
         mut self,
         request: impl Fn(&Program, &DeviceContext, &Build) -> Result<Option<ToServer>>,
@@ -177,14 +177,14 @@ impl Drop for Building {
     }
 }
 
-/// Runs `work` here, or, when there is somebody to tell, on a thread of its own.
+/// Runs `work` and returns its result; with `notify`, runs it on a new thread, then calls `notify`.
 pub(super) fn in_background(
     notify: Option<Notify>,
     work: impl FnOnce() -> Result<()> + Send + 'static,
 ) -> Result<()> {
     let Some(notify) = notify else { return work() };
     let thread = std::thread::Builder::new().name("gencl-build".into()).spawn(move || {
-        // The program's status and log tell how it went, even if that was a panic.
+        // Status and log have the result, also after a panic.
         let _ = catch_unwind(AssertUnwindSafe(work));
         notify();
     });

@@ -1,4 +1,4 @@
-//! The three calls that make something of a program.
+//! The three API calls that build programs.
 
 use gencl_program::options::{BuildOptions, LinkOptions};
 
@@ -14,7 +14,7 @@ pub(super) enum Call {
 }
 
 impl Call {
-    /// The source has faults, or the objects do not fit each other.
+    /// The code for errors in the source or between objects.
     pub(super) fn failure(self) -> Code {
         match self {
             Self::Build => Code::BuildProgramFailure,
@@ -31,7 +31,7 @@ impl Call {
         }
     }
 
-    /// There is nothing that could do it.
+    /// The error when no compiler can be started.
     pub(super) fn not_available(self, reason: gencl_client::Unavailable) -> Error {
         let code = match self {
             Self::Build | Self::Compile => Code::CompilerNotAvailable,
@@ -40,7 +40,7 @@ impl Call {
         Error::new(code, reason.to_string())
     }
 
-    /// Are the options valid for a device?
+    /// Checks the options for a device; the code of the error is [`Call::invalid_options`].
     pub(super) fn check_options(self, options: &str, device: &Device) -> Result<()> {
         let read = match self {
             Self::Build | Self::Compile => BuildOptions::parse(options, device.facts().profile()).map(drop),
@@ -49,7 +49,7 @@ impl Call {
         read.map_err(|error| Error::new(self.invalid_options(), error.to_string()))
     }
 
-    /// Is there a compiler, which links, too?
+    /// Checks that there is a compiler, which is also the linker.
     pub(super) fn check_available(self) -> Result<()> {
         gencl_client::check_available().map_err(|reason| self.not_available(reason))
     }

@@ -1,4 +1,4 @@
-//! Programs as the GPU sees them: machine code and constants in buffers.
+//! Loaded programs: machine code and program-scope variables in buffers.
 
 use std::sync::{Arc, OnceLock};
 
@@ -11,14 +11,14 @@ use crate::launch::check;
 use crate::memory::{Storage, Zone};
 use crate::{Code, Error, Result};
 
-/// Bytes that the instruction fetch may read beyond the last instruction (Skylake manual, Volume 7
+/// Bytes that instruction prefetch may read beyond the last instruction (Skylake manual, Volume 7
 /// "3D-Media-GPGPU", "Instruction prefetch": 128 bytes); they have to be mapped.
 const PREFETCH: u64 = 128;
 
 /// Kernels begin at multiples of this many bytes, as interface descriptors point to them.
 const KERNEL_ALIGNMENT: usize = 64;
 
-/// A loaded program.
+/// A program whose code and variables are in buffers of a device.
 #[derive(Debug)]
 pub(crate) struct Executable {
     kernels: Vec<gencl_program::Kernel>,
@@ -33,15 +33,15 @@ pub(crate) struct Executable {
     uneven_groups: bool,
     /// Pointers in `constants` and `variables`.
     relocations: Vec<gencl_program::Relocation>,
-    /// As an ELF file. Empty when it cannot be compiled once more.
+    /// The program as an ELF file. Empty when it has no bitcode to compile for another SIMD width.
     binary: Arc<[u8]>,
-    /// The same program with the widest threads, once a launch has needed them.
+    /// The same program at the largest SIMD width, compiled for the first launch that needs it.
     wide: OnceLock<Result<Arc<Executable>>>,
 }
 
 impl Executable {
-    /// Loads a program for a device from what `binary` holds. `INVALID_BINARY` when it is for another device,
-    /// or makes no sense.
+    /// Loads a program, which was read from `binary`, for a device. `INVALID_BINARY` when it is for another
+    /// device or a kernel exceeds the device's limits.
     pub(crate) fn load(
         context: &DeviceContext,
         program: gencl_program::Program,
@@ -52,7 +52,7 @@ impl Executable {
         Ok(if can_be_widened { Self { binary: binary.clone(), ..executable } } else { executable })
     }
 
-    /// Loads a program, whose variables are those of another one if that is given.
+    /// Loads a program; with `variables`, those of another executable are used.
     fn new(
         context: &DeviceContext,
         program: gencl_program::Program,
@@ -111,16 +111,16 @@ impl Executable {
         })
     }
 
-    /// Lanes of the threads that the kernel of a number can have at most.
-    pub(crate) fn most_lanes(&self, number: usize, widths: &[u32]) -> u32 {
+    /// Largest of `widths` that a kernel can be compiled for, by its index.
+    pub(crate) fn max_width(&self, number: usize, widths: &[u32]) -> u32 {
         let kernel = &self.kernels[number];
         let fixed = kernel.required_sub_group_size.is_some() || self.binary.is_empty();
         let widest = widths.iter().copied().filter(|_| !fixed).max();
         kernel.simd_width.max(widest.unwrap_or(0))
     }
 
-    /// The same program, with threads of `lanes` lanes: always the same number. The two have their variables
-    /// in common. `OUT_OF_RESOURCES` when it cannot be compiled.
+    /// The same program compiled for a SIMD width of `lanes`, the same in all calls. It uses the variables of
+    /// this one. `OUT_OF_RESOURCES` when compiling fails.
     pub(crate) fn widened(&self, context: &DeviceContext, lanes: u32) -> Result<Arc<Self>> {
         let widen = || -> std::result::Result<Self, String> {
             let request = ToServer::Widen(WidenRequest { program: self.binary.to_vec(), lanes });
@@ -129,16 +129,16 @@ impl Executable {
                 return Err(result.log);
             }
             let wide = elf::read(&result.binary).map_err(|error| error.to_string())?;
-            if wide.kernels.len() != self.kernels.len()
-                || wide.data.variables.len() as u64 != self.variables_size
-            {
-                return Err("the compiler made another program".into());
+            // Launches bind arguments with this program's layout.
+            let same_arguments = wide.kernels.len() == self.kernels.len()
+                && wide.kernels.iter().zip(&self.kernels).all(|(wide, own)| wide.arguments == own.arguments);
+            if !same_arguments || wide.data.variables.len() as u64 != self.variables_size {
+                return Err("the compiler's output differs in kernels, arguments or variables".into());
             }
             Self::new(context, wide, self.variables()).map_err(|error| error.to_string())
         };
         let refusal = |reason: String| {
-            let reason =
-                format!("so large a work-group takes threads of {lanes} lanes: {}", reason.trim_end());
+            let reason = format!("so large a work-group needs SIMD{lanes}: {}", reason.trim_end());
             Error::new(Code::OutOfResources, reason)
         };
         self.wide.get_or_init(|| widen().map(Arc::new).map_err(refusal)).clone()
@@ -158,18 +158,18 @@ impl Executable {
         &self.code
     }
 
-    /// Address of the first instruction of the kernel of a number.
+    /// Address of a kernel's first instruction, by the kernel's index.
     pub(crate) fn kernel_start(&self, number: usize) -> u32 {
         self.code.low_address() + self.starts[number]
     }
 
-    /// Program-scope variables in global memory. They live as long as the executable, and each device has its
-    /// own.
+    /// Program-scope variables in global memory. They keep their values as long as the executable exists;
+    /// each device has its own.
     pub(crate) fn variables(&self) -> Option<&Arc<Storage>> {
         self.variables.as_ref()
     }
 
-    /// Program-scope constants.
+    /// Program-scope variables in constant memory.
     pub(crate) fn constants(&self) -> Option<&Arc<Storage>> {
         self.constants.as_ref()
     }
@@ -179,7 +179,7 @@ impl Executable {
         &self.relocations
     }
 
-    /// The storage of an image that pointers are in or point into.
+    /// The storage of a data section.
     pub(crate) fn image(&self, image: gencl_program::Image) -> Option<&Arc<Storage>> {
         match image {
             gencl_program::Image::Constants => self.constants(),
@@ -192,8 +192,8 @@ impl Executable {
         &self.formats
     }
 
-    /// The string at an address in the program's variables, without its end. `place` says where the variables
-    /// were when the kernel ran.
+    /// The string at a GPU address in the program's variables, without the terminating zero. `place` returns
+    /// the GPU address that a storage had when the kernel ran.
     pub(crate) fn string(&self, address: u64, place: impl Fn(&Storage) -> u64) -> Option<Vec<u8>> {
         let images = [(&self.constants, self.constants_size), (&self.variables, self.variables_size)];
         images.into_iter().find_map(|(storage, size)| {

@@ -17,30 +17,30 @@ pub(crate) use executable::Executable;
 use crate::context::DeviceContext;
 use crate::{Code, Context, Device, Error, Result};
 
-/// How the last build went.
+/// Status of the last build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BuildStatus {
-    /// There was none.
+    /// The program has not been built.
     None,
-    /// It runs.
+    /// The build has not ended.
     InProgress,
-    /// Compiled or built.
+    /// Compiled, linked or built.
     Success,
     /// Failed; the log says why.
     Error,
 }
 
-/// What a program holds; the discriminants are the `CL_PROGRAM_BINARY_TYPE_*` values.
+/// Type of a program's binary; the discriminants are the `CL_PROGRAM_BINARY_TYPE_*` values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum BinaryKind {
-    /// Nothing yet.
+    /// No binary.
     None = 0,
-    /// `clCompileProgram` went well.
+    /// From `clCompileProgram`.
     CompiledObject = 1,
-    /// `clLinkProgram` with `-create-library` made it.
+    /// From `clLinkProgram` with `-create-library`.
     Library = 2,
-    /// Built: kernels can be made.
+    /// Built or linked: kernels can be created.
     Executable = 4,
 }
 
@@ -51,10 +51,11 @@ pub struct Program {
     source: Option<String>,
     from_binary: bool,
     builds: Builds,
+    /// Number of kernel objects.
     kernels: AtomicU32,
 }
 
-/// What of a program each of its devices has, in the order in which the context has them.
+/// The state of a program on each of its devices, in the context's order.
 type Builds = Box<[(Arc<DeviceContext>, Mutex<Build>)]>;
 
 impl Program {
@@ -74,9 +75,10 @@ impl Program {
         Arc::new(Self::new(context, context.members(), Some(source)))
     }
 
-    /// A program for some devices from what [`Program::binary`] gave of each. It has to be built, which takes
-    /// no compiler, or linked if it is a compiled object or a library. `INVALID_DEVICE`; else with each
-    /// binary how it went: `INVALID_BINARY` for bytes that are damaged or of another device.
+    /// A program from binaries, as [`Program::binary`] returns them, for one or several devices. An
+    /// executable has to be built, which needs no compiler; a compiled object or a library has to be linked.
+    /// `INVALID_DEVICE`. The list has the result for each binary: `INVALID_BINARY` for one that is damaged or
+    /// for another device.
     pub fn from_binaries(
         context: &Arc<Context>,
         binaries: &[(Arc<Device>, Vec<u8>)],
@@ -92,7 +94,7 @@ impl Program {
         Ok((Arc::new(program), taken))
     }
 
-    /// As [`Program::from_binaries`], for one device. Errors as that, and of its binary.
+    /// As [`Program::from_binaries`], for one device: `INVALID_DEVICE`, `INVALID_BINARY`.
     pub fn from_binary(context: &Arc<Context>, device: &Arc<Device>, binary: &[u8]) -> Result<Arc<Self>> {
         let (program, taken) = Self::from_binaries(context, &[(device.clone(), binary.to_vec())])?;
         taken.into_iter().collect::<Result<()>>()?;
@@ -104,33 +106,33 @@ impl Program {
         &self.context
     }
 
-    /// The devices that it is or may be built for.
+    /// The devices that the program is or can be built for.
     pub fn devices(&self) -> impl ExactSizeIterator<Item = &Arc<Device>> {
         self.builds.iter().map(|(member, _)| member.device())
     }
 
-    /// Its source, if it was made from one.
+    /// The source, if the program was created from one.
     pub fn source(&self) -> Option<&str> {
         self.source.as_deref()
     }
 
-    /// Was it made from binaries?
+    /// Was the program created from binaries?
     pub(crate) fn is_from_binary(&self) -> bool {
         self.from_binary
     }
 
-    /// `INVALID_DEVICE` when it is not for the device.
+    /// The program on a device. `INVALID_DEVICE` when it is not for the device.
     fn on(&self, device: &Arc<Device>) -> Result<&(Arc<DeviceContext>, Mutex<Build>)> {
         let found = self.builds.iter().find(|(member, _)| Arc::ptr_eq(member.device(), device));
         found.ok_or_else(|| Error::new(Code::InvalidDevice, "the program is not for the device"))
     }
 
-    /// How the last build for a device went. `INVALID_DEVICE`, as of all questions for a device.
+    /// Status of the last build for a device. `INVALID_DEVICE`, as for all queries on a device.
     pub fn status(&self, device: &Arc<Device>) -> Result<BuildStatus> {
         Ok(self.on(device)?.1.lock().status)
     }
 
-    /// What there is for a device.
+    /// Type of the binary for a device.
     pub fn binary_kind(&self, device: &Arc<Device>) -> Result<BinaryKind> {
         Ok(self.on(device)?.1.lock().kind)
     }
@@ -145,7 +147,7 @@ impl Program {
         Ok(self.on(device)?.1.lock().log.clone())
     }
 
-    /// The program for a device as an ELF file, empty when it is not built.
+    /// The program's binary for a device, an ELF file; empty when it is not built.
     pub fn binary(&self, device: &Arc<Device>) -> Result<Arc<[u8]>> {
         Ok(self.on(device)?.1.lock().binary.clone())
     }
@@ -156,7 +158,7 @@ impl Program {
         Ok(executable.map_or(0, |executable| executable.variables_size()))
     }
 
-    /// Names of the kernels in the order of the source, those of all devices. `INVALID_PROGRAM_EXECUTABLE`
+    /// Names of the kernels on all devices, in the order of the source. `INVALID_PROGRAM_EXECUTABLE`
     /// when it is not built for any.
     pub fn kernel_names(&self) -> Result<Vec<String>> {
         let mut names: Vec<String> = Vec::new();
@@ -168,7 +170,7 @@ impl Program {
         Ok(names)
     }
 
-    /// What is built, for each device that it is built for. `INVALID_PROGRAM_EXECUTABLE` when that is none.
+    /// The executables with their devices. `INVALID_PROGRAM_EXECUTABLE` when the program is built for none.
     pub(crate) fn executables(&self) -> Result<Vec<(Arc<DeviceContext>, Arc<Executable>)>> {
         let built = |(member, build): &(Arc<DeviceContext>, Mutex<Build>)| {
             Some((member.clone(), build.lock().executable()?))
@@ -180,9 +182,9 @@ impl Program {
         }
     }
 
-    /// Builds for devices, for all of the program when none are given. With `notify` the call returns when
-    /// the build has begun, and `notify` is called from another thread at its end. A build that cannot begin
-    /// fails at once, and nobody is notified (OpenCL 3.0, 5.8.2 and the like in 5.8.3 and 5.8.4).
+    /// Builds for devices, or for all of the program when none are given. With `notify` the call returns when
+    /// the build has begun, and `notify` is called by another thread at its end. If the build cannot begin,
+    /// the call fails and `notify` is not called (OpenCL 3.0, 5.8.2; also 5.8.3 and 5.8.4).
     ///
     /// `INVALID_DEVICE`, `INVALID_OPERATION` when kernels are attached or a build for one of the devices is
     /// in progress, `INVALID_BUILD_OPTIONS` and `COMPILER_NOT_AVAILABLE` when it cannot begin,
@@ -214,7 +216,7 @@ impl Program {
         })
     }
 
-    /// Compiles without linking; `headers` are programs whose source `#include` finds by the names given.
+    /// Compiles without linking. `headers` are programs whose sources can be included by the given names.
     /// Errors as [`Program::build`], with `COMPILE_PROGRAM_FAILURE` and `INVALID_COMPILER_OPTIONS`.
     pub fn compile(
         self: &Arc<Self>,
@@ -241,12 +243,13 @@ impl Program {
         })
     }
 
-    /// Links compiled programs and libraries for devices, for all of the context when none are given, to one
-    /// that is built, or to a library. Of a device for which none of them is compiled there will be nothing.
-    /// The new program is there even when linking fails; then its status and log say so, and
-    /// `LINK_PROGRAM_FAILURE` comes with it. There is none when linking cannot begin: `INVALID_DEVICE`,
-    /// `INVALID_OPERATION` when for a device only some inputs are compiled, or for no device all,
-    /// `INVALID_LINKER_OPTIONS`, `LINKER_NOT_AVAILABLE`.
+    /// Links compiled programs and libraries for devices, or for all of the context when none are given, to
+    /// an executable or a library. Devices for which no input is compiled are left out.
+    ///
+    /// When linking fails, the new program is returned with `LINK_PROGRAM_FAILURE`; its status and log have
+    /// the error. When linking cannot begin there is no program: `INVALID_DEVICE`, `INVALID_OPERATION` when
+    /// for a device only some inputs are compiled, or for no device all, `INVALID_LINKER_OPTIONS`,
+    /// `LINKER_NOT_AVAILABLE`.
     pub fn link(
         context: &Arc<Context>,
         devices: &[Arc<Device>],
@@ -292,8 +295,8 @@ impl Program {
         }
     }
 
-    /// Begins a build, if it can begin: what the specification wants to be known before a callback is waited
-    /// for.
+    /// Begins a build: all checks whose errors the specification wants returned by the call itself, not by
+    /// the callback.
     fn begin(self: &Arc<Self>, call: Call, devices: &[Arc<Device>], options: &str) -> Result<Building> {
         let building = self.occupy(call, devices, options)?;
         match building.check(options) {
@@ -302,39 +305,39 @@ impl Program {
         }
     }
 
-    /// Makes the program one that is being built for devices, or for all of its own.
+    /// Marks the program as being built for devices, or for all of its own.
     fn occupy(self: &Arc<Self>, call: Call, devices: &[Arc<Device>], options: &str) -> Result<Building> {
         devices.iter().try_for_each(|device| self.on(device).map(drop))?;
         if self.kernels.load(Ordering::Acquire) > 0 {
             return Err(Error::new(Code::InvalidOperation, "kernels of the program exist"));
         }
-        let is_meant = |member: &DeviceContext| {
+        let is_selected = |member: &DeviceContext| {
             devices.is_empty() || devices.iter().any(|device| Arc::ptr_eq(device, member.device()))
         };
-        // It begins for all of them or for none.
+        // The build begins for all devices or for none.
         let all = self.builds.iter().enumerate();
-        let meant = all.filter(|(_, (member, _))| is_meant(member));
-        let mut builds: Vec<_> = meant.map(|(index, (_, build))| (index, build.lock())).collect();
+        let selected = all.filter(|(_, (member, _))| is_selected(member));
+        let mut builds: Vec<_> = selected.map(|(index, (_, build))| (index, build.lock())).collect();
         if builds.iter().any(|(_, build)| build.status == BuildStatus::InProgress) {
-            return Err(Error::new(Code::InvalidOperation, "a build of the program runs"));
+            return Err(Error::new(Code::InvalidOperation, "a build of the program is in progress"));
         }
         builds.iter_mut().for_each(|(_, build)| build.begin(options, self.source.is_some()));
         let devices = builds.into_iter().map(|(index, _)| index).collect();
         Ok(Building::new(self, call, devices))
     }
 
-    /// A kernel of it exists now.
+    /// Counts a new kernel object.
     pub(crate) fn attach(&self) {
         self.kernels.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// One kernel less.
+    /// Counts a kernel object that is gone.
     pub(crate) fn detach(&self) {
         self.kernels.fetch_sub(1, Ordering::AcqRel);
     }
 }
 
-/// What a context has for devices, in its order; for all when none are given. `INVALID_DEVICE`.
+/// Devices as parts of a context, in its order; all when none are given. `INVALID_DEVICE`.
 fn members(context: &Context, devices: &[Arc<Device>]) -> Result<Vec<Arc<DeviceContext>>> {
     let mut members = match devices {
         [] => context.members().to_vec(),

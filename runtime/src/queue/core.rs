@@ -17,7 +17,7 @@ use super::state::{Command, Flight, State, Step, Work, keep};
 use crate::context::DeviceContext;
 use crate::event::{CommandKind, Completer, Due, Gate};
 use crate::launch::{Batch, Hardware, Launch, MAX_LAUNCHES, Progress, Submitted};
-use crate::{Code, Context, Error, Event, EventStatus, Profile, Result};
+use crate::{Code, Context, Error, Event, EventStatus, ProfilingInfo, Result};
 
 /// Flush delay: how long commands are pending until the queue's thread executes them without being asked to.
 const FLUSH_DELAY: Duration = Duration::from_millis(1);
@@ -139,7 +139,7 @@ impl Core {
         };
         let completer = Completer::new(event.clone());
         if self.profiled {
-            completer.stamp(Profile::Queued, self.device.device().host_time());
+            completer.stamp(ProfilingInfo::Queued, self.device.device().host_time());
         }
         let number = state.enter(&event);
         // Dependences within the queue are kept by the order of execution.
@@ -376,10 +376,10 @@ impl Core {
             return self.end(completer, Err(error), due);
         }
         let now = || if self.profiled { self.device.device().host_time() } else { 0 };
-        completer.stamp(Profile::Submit, now());
+        completer.stamp(ProfilingInfo::Submit, now());
         completer.advance(EventStatus::Submitted, due);
         completer.advance(EventStatus::Running, due);
-        completer.stamp(Profile::Start, now());
+        completer.stamp(ProfilingInfo::Start, now());
         let result = match work {
             Work::Host(work) => work(),
             Work::Application(function) => {
@@ -389,8 +389,8 @@ impl Core {
             Work::Nothing | Work::Launch(_) => Ok(()),
         };
         let end = now();
-        completer.stamp(Profile::End, end);
-        completer.stamp(Profile::Complete, end);
+        completer.stamp(ProfilingInfo::End, end);
+        completer.stamp(ProfilingInfo::Complete, end);
         self.end(completer, result.map_err(|error| self.fault(HOST, error)), due);
     }
 
@@ -449,7 +449,7 @@ impl Core {
         let mut taken = std::mem::replace(commands, left);
         if self.profiled {
             let now = self.device.device().host_time();
-            taken.iter().for_each(|command| command.completer.stamp(Profile::Submit, now));
+            taken.iter().for_each(|command| command.completer.stamp(ProfilingInfo::Submit, now));
         }
         for command in &taken {
             command.completer.advance(EventStatus::Submitted, due);
@@ -513,9 +513,11 @@ impl Core {
             match batch.progress(index) {
                 _ if *failed && command.after_all => left.push_back(command),
                 Progress::Ended(start, end) => {
-                    for (what, time) in
-                        [(Profile::Start, start), (Profile::End, end), (Profile::Complete, end)]
-                    {
+                    for (what, time) in [
+                        (ProfilingInfo::Start, start),
+                        (ProfilingInfo::End, end),
+                        (ProfilingInfo::Complete, end),
+                    ] {
                         command.completer.stamp(what, time);
                     }
                     spare.extend(self.ended(command, Ok(()), due));

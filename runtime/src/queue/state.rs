@@ -198,8 +198,8 @@ impl State {
         self.pending.is_empty() && self.blocked.is_empty() && self.flights.is_empty() && self.due.is_empty()
     }
 
-    /// Adds a command of an out-of-order queue. It is issued when the commands of the queue that it depends on
-    /// (`is_own` tells their events) have been issued, not when they have ended, as issued commands are
+    /// Adds a command of an out-of-order queue. It is issued when the commands of the queue that it depends
+    /// on (`is_own` tells their events) have been issued, not when they have ended, as issued commands are
     /// executed in order.
     pub(super) fn issue_after(&mut self, number: u64, command: Command, is_own: impl Fn(&Event) -> bool) {
         let mut missing = usize::from(command.gate.is_some());

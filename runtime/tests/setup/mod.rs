@@ -104,8 +104,9 @@ impl Setup {
 
     pub fn kernel(&self, name: &str, out: Option<&Arc<Buffer>>, value: u32) -> Arc<Kernel> {
         let kernel = Kernel::new(&self.program, name).unwrap();
-        kernel.set_argument(0, ArgumentValue::Buffer(out.cloned())).unwrap();
-        kernel.set_argument(1, ArgumentValue::Bytes(&value.to_le_bytes())).unwrap();
+        let out = out.map_or(ArgumentValue::Null, |buffer| ArgumentValue::Buffer(Arc::downgrade(buffer)));
+        kernel.set_argument(0, out).unwrap();
+        kernel.set_argument(1, ArgumentValue::Bytes(value.to_le_bytes().as_slice().into())).unwrap();
         kernel
     }
 

@@ -1,9 +1,9 @@
 //! Collecting launches.
 
 use std::collections::BTreeMap;
-use std::hash::Hasher;
 
 use gencl_sync::Mutex;
+use sha2::{Digest, Sha256};
 
 use super::bounds::{Bound, Bounds, Machine};
 use super::report::{self, Report};
@@ -12,7 +12,7 @@ use gencl_eu::abi::Interpreted;
 use gencl_eu::cycles::Class;
 use gencl_eu::device::Device;
 use gencl_eu::dispatch::Launch;
-use gencl_eu::profile::{Counter, Profile};
+use gencl_eu::profile::Profile;
 
 /// Where simulators leave what their launches took. Several may share one.
 #[derive(Debug, Default)]
@@ -30,7 +30,6 @@ struct Collected {
 struct Kernel {
     /// Without what is summed up below.
     head: report::Kernel,
-    counters: Vec<Counter>,
     messages: [u64; Class::ALL.len()],
     bounds: [u64; Bound::ALL.len()],
 }
@@ -54,11 +53,9 @@ impl PartialEq for Collector {
 
 impl Eq for Collector {}
 
-/// FNV-1a: the same for all builds and machines.
-fn hash(bytes: &[u8]) -> u64 {
-    let mut hasher = fnv::FnvHasher::default();
-    hasher.write(bytes);
-    hasher.finish()
+/// The same for all builds and machines, as reports are compared.
+fn hash(code: &[u8]) -> String {
+    Sha256::digest(code)[..8].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 impl Kernel {
@@ -84,12 +81,7 @@ impl Kernel {
             instructions: instructions.collect(),
             ..report::Kernel::default()
         };
-        Kernel {
-            counters: vec![Counter::default(); head.instructions.len()],
-            head,
-            messages: [0; Class::ALL.len()],
-            bounds: [0; Bound::ALL.len()],
-        }
+        Kernel { head, messages: [0; Class::ALL.len()], bounds: [0; Bound::ALL.len()] }
     }
 
     fn add(&mut self, profile: &Profile, full: Machine, cycles: u64) {
@@ -106,8 +98,8 @@ impl Kernel {
         head.thread_cycles += profile.latency;
         head.wait_cycles += total.wait;
         head.occupancy = full.resident as f64 / full.eus as f64;
-        for (own, counter) in self.counters.iter_mut().zip(&profile.counters) {
-            own.add(counter);
+        for (own, counter) in head.instructions.iter_mut().zip(&profile.counters) {
+            own.counter.add(counter);
         }
         for (own, count) in self.messages.iter_mut().zip(profile.messages) {
             *own += count;
@@ -127,18 +119,11 @@ impl Kernel {
         let most = self.bounds.into_iter().max().unwrap_or(0);
         let limit = Bound::ALL.into_iter().find(|bound| self.bounds[*bound as usize] == most);
         kernel.limit = limit.map(|bound| bound.name().to_owned()).unwrap_or_default();
-        for (instruction, counter) in kernel.instructions.iter_mut().zip(&self.counters) {
-            instruction.executed = counter.executions;
-            instruction.lanes = counter.lanes;
-            instruction.issue = counter.issue;
-            instruction.wait = counter.wait;
-            instruction.awaited = counter.awaited;
-            instruction.lines = counter.lines;
-            instruction.port = counter.port;
+        for instruction in &kernel.instructions {
             if let Some(reason) = &instruction.interpreted {
                 let left = kernel.interpreted.entry(reason.clone()).or_default();
                 left.instructions += 1;
-                left.executed += counter.executions;
+                left.executed += instruction.counter.executions;
             }
         }
         kernel
@@ -151,7 +136,7 @@ impl Collector {
         let full = Machine::full(device, launch);
         let bounds = Bounds::of(profile, full.used_by(launch, profile.groups, profile.threads), true);
         let (limit, cycles) = bounds.largest();
-        let hash = format!("{:016x}", hash(kernel.code));
+        let hash = hash(kernel.code);
         let mut collected = self.0.lock();
         device.name.clone_into(&mut collected.device);
         let same = |k: &Kernel| k.head.hash == hash && k.head.simd_width == launch.simd_width;

@@ -1,4 +1,4 @@
-//! Memory for arguments, with nothing after it and a pattern before it.
+//! Memory for arguments, with unmapped memory behind and a pattern before it.
 
 use crate::layout::{self, Layout};
 
@@ -6,13 +6,12 @@ use crate::layout::{self, Layout};
 const SIZE: usize = 16 << 12;
 const PAGE: usize = 4096;
 
-/// Pages between two that cannot be accessed. What is put there ends where the last page ends; the rest holds
-/// a pattern.
+/// Pages between two inaccessible ones. The data end at the end of the last page; the rest has a pattern.
 pub struct Arena {
     begin: *mut u8,
-    /// Where that begins which was put there last.
+    /// Begin of the data.
     used: usize,
-    /// What was put there last, and which of it may change.
+    /// The data, and which bytes may change.
     given: Vec<u8>,
     layout: &'static Layout,
 }
@@ -53,7 +52,7 @@ impl Arena {
         unsafe { self.begin.add(offset).read() }
     }
 
-    /// Puts bytes at the end, and gives their address. What was there before is forgotten.
+    /// Puts bytes at the end, in place of earlier ones. Returns their address.
     pub fn put(&mut self, bytes: &[u8], layout: &'static Layout) -> u64 {
         (self.given, self.layout) = (bytes.to_vec(), layout);
         (self.used..SIZE).for_each(|offset| self.set(offset, pattern(offset)));
@@ -64,31 +63,31 @@ impl Arena {
         self.begin as u64 + self.used as u64
     }
 
-    /// What has become of it.
+    /// The current bytes.
     pub fn take(&self) -> Vec<u8> {
         (self.used..SIZE).map(|offset| self.get(offset)).collect()
     }
 
-    /// Is the memory before it as it was?
+    /// Is the memory before the data unchanged?
     pub fn is_whole(&self) -> bool {
-        // The pages right before are looked at, since further away nothing has a reason to write.
+        // Only the pages directly before, as writes further away are unlikely.
         (self.used.saturating_sub(2 * PAGE)..self.used).all(|offset| self.get(offset) == pattern(offset))
     }
 
-    /// Is that which was put there as it was, but for what the node writes?
+    /// Are the data unchanged, except for bytes that the node writes?
     pub fn is_as_given(&self) -> bool {
         let pairs = self.given.iter().zip(self.used..).enumerate();
         pairs.into_iter().all(|(at, (byte, offset))| self.layout.is_written(at) || self.get(offset) == *byte)
     }
 
-    /// An address at which nothing can be read.
+    /// An inaccessible address.
     pub fn behind(&self) -> u64 {
         self.begin as u64 + SIZE as u64
     }
 }
 
-/// Memory to hand over to the GPU: pages with a page on both sides that is ours and not handed over, and
-/// beyond those pages that cannot be accessed.
+/// Memory for userptr: pages with a guard page on both sides that is mapped but not part of the buffer, and
+/// inaccessible pages around.
 pub struct Lent {
     begin: *mut u8,
     pages: usize,
@@ -111,7 +110,7 @@ impl Lent {
         }
     }
 
-    /// Calls a function for the bytes of the pages beside.
+    /// Calls a function for the bytes of the guard pages.
     fn sides(&self, mut each: impl FnMut(*mut u8, usize)) {
         for offset in 0..PAGE {
             // SAFETY: the page before and the page behind belong to the mapping.
@@ -122,15 +121,15 @@ impl Lent {
         }
     }
 
-    /// Are the pages beside as they were?
+    /// Are the guard pages unchanged?
     pub fn is_whole(&self) -> bool {
         let mut whole = true;
-        // SAFETY: as in `sides`.
+        // SAFETY: the byte is one of the pages beside, which are mapped.
         self.sides(|at, offset| whole &= unsafe { at.read() } == pattern(offset));
         whole
     }
 
-    /// Where it begins, and bytes.
+    /// Address and size in bytes.
     pub fn range(&self) -> (u64, u64) {
         (self.begin as u64, (self.pages * PAGE) as u64)
     }
@@ -141,8 +140,8 @@ impl Lent {
         unsafe { self.begin.add(self.pages * PAGE).cast::<u32>().sub(1).read_volatile() }
     }
 
-    /// Takes the pages away, batches that use them notwithstanding, and puts others there. At no time is the
-    /// place free: another thread could be given it.
+    /// Replaces the pages by others, even if batches use them. The addresses are never free, as another
+    /// thread could get them.
     pub fn replace(&self) {
         let fixed = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED;
         for protection in [libc::PROT_NONE, libc::PROT_READ | libc::PROT_WRITE] {

@@ -1,4 +1,4 @@
-//! Buffers that are never named again: nobody has a reason to write them.
+//! Canaries: buffers that no request refers to, and that must not be written.
 
 use gencl_i915::uapi::{ExecBuffer2, ExecObject2, GemCreate, GemMmap, ioctl};
 
@@ -7,7 +7,7 @@ use crate::worker::errno;
 
 /// Handles of canaries are the first ones, from 1 on.
 pub const CANARIES: u32 = 8;
-/// Bytes of each.
+/// Bytes of each canary.
 const SIZE: u64 = 8192;
 
 /// Buffers with a pattern, bound in the shared open file just before the addresses of the threads' own
@@ -29,7 +29,7 @@ fn pattern(canary: u64, index: u64) -> u64 {
 }
 
 impl Canaries {
-    /// Canaries for so many threads. The open file is new.
+    /// Canaries for a number of threads, in a new open file.
     pub fn new(node: i32, threads: u64) -> Canaries {
         let (mut all, mut objects) = (Vec::new(), Vec::new());
         for canary in 0..u64::from(CANARIES) {
@@ -69,7 +69,7 @@ impl Canaries {
         Canaries(all)
     }
 
-    /// Are they as they were made?
+    /// Are they unchanged?
     pub fn are_well(&self) -> bool {
         self.0.iter().zip(1..).all(|(memory, canary)| {
             // SAFETY: within the mapping; what the GPU might write there is what is looked for.

@@ -1,4 +1,4 @@
-//! Arrays and structures that arguments point to: what in them is an address, and what the node writes.
+//! Arrays and structures that arguments point to: positions of addresses, and bytes that the node writes.
 
 use std::mem::offset_of;
 use std::ops::Range;
@@ -12,9 +12,9 @@ use gencl_i915::uapi::{
 pub struct Layout {
     /// Bytes of an element.
     stride: usize,
-    /// Where addresses are in an element. Other numbers there could lead to memory that is not for the node.
+    /// Offsets of addresses in an element. Random numbers there could be addresses of other memory.
     pub addresses: &'static [usize],
-    /// What the node writes of an element.
+    /// Bytes of an element that the node writes.
     written: Range<usize>,
 }
 
@@ -24,7 +24,7 @@ impl Layout {
         self.written.contains(&(offset % self.stride))
     }
 
-    /// Where the address is to which the byte at this offset of the array belongs.
+    /// Offset of the address that the byte at this offset of the array is part of.
     pub fn address_at(&self, offset: usize) -> Option<usize> {
         let (element, inside) = (offset / self.stride * self.stride, offset % self.stride);
         let found = self.addresses.iter().find(|address| (**address..**address + 8).contains(&inside));
@@ -32,9 +32,9 @@ impl Layout {
     }
 }
 
-/// What the node only reads, without addresses.
+/// Input without addresses.
 pub static BYTES: Layout = Layout { stride: 1, addresses: &[], written: 0..0 };
-/// What the node writes.
+/// Output.
 pub static RESULT: Layout = Layout { stride: 1, addresses: &[], written: 0..1 };
 /// [`ExecObject2`]
 pub static OBJECTS: Layout = Layout {
@@ -72,7 +72,7 @@ pub static TIMELINES: Layout = Layout {
     addresses: &[0, offset_of!(ExecTimelineFences, handles_ptr), offset_of!(ExecTimelineFences, values_ptr)],
     written: 0..0,
 };
-/// `i915_context_param_engines`, of which the first extension's address comes first.
+/// `i915_context_param_engines`, which begins with the address of the first extension.
 pub static ENGINES: Layout = Layout { stride: 1 << 16, addresses: &[0], written: 0..0 };
 
 /// A field of 64 bits.

@@ -1,58 +1,53 @@
-//! Sends random and mutated requests to the render node, from several processes with several threads each.
+//! Makes random and mutated requests to the render node, from several processes with several threads each.
 //!
-//! To be run by `gencl-sim`, several copies of which may run at once. It fails when a process dies, when a
-//! request or a whole process does not come on, when memory changes that no request named, when the memory
-//! after an argument is looked at (there is none), when a buffer changes that no batch named, and when a
-//! right sequence of requests has a wrong result. What has been done is told by the seed; threads of a
-//! process, whose order is chance, can be set to one.
+//! Run by `gencl-sim`; several copies may run at once. It fails when a process dies, when a request or a
+//! process makes no progress, when memory is modified that no request refers to, when memory behind an
+//! argument is accessed, when a buffer is modified that no batch refers to, and when a valid sequence of
+//! requests has a wrong result. The seed determines the requests of each thread; with one thread per process,
+//! also their order.
 
 mod arena;
 mod batch;
 mod canaries;
-mod journal;
 mod layout;
 mod mutation;
+mod odd;
 mod play;
 mod pools;
-mod random;
 mod requests;
 mod sequences;
 mod sharing;
 mod worker;
 
-use std::ffi::CStr;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Seek, SeekFrom};
-use std::os::fd::FromRawFd;
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Child, Command, ExitCode, ExitStatus};
+use std::process::{Child, Command, ExitCode};
 use std::time::{Duration, Instant};
 
 use clap::{Parser, value_parser};
-use journal::Journal;
-use random::Random;
+use gencl_testing::{Journal, Random, memory_file, wait_until};
 
-/// Sends random and mutated requests to the render node that gencl-sim shows.
+/// Makes random and mutated requests to the render node of gencl-sim.
 #[derive(Parser)]
 #[command(name = "gencl-fuzz-ioctl", version)]
 pub struct Arguments {
-    /// Where chance begins (default: the clock). The first process has it; further ones have seeds that
-    /// follow from it.
+    /// Seed of the first process (default: from the clock). Seeds of further processes follow from it.
     #[arg(long)]
     seed: Option<u64>,
-    /// How long.
+    /// Duration.
     #[arg(long, default_value_t = 10)]
     seconds: u64,
-    /// How often each thread does something before its process ends.
+    /// Number of steps of each thread before its process ends.
     #[arg(long, default_value_t = 20_000)]
     rounds: u64,
-    /// How many processes at once.
+    /// Number of processes at once.
     #[arg(long, default_value_t = 2, value_parser = value_parser!(u64).range(1..))]
     processes: u64,
-    /// Threads of each.
+    /// Number of threads per process.
     #[arg(long, default_value_t = 3, value_parser = value_parser!(u64).range(1..64))]
     threads: u64,
-    /// In a process that sends requests: the journal's descriptor.
+    /// In worker processes: the journal's descriptor.
     #[arg(long, hide = true)]
     worker: Option<i32>,
 }
@@ -64,15 +59,15 @@ impl Arguments {
     }
 }
 
-/// A process that lives longer after its time than this hangs.
+/// Time after its end from which a process hangs.
 const HANG_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// A process that sends requests.
+/// A worker process.
 struct Worker {
     child: Child,
     seed: u64,
     journal: Journal,
-    /// What it says on standard error, where batches that are stopped are told.
+    /// Its standard error, with messages about stopped batches.
     log: File,
     /// It will be killed in the middle of its work.
     is_victim: bool,
@@ -93,21 +88,8 @@ fn start(arguments: &Arguments, seed: u64, seconds: u64, is_victim: bool) -> std
 }
 
 impl Worker {
-    /// Waits for the end of a process. `None` when it hangs.
-    fn wait(&mut self, until: Instant) -> std::io::Result<Option<ExitStatus>> {
-        loop {
-            if let Some(status) = self.child.try_wait()? {
-                return Ok(Some(status));
-            }
-            if Instant::now() >= until {
-                return Ok(None);
-            }
-            std::thread::sleep(Duration::from_millis(10));
-        }
-    }
-
-    /// A line of standard error that tells of a panic: in the simulator it is the fault of a batch and ends
-    /// no process.
+    /// A line of standard error about a panic, which in the simulator is the fault of a batch and does not
+    /// end the process.
     fn panic(&self) -> std::io::Result<Option<String>> {
         let mut log = &self.log;
         log.seek(SeekFrom::Start(0))?;
@@ -126,18 +108,7 @@ impl Worker {
     }
 }
 
-/// A file that is nowhere, for this process and those that it starts.
-pub fn memory_file(name: &CStr) -> std::io::Result<File> {
-    // SAFETY: the name is a C string; the result is checked.
-    let fd = unsafe { libc::memfd_create(name.as_ptr(), 0) };
-    if fd < 0 {
-        return Err(std::io::Error::last_os_error());
-    }
-    // SAFETY: the descriptor is new and nobody else's.
-    Ok(unsafe { File::from_raw_fd(fd) })
-}
-
-/// Starts processes until the time is over. How many requests there were; `None` after a failure.
+/// Starts processes until the time is over. Returns the number of requests; `None` after a failure.
 fn supervise(arguments: &Arguments) -> std::io::Result<Option<u64>> {
     let end = Instant::now() + Duration::from_secs(arguments.seconds);
     let mut next = arguments.seed();
@@ -148,7 +119,7 @@ fn supervise(arguments: &Arguments) -> std::io::Result<Option<u64>> {
         let workers = (0..arguments.processes).map(|index| {
             // The first is never killed.
             let is_victim = index > 0 && random.one_in(4);
-            let seed = std::mem::replace(&mut next, random.next());
+            let seed = std::mem::replace(&mut next, random.next_u64());
             start(arguments, seed, left, is_victim)
         });
         let mut workers = workers.collect::<std::io::Result<Vec<_>>>()?;
@@ -158,7 +129,8 @@ fn supervise(arguments: &Arguments) -> std::io::Result<Option<u64>> {
         }
         let mut is_well = true;
         for worker in &mut workers {
-            match worker.wait(Instant::now() + Duration::from_secs(left) + HANG_TIMEOUT)? {
+            let end = Instant::now() + Duration::from_secs(left) + HANG_TIMEOUT;
+            match wait_until(&mut worker.child, end)? {
                 Some(status)
                     if status.success() || (worker.is_victim && status.signal() == Some(libc::SIGKILL)) => {}
                 Some(status) => {

@@ -1,4 +1,4 @@
-//! One thing of a right request becomes another.
+//! Mutation of valid requests.
 
 use std::mem::offset_of;
 
@@ -7,14 +7,15 @@ use gencl_i915::uapi::{
     GemVmControl, GetParam, Query, SyncFileInfo, SyncobjArray, SyncobjTimelineArray, SyncobjTimelineWait,
     SyncobjWait, Version, ioctl,
 };
+use gencl_testing::Random;
 
 use crate::layout::Layout;
-use crate::random::Random;
+use crate::odd::odd;
 
-/// Bits of a request that say how large its argument is.
+/// Bits of a request with the size of its argument.
 pub const SIZE: u32 = 0x3fff << 16;
 
-/// Where arguments have addresses.
+/// Offsets of addresses in arguments.
 static ADDRESSES: &[(u32, &[usize])] = &[
     (ioctl::VERSION, &[offset_of!(Version, name), offset_of!(Version, date), offset_of!(Version, desc)]),
     (ioctl::GETPARAM, &[offset_of!(GetParam, value)]),
@@ -50,14 +51,13 @@ static ADDRESSES: &[(u32, &[usize])] = &[
     (ioctl::SYNC_FILE_INFO, &[offset_of!(SyncFileInfo, sync_fence_info)]),
 ];
 
-/// Where arguments have times to wait until: later ones would take long.
+/// Offsets of timeouts in arguments, which must not become larger.
 static TIMES: &[(u32, usize)] = &[
     (ioctl::SYNCOBJ_WAIT, offset_of!(SyncobjWait, timeout_nsec)),
     (ioctl::SYNCOBJ_TIMELINE_WAIT, offset_of!(SyncobjTimelineWait, timeout_nsec)),
 ];
 
-/// Changes an argument or its request, which is returned. `bad` are addresses at which the node may read and
-/// write without harm, since there is nothing.
+/// Changes an argument or its request, which is returned. `bad` are unmapped addresses.
 pub fn change(random: &mut Random, request: u32, argument: &mut [u8], bad: &[u64]) -> u32 {
     match random.below(12) {
         0 => return request & !SIZE | (random.below(140) as u32) << 16,
@@ -78,7 +78,7 @@ pub fn change(random: &mut Random, request: u32, argument: &mut [u8], bad: &[u64
     request
 }
 
-/// Changes something of an array.
+/// Changes a part of an array.
 pub fn change_list(random: &mut Random, list: &mut [u8], layout: &Layout, bad: &[u64]) {
     if list.len() < 4 {
         return;
@@ -94,7 +94,7 @@ pub fn change_list(random: &mut Random, list: &mut [u8], layout: &Layout, bad: &
 pub fn dword(random: &mut Random, bytes: &mut [u8]) {
     let before = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
     let after = match random.below(4) {
-        0 => random.odd() as u32,
+        0 => odd(random) as u32,
         1 => before.wrapping_add(1),
         2 => before.wrapping_sub(1),
         _ => before ^ 1 << random.below(32),

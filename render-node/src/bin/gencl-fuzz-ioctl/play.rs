@@ -1,4 +1,4 @@
-//! The steps of right sequences, and what has to be undone after them.
+//! The steps of valid sequences, and their cleanup.
 
 use bytemuck::Pod;
 use gencl_i915::uapi::{
@@ -12,15 +12,15 @@ use crate::mutation;
 use crate::pools::Buffer;
 use crate::worker::{Mode, Sender};
 
-/// What a sequence comes to: an error says what was not as it has to be.
+/// Result of a sequence; the error is a text about a wrong result.
 pub type Outcome<T = ()> = Result<T, String>;
 
 /// Bytes of each buffer of a sequence.
 pub const SIZE: u64 = 8192;
-/// Batches are there.
+/// GPU address of batches.
 const BATCH: u64 = 0x30_0000;
 
-/// Where the descriptor of a fence comes back, of which only a part may come.
+/// Initial value of a returned descriptor, of which only a part may be written.
 pub const NO_FENCE: u64 = 0xffff_ffff << 32;
 
 /// A sequence that runs on an open file.
@@ -46,17 +46,17 @@ impl<'s, 'a> Play<'s, 'a> {
         Play { s, fd, mappings, descriptors, contexts: vec![0], handles: Vec::new(), was_stopped: false }
     }
 
-    /// Is something changed in it?
+    /// Is the sequence mutated?
     pub fn is_mutated(&self) -> bool {
         matches!(self.s.mode, Mode::Mutated(_))
     }
 
-    /// A request on the open file that has to work.
+    /// A request on the open file that has to succeed.
     pub fn ask<T: Pod>(&mut self, name: &str, request: u32, argument: &mut T) -> Outcome {
         self.ask_of(self.fd, name, request, argument)
     }
 
-    /// A request on another descriptor that has to work.
+    /// A request on another descriptor that has to succeed.
     pub fn ask_of<T: Pod>(&mut self, fd: i32, name: &str, request: u32, argument: &mut T) -> Outcome {
         match self.s.send_in_sequence(fd, name, request, argument) {
             0 => Ok(()),
@@ -64,7 +64,7 @@ impl<'s, 'a> Play<'s, 'a> {
         }
     }
 
-    /// A request that has to fail so.
+    /// A request that has to fail with an error.
     pub fn refuse<T: Pod>(&mut self, name: &str, request: u32, argument: &mut T, errno: i32) -> Outcome {
         match self.s.send_in_sequence(self.fd, name, request, argument) {
             error if error == errno => Ok(()),
@@ -72,20 +72,20 @@ impl<'s, 'a> Play<'s, 'a> {
         }
     }
 
-    /// A descriptor that the node has given, to be closed in the end.
+    /// Registers a descriptor returned by the node, to be closed at the end.
     pub fn keep(&mut self, fd: i32) -> Outcome<i32> {
-        // Nothing comes back from a request that was told so.
+        // A mutated request may return none.
         expect((3..1 << 20).contains(&fd), "no descriptor")?;
         self.descriptors.push(fd);
         Ok(fd)
     }
 
-    /// A handle, to be closed in the end.
+    /// Registers a handle, to be closed at the end.
     pub fn keep_handle(&mut self, handle: u32) {
         self.handles.push(handle);
     }
 
-    /// A mapping, to be undone in the end. The buffer has it.
+    /// Registers a buffer's mapping, to be removed at the end.
     pub fn keep_mapping(&mut self, memory: *mut u8, size: u64) -> Outcome<*mut u8> {
         expect(!memory.is_null() && (memory as u64) < 1 << 47, "no mapping")?;
         self.mappings.push((memory, size as usize));
@@ -103,7 +103,7 @@ impl<'s, 'a> Play<'s, 'a> {
 
     /// Maps a buffer.
     pub fn map(&mut self, handle: u32, address: u64) -> Outcome<Buffer> {
-        // All bits are set in what may come back in part.
+        // All bits of outputs are set, as they may be written in part.
         let mut args = GemMmap { handle, size: SIZE, addr_ptr: u64::MAX, ..Default::default() };
         self.ask("mmap", ioctl::GEM_MMAP, &mut args)?;
         let memory = self.keep_mapping(args.addr_ptr as *mut u8, args.size)?;
@@ -122,14 +122,14 @@ impl<'s, 'a> Play<'s, 'a> {
         Ok(buffer)
     }
 
-    /// Submits; the last object is the batch, unless `args` say otherwise.
+    /// Submits a batch, by default the last object.
     pub fn submit(&mut self, objects: &[ExecObject2], args: &mut ExecBuffer2) -> Outcome {
         args.buffers_ptr = self.s.list(0, &OBJECTS, objects);
         args.buffer_count = objects.len() as u32;
         self.ask("execbuffer", ioctl::GEM_EXECBUFFER2_WR, args)
     }
 
-    /// Submits; the descriptor of the batch's fence.
+    /// Submits a batch and returns the descriptor of its fence.
     pub fn submit_for_fence(&mut self, objects: &[ExecObject2], args: &mut ExecBuffer2) -> Outcome<i32> {
         args.flags |= exec::FENCE_OUT;
         args.rsvd2 |= NO_FENCE;
@@ -137,13 +137,13 @@ impl<'s, 'a> Play<'s, 'a> {
         self.keep((args.rsvd2 >> 32) as i32)
     }
 
-    /// Submits, and waits for the fence of the batch.
+    /// Submits a batch and waits for its fence.
     pub fn run(&mut self, objects: &[ExecObject2], args: &mut ExecBuffer2) -> Outcome {
         let fence = self.submit_for_fence(objects, args)?;
         self.await_fence(fence)
     }
 
-    /// Waits until a fence is signaled, which has to be without an error.
+    /// Waits until a fence is signaled, which must not have an error.
     pub fn await_fence(&mut self, fence: i32) -> Outcome {
         self.s.note("poll of a fence");
         let mut poll = libc::pollfd { fd: fence, events: libc::POLLIN, revents: 0 };
@@ -174,13 +174,13 @@ impl<'s, 'a> Play<'s, 'a> {
         self.s.list(arena, &BYTES, handles)
     }
 
-    /// Was a batch stopped? On a busy host the shortest may take longer than is allowed here.
+    /// Was a batch stopped? On a busy host even short batches may exceed the hang limit.
     pub fn was_stopped(&mut self) -> bool {
         self.note_stopped();
         self.was_stopped
     }
 
-    /// Looks whether a batch of the open file was stopped.
+    /// Checks whether a batch of the open file was stopped.
     pub fn note_stopped(&mut self) {
         for ctx_id in self.contexts.clone() {
             let mut args = ResetStats { ctx_id, ..Default::default() };
@@ -189,7 +189,7 @@ impl<'s, 'a> Play<'s, 'a> {
         }
     }
 
-    /// Handles of another open file end with that.
+    /// Drops handles of another open file, which is closed.
     pub fn without_closing<T>(&mut self, act: impl FnOnce(&mut Self) -> T) -> T {
         let before = self.handles.len();
         let result = act(self);
@@ -197,7 +197,7 @@ impl<'s, 'a> Play<'s, 'a> {
         result
     }
 
-    /// Closes what was opened. It has to work after a right sequence.
+    /// Closes all handles and descriptors, which has to succeed after a valid sequence.
     pub fn finish(&mut self) -> Outcome {
         let mut outcome = Ok(());
         for handle in std::mem::take(&mut self.handles) {

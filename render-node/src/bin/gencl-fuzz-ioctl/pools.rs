@@ -1,8 +1,10 @@
-//! What a thread has been given by the node: it uses that again, and now and then something else.
+//! Handles, contexts and descriptors that a thread has got from the node, for later requests.
 
-use crate::random::Random;
+use gencl_testing::Random;
 
-/// Most things of a kind that a thread keeps.
+use crate::odd::odd;
+
+/// Largest number of names of a kind.
 const MOST: usize = 48;
 
 /// Names of one kind: handles, contexts, descriptors.
@@ -15,22 +17,22 @@ impl Pool {
         self.0.len() < MOST
     }
 
-    /// How many there are.
+    /// Number of names.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// One more.
+    /// Adds a name.
     pub fn add(&mut self, name: u32) {
         self.0.push(name);
     }
 
     /// One of them, most of the time.
     pub fn pick(&self, random: &mut Random) -> u32 {
-        if self.0.is_empty() || random.one_in(12) { random.odd() as u32 } else { random.pick(&self.0) }
+        if self.0.is_empty() || random.one_in(12) { odd(random) as u32 } else { random.pick(&self.0) }
     }
 
-    /// One of them, which is forgotten.
+    /// Removes a name.
     pub fn take(&mut self, random: &mut Random) -> Option<u32> {
         if self.0.is_empty() {
             return None;
@@ -47,14 +49,14 @@ pub struct Buffer {
     pub handle: u32,
     /// Bytes.
     pub size: u64,
-    /// Where it is mapped, or null.
+    /// Address of its mapping, or null.
     pub memory: *mut u8,
     /// Its address on the GPU.
     pub address: u64,
 }
 
 impl Buffer {
-    /// Writes dwords to its beginning, as far as there is room and a mapping.
+    /// Writes dwords to its beginning, if it is mapped, as far as they fit.
     pub fn write(&self, dwords: &[u32]) {
         let room = (self.size / 4) as usize;
         if !self.memory.is_null() {

@@ -1,4 +1,4 @@
-//! One request after another, mostly right.
+//! Random requests, mostly valid.
 
 use gencl_i915::uapi::{
     ContextCreateExt, ContextCreateExtSetparam, ContextDestroy, ContextParam, ContextParamSseu,
@@ -12,20 +12,21 @@ use gencl_i915::uapi::{
 use crate::batch;
 use crate::canaries::CANARIES;
 use crate::layout::{BYTES, ENGINES, OBJECTS, QUERIES, REGIONS, RELOCATIONS, RESULT, SET_PARAM, TIMELINES};
+use crate::odd::odd;
 use crate::play::NO_FENCE;
 use crate::pools::Buffer;
 use crate::sequences;
 use crate::sharing;
 use crate::worker::{Mode, Sender};
 
-/// Most bytes of a buffer here.
+/// Largest size of a buffer in bytes.
 const LARGEST: u64 = 64 << 12;
-/// What is in the place of a handle before the answer, all of which need not come back.
+/// Initial value of a returned handle, of which only a part may be written.
 const NO_HANDLE: u32 = 1 << 31;
-/// Most buffers of a thread.
+/// Largest number of buffers of a thread.
 const BUFFERS: usize = 40;
 
-/// What a thread may do, the more important things several times.
+/// Actions of a thread, the more important ones repeated.
 const DO: &[fn(&mut Sender<'_>)] = &[
     create,
     create,
@@ -80,7 +81,7 @@ const DO: &[fn(&mut Sender<'_>)] = &[
     sequences::reopen,
 ];
 
-/// Does one thing.
+/// Performs a random action.
 pub fn one(sender: &mut Sender<'_>) {
     let act = sender.random.pick(DO);
     (sender.mode, sender.is_odd) = (Mode::Random, false);
@@ -88,7 +89,7 @@ pub fn one(sender: &mut Sender<'_>) {
 }
 
 impl Sender<'_> {
-    /// Keeps a buffer, if its handle came back.
+    /// Keeps a buffer, if its handle was returned.
     fn add_buffer(&mut self, handle: u32, size: u64) {
         if !(CANARIES + 1..NO_HANDLE).contains(&handle) {
             return;
@@ -115,7 +116,7 @@ impl Sender<'_> {
     pub fn mostly(&mut self, right: u64) -> u64 {
         if self.random.one_in(16) {
             self.is_odd = true;
-            self.random.odd()
+            odd(&mut self.random)
         } else {
             right
         }
@@ -135,7 +136,7 @@ fn create(s: &mut Sender<'_>) {
     if s.buffers.len() >= BUFFERS {
         return close(s);
     }
-    let mut args = GemCreate { size: size(s), handle: NO_HANDLE, pad: s.random.odd() as u32 };
+    let mut args = GemCreate { size: size(s), handle: NO_HANDLE, pad: odd(&mut s.random) as u32 };
     let asked = args.size;
     if s.send("create", ioctl::GEM_CREATE, &mut args) == 0 && asked <= LARGEST && args.size <= LARGEST {
         s.add_buffer(args.handle, args.size);
@@ -179,7 +180,7 @@ fn userptr(s: &mut Sender<'_>) {
     }
     let index = s.random.below(s.lent.len() as u64) as usize;
     let (address, length) = s.lent[index].range();
-    // One more page is the neighbour's: only as many or fewer are handed over.
+    // Never more pages than there are, as the next one is a guard page.
     let user_size = s.random.pick(&[length, 4096, 0, length - 1, u64::MAX, 1 << 46, u64::MAX << 12]);
     let user_ptr = s.random.pick(&[address, address, address, address + 8, 0, 1 << 47, u64::MAX << 12]);
     let flags = s.random.pick(&[0, 0, 0, 2, 1, 1 << 31, 4]);
@@ -213,7 +214,7 @@ fn close(s: &mut Sender<'_>) {
         let index = s.random.below(s.buffers.len() as u64) as usize;
         forget(s, index).handle
     };
-    // As it is: of a shorter argument another handle would be left, perhaps a canary's.
+    // Not mutated: a shorter argument would result in another handle, perhaps a canary's.
     s.send_exactly(s.node, "close", ioctl::GEM_CLOSE, &mut GemClose { handle, pad: 0 }, None);
 }
 
@@ -227,7 +228,7 @@ fn map(s: &mut Sender<'_>) {
     let Buffer { handle, size, .. } = s.buffers[index];
     let mut args = GemMmap {
         handle,
-        pad: s.random.odd() as u32,
+        pad: odd(&mut s.random) as u32,
         offset: s.mostly(0),
         size: s.mostly(size),
         addr_ptr: u64::MAX,
@@ -253,7 +254,7 @@ fn map_by_offset(s: &mut Sender<'_>) {
         return;
     }
     let offset = s.mostly(args.offset);
-    let length = if s.random.one_in(10) { s.random.odd() as usize } else { size as usize };
+    let length = if s.random.one_in(10) { odd(&mut s.random) as usize } else { size as usize };
     let all = libc::PROT_READ | libc::PROT_WRITE;
     s.note(&format!("mmap of {length} bytes at 0x{offset:x}"));
     // SAFETY: a new mapping at an address of the kernel's choice.
@@ -271,7 +272,7 @@ fn map_by_offset(s: &mut Sender<'_>) {
 
 fn copy(s: &mut Sender<'_>) {
     let length = s.random.below(4096);
-    let data = vec![s.random.next() as u8; length as usize];
+    let data = vec![s.random.next_u64() as u8; length as usize];
     let (name, request, layout) =
         s.random.pick(&[("pread", ioctl::GEM_PREAD, &RESULT), ("pwrite", ioctl::GEM_PWRITE, &BYTES)]);
     let data_ptr = s.list(0, layout, &data);
@@ -377,7 +378,7 @@ fn context_create(s: &mut Sender<'_>) {
 }
 
 fn context_destroy(s: &mut Sender<'_>) {
-    let ctx_id = s.contexts.take(&mut s.random).unwrap_or(s.random.odd() as u32);
+    let ctx_id = s.contexts.take(&mut s.random).unwrap_or(odd(&mut s.random) as u32);
     let mut args = ContextDestroy { ctx_id, pad: s.mostly(0) as u32 };
     s.send("context_destroy", ioctl::GEM_CONTEXT_DESTROY, &mut args);
 }
@@ -402,7 +403,7 @@ fn space(s: &mut Sender<'_>) {
             s.spaces.add(args.vm_id);
         }
     } else {
-        args.vm_id = s.spaces.take(&mut s.random).unwrap_or(s.random.odd() as u32);
+        args.vm_id = s.spaces.take(&mut s.random).unwrap_or(odd(&mut s.random) as u32);
         s.send("vm_destroy", ioctl::GEM_VM_DESTROY, &mut args);
     }
 }
@@ -448,21 +449,21 @@ fn other(s: &mut Sender<'_>) {
     let mut args = RegRead { offset: s.mostly(offset), val: 0 };
     s.send("reg_read", ioctl::REG_READ, &mut args);
     s.send("throttle", ioctl::GEM_THROTTLE, &mut [0u8; 0]);
-    let properties_ptr = s.random.odd();
+    let properties_ptr = odd(&mut s.random);
     s.send("perf_open", ioctl::PERF_OPEN, &mut PerfOpenParam { flags: 0, num_properties: 1, properties_ptr });
 }
 
 fn unknown(s: &mut Sender<'_>) {
-    // A request with random contents would map, copy and unmap anything; these numbers have no such.
+    // Random contents could map, copy or unmap any memory; these requests do not.
     let number = s.random.pick(&[
         0x01, 0x02, 0x05, 0x0a, 0x0d, 0x11, 0x1e, 0x2c, 0x3a, 0x41, 0x54, 0x65, 0x7d, 0x9f, 0xa0, 0xb2, 0xcf,
         0xff,
     ]);
     let request = 3 << 30 | (s.random.below(128) as u32) << 16 | 0x6400 | number;
     let mut bytes = [0u64; 16];
-    bytes.iter_mut().for_each(|word| *word = s.random.odd());
+    bytes.iter_mut().for_each(|word| *word = odd(&mut s.random));
     s.send("unknown", request, &mut bytes);
-    let kind = s.random.next() as u32 & 0xff;
+    let kind = s.random.next_u32() & 0xff;
     if !matches!(kind, 0x54 | 0x64 | 0x3e | 0x62) {
         s.send_exactly(s.node, "another kind", request & !0xff00 | kind << 8, &mut bytes, None);
     }
@@ -552,7 +553,7 @@ fn execute(s: &mut Sender<'_>) {
     }
     if s.send("execbuffer", ioctl::GEM_EXECBUFFER2_WR, &mut args) == 0 && args.flags & exec::FENCE_OUT != 0 {
         let fd = (args.rsvd2 >> 32) as u32;
-        // Without the direction of the answer there is a descriptor, but nobody knows it.
+        // Without `_IOC_READ` a descriptor is created but not returned.
         if fd > 2 && fd < 1 << 20 {
             s.descriptors.add(fd);
         }

@@ -1,5 +1,5 @@
-//! Sequences of requests that are right, with what comes out of them; and the same with something changed, of
-//! which may come whatever does no harm.
+//! Valid sequences of requests with checks of their results, and mutated ones, which may have any harmless
+//! result.
 
 use bytemuck::bytes_of;
 use gencl_i915::uapi::{
@@ -35,12 +35,12 @@ const SEQUENCES: &[(&str, Sequence)] = &[
     ("questions", questions),
 ];
 
-/// After so many right sequences in a row of which a batch was stopped it is not the host that is busy.
+/// Number of successive valid sequences with a stopped batch that a busy host does not explain.
 const MOST_STOPPED: u32 = 30;
 /// Longest sequence, in requests.
 const LENGTH: u64 = 20;
 
-/// A right sequence has the right outcome.
+/// Runs a valid sequence and checks its result.
 pub fn right(s: &mut Sender<'_>) {
     let (name, sequence) = s.random.pick(SEQUENCES);
     s.mode = Mode::Right;
@@ -62,14 +62,14 @@ pub fn right(s: &mut Sender<'_>) {
     }
 }
 
-/// The context of the old one may be banned.
+/// Opens the node again, as the context of the old open file may be banned.
 fn reopen_own(s: &mut Sender<'_>) {
     // SAFETY: the descriptor is this thread's.
     unsafe { libc::close(s.own) };
     s.own = open_node();
 }
 
-/// A sequence with something wrong in it, in an open file of its own.
+/// Runs a mutated sequence, in an open file of its own.
 pub fn mutated(s: &mut Sender<'_>) {
     let (_, sequence) = s.random.pick(SEQUENCES);
     (s.mode, s.is_odd) = (Mode::Mutated(s.random.below(LENGTH)), true);
@@ -82,7 +82,7 @@ pub fn mutated(s: &mut Sender<'_>) {
     unsafe { libc::close(fd) };
 }
 
-/// Opens the node once more, has a batch run, and closes it meanwhile.
+/// Opens the node, submits a batch, and closes the node while it runs.
 pub fn reopen(s: &mut Sender<'_>) {
     if !s.random.one_in(10) {
         return;
@@ -101,9 +101,9 @@ pub fn reopen(s: &mut Sender<'_>) {
     unsafe { libc::close(fd) };
 }
 
-/// A batch writes, its fence is polled, what it wrote is there.
+/// A batch writes, its fence is polled, the value is checked.
 fn store(play: &mut Play<'_, '_>) -> Outcome {
-    let value = play.s.random.next() as u32;
+    let value = play.s.random.next_u32();
     let target = play.buffer(0x20_0000)?;
     let batch = play.batch(&batch::store(target.address + 16, value))?;
     let mut objects = [written(&target), object(&batch)];
@@ -117,9 +117,9 @@ fn store(play: &mut Play<'_, '_>) -> Outcome {
     expect(target.read(4) == value, "what a batch wrote")
 }
 
-/// Addresses are the node's choice.
+/// The node chooses addresses.
 fn relocations(play: &mut Play<'_, '_>) -> Outcome {
-    let value = play.s.random.next() as u32;
+    let value = play.s.random.next_u32();
     let (target, batch) = (play.buffer(0)?, play.batch(&batch::store(0, value))?);
     let mut args = request();
     let by_index = play.s.random.one_in(2);
@@ -146,7 +146,7 @@ fn relocations(play: &mut Play<'_, '_>) -> Outcome {
 fn copies(play: &mut Play<'_, '_>) -> Outcome {
     let buffer = play.buffer(0x20_0000)?;
     let length = 1 + play.s.random.below(4096);
-    let data: Vec<u8> = (0..length).map(|_| play.s.random.next() as u8).collect();
+    let data: Vec<u8> = (0..length).map(|_| play.s.random.next_u64() as u8).collect();
     let data_ptr = play.s.list(0, &BYTES, &data);
     let mut args = GemCopy { handle: buffer.handle, pad: 0, offset: SIZE - length, size: length, data_ptr };
     play.ask("pwrite", ioctl::GEM_PWRITE, &mut args)?;
@@ -176,9 +176,9 @@ fn offset_mapping(play: &mut Play<'_, '_>) -> Outcome {
     expect(play.is_mutated() || seen == 9, "what one mapping writes the other sees")
 }
 
-/// A batch writes to memory of the program.
+/// A batch writes to a userptr buffer.
 fn handed_over(play: &mut Play<'_, '_>) -> Outcome {
-    let value = play.s.random.next() as u32;
+    let value = play.s.random.next_u32();
     let lent = Lent::new(2);
     let (user_ptr, user_size) = lent.range();
     let mut args = GemUserptr { user_ptr, user_size, ..Default::default() };
@@ -192,7 +192,7 @@ fn handed_over(play: &mut Play<'_, '_>) -> Outcome {
         ..Default::default()
     };
     let batch = play.batch(&batch::store(0x20_0000 + SIZE - 4, value))?;
-    // Whatever comes of it: afterwards the memory goes.
+    // The memory is unmapped after any result.
     play.run(&[target, object(&batch)], &mut request())?;
     expect(play.is_mutated() || lent.is_whole(), "memory beside what was handed over")?;
     expect(play.is_mutated() || lent.last() == value, "what a batch wrote to memory of the program")
@@ -246,13 +246,13 @@ fn destroy(play: &mut Play<'_, '_>, handle: u32) -> Outcome {
     play.ask("syncobj_destroy", ioctl::SYNCOBJ_DESTROY, &mut args)
 }
 
-/// A time by which all is over: with something wrong it may never be.
+/// A deadline, as a mutated sequence may never signal.
 fn deadline(play: &mut Play<'_, '_>) -> i64 {
     let patience = if play.is_mutated() { 20_000_000 } else { 50_000_000_000 };
     crate::sharing::now() + patience
 }
 
-/// One batch signals, the next waits, a third thing waits for that.
+/// A batch signals, a second one waits, and the program waits for that.
 fn fence_array(play: &mut Play<'_, '_>) -> Outcome {
     let [first, second] = [new_sync_object(play)?, new_sync_object(play)?];
     let target = play.buffer(0x20_0000)?;
@@ -272,7 +272,7 @@ fn fence_array(play: &mut Play<'_, '_>) -> Outcome {
         args.flags |= exec::FENCE_ARRAY;
         args.num_cliprects = fences.len() as u32;
         args.cliprects_ptr = play.s.list(1, &BYTES, &fences);
-        // Both are at one place, so that one has to make room.
+        // Both have the same address, so one has to be evicted.
         play.submit(&[written(&target), object(batch)], &mut args)?;
     }
     let timeout_nsec = deadline(play);
@@ -383,7 +383,7 @@ fn write_by_other(play: &mut Play<'_, '_>, descriptor: i32) -> Outcome {
     outcome
 }
 
-/// What is set can be asked for.
+/// Parameters that are set can be queried.
 fn state(play: &mut Play<'_, '_>) -> Outcome {
     let handle = play.buffer(0x20_0000)?.handle;
     let mut args = GemSetDomain { handle, read_domains: 0x40, write_domain: 0x40 };
@@ -406,7 +406,7 @@ fn state(play: &mut Play<'_, '_>) -> Outcome {
     expect(play.is_mutated() || args.caching == 0, "caching")
 }
 
-/// What the driver tells, into exactly the room that it takes.
+/// Queries of the driver, with buffers of the exact size.
 fn questions(play: &mut Play<'_, '_>) -> Outcome {
     let mut args = Version::default();
     play.ask("version", ioctl::VERSION, &mut args)?;

@@ -1,4 +1,4 @@
-//! Things that are shared: sync objects, fences and buffers as descriptors, processes.
+//! Requests on shared objects: sync objects, fences and buffers as descriptors, processes.
 
 use std::time::{Duration, Instant};
 
@@ -9,6 +9,7 @@ use gencl_i915::uapi::{
 };
 
 use crate::layout::{BYTES, RESULT};
+use crate::odd::odd;
 use crate::worker::{Sender, errno};
 
 /// Handles of sync objects.
@@ -29,7 +30,7 @@ pub fn now() -> i64 {
     now.tv_sec * 1_000_000_000 + now.tv_nsec
 }
 
-/// A time that is near: what is waited for may never come.
+/// A short deadline, as the event may never happen.
 fn soon(s: &mut Sender<'_>) -> i64 {
     let (now, later) = (now(), now() + s.random.below(3_000_000) as i64);
     s.random.pick(&[0, -1, i64::MIN, 1, now, later, later])
@@ -47,7 +48,7 @@ pub fn sync_object(s: &mut Sender<'_>) {
             }
         }
         2 => {
-            let handle = s.sync_objects.take(&mut s.random).unwrap_or(s.random.odd() as u32);
+            let handle = s.sync_objects.take(&mut s.random).unwrap_or(odd(&mut s.random) as u32);
             let mut args = SyncobjDestroy { handle, pad: s.mostly(0) as u32 };
             s.send("syncobj_destroy", ioctl::SYNCOBJ_DESTROY, &mut args);
         }
@@ -109,7 +110,7 @@ pub fn sync_timeline(s: &mut Sender<'_>) {
                 dst_handle: s.sync_objects.pick(&mut s.random),
                 src_point: s.random.below(20),
                 dst_point: s.random.below(20),
-                // To wait for what is submitted later takes seconds when nothing is.
+                // Waiting for a submission takes seconds if there is none.
                 flags: if s.random.one_in(200) { 2 } else { 0 },
                 pad: s.mostly(0) as u32,
             };
@@ -151,14 +152,14 @@ pub fn prime(s: &mut Sender<'_>) {
         }
         let flags = s.random.pick(&[0, libc::O_CLOEXEC, libc::O_RDWR, libc::O_CLOEXEC | libc::O_RDWR]);
         let mut args = PrimeHandle { handle: s.handle(), flags: s.mostly(flags as u64) as u32, fd: -1 };
-        // As it is, see `requests::close`.
+        // Not mutated, see `requests::close`.
         let request = ioctl::PRIME_HANDLE_TO_FD;
         if s.send_exactly(s.node, "prime_handle_to_fd", request, &mut args, None) == 0 {
             s.descriptors.add(args.fd as u32);
         }
     } else {
         let fd = s.descriptors.pick(&mut s.random) as i32;
-        // The handle may be one that another thread has too, and so is not kept.
+        // Another thread may have the same handle, so it is not kept.
         s.send("prime_fd_to_handle", ioctl::PRIME_FD_TO_HANDLE, &mut PrimeHandle { handle: 0, flags: 0, fd });
     }
 }
@@ -225,7 +226,7 @@ pub fn duplicate(s: &mut Sender<'_>) {
     unsafe { libc::close(fd as i32) };
 }
 
-/// A child: the node that it inherits is dead, one that it opens is not.
+/// A forked child: its inherited node is dead, one that it opens is not.
 pub fn fork(s: &mut Sender<'_>) {
     if !s.random.one_in(40) {
         return;

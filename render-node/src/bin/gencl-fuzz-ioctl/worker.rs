@@ -1,4 +1,4 @@
-//! A process that sends requests, and what its threads share.
+//! A worker process and its threads.
 
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -6,26 +6,24 @@ use std::time::{Duration, Instant};
 
 use bytemuck::Pod;
 use gencl_i915::uapi::ioctl;
+use gencl_testing::{Journal, Random};
 
 use crate::Arguments;
 use crate::arena::{Arena, Lent};
 use crate::canaries::Canaries;
-use crate::journal::Journal;
 use crate::layout::{self, Layout};
 use crate::mutation::{self, SIZE};
 use crate::pools::{Buffer, Pool};
-use crate::random::Random;
 use crate::requests;
 
-/// A request that takes longer hangs. Batches that run for ever are stopped after a tenth of a second, but
-/// many may wait behind each other.
+/// Time from which a request hangs. Endless batches are stopped after a tenth of a second, but many may be
+/// queued.
 const HANG_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The bit of a request that says that the argument comes back.
+/// The bit of a request for copying the argument to the caller (`_IOC_READ`).
 const OUT: u32 = 2 << 30;
 
-/// Requests for which `EFAULT` may be the fault of memory that this or another thread has handed over and
-/// taken away.
+/// Requests that may fail with `EFAULT` as this or another thread has unmapped userptr memory.
 const OF_HANDED_OVER: [u32; 3] = [ioctl::GEM_USERPTR, ioctl::GEM_SET_DOMAIN, ioctl::GEM_EXECBUFFER2_WR];
 
 /// Opens the node.
@@ -41,40 +39,40 @@ pub fn errno() -> i32 {
     std::io::Error::last_os_error().raw_os_error().unwrap_or(0)
 }
 
-/// What a thread sends.
+/// Mode of a thread.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// Requests with something odd now and then.
+    /// Random requests, some of them invalid.
     Random,
-    /// Nothing that is wrong.
+    /// Valid requests only.
     Right,
-    /// A right sequence. After so many requests one is changed; what arguments point to is changed now and
+    /// A valid sequence in which one request is mutated, after a number of others; arrays are mutated now and
     /// then.
     Mutated(u64),
 }
 
-/// One thread, and what it has.
+/// A thread and its objects.
 pub struct Sender<'a> {
-    /// Chance.
+    /// Random generator.
     pub random: Random,
     journal: &'a Journal,
     thread: usize,
     /// The open file that all threads use.
     pub node: i32,
-    /// An open file of this thread alone, that gets right requests only.
+    /// An open file of this thread, for valid requests only.
     pub own: i32,
-    /// How often in a row a right batch was stopped.
+    /// Number of successive valid sequences with a stopped batch.
     pub stopped: u32,
-    /// What is sent.
+    /// Current mode.
     pub mode: Mode,
-    /// What is done now has something wrong in it.
+    /// Is the current sequence mutated?
     pub is_odd: bool,
     arguments: Arena,
     /// For arrays that arguments point to.
     pub lists: [Arena; 4],
-    /// Things of the shared open file.
+    /// Buffers of the shared open file.
     pub buffers: Vec<Buffer>,
-    /// Memory that is handed over.
+    /// Memory for userptr buffers.
     pub lent: Vec<Lent>,
     /// Contexts.
     pub contexts: Pool,
@@ -84,12 +82,12 @@ pub struct Sender<'a> {
     pub sync_objects: Pool,
     /// Descriptors of fences, buffers, sync objects.
     pub descriptors: Pool,
-    /// Where the next buffer is put.
+    /// GPU address of the next buffer.
     pub next_address: u64,
 }
 
 impl Sender<'_> {
-    /// A pointer to an array, and to what the mode asks for.
+    /// A pointer to an array, mutated according to the mode.
     pub fn list<T: Pod>(&mut self, arena: usize, layout: &'static Layout, values: &[T]) -> u64 {
         let mut bytes = bytemuck::cast_slice(values).to_vec();
         if matches!(self.mode, Mode::Mutated(_)) && self.random.one_in(12) {
@@ -100,7 +98,7 @@ impl Sender<'_> {
         if self.mode == Mode::Random && self.random.one_in(40) { self.bad_pointer() } else { address }
     }
 
-    /// Addresses at which nothing is, and nothing ever will be.
+    /// Addresses that are never mapped.
     fn bad_pointers(&self) -> [u64; 6] {
         [0, 8, 0xffff_8000_0000_0000, u64::MAX - 7, 1 << 47, self.arguments.behind()]
     }
@@ -111,7 +109,7 @@ impl Sender<'_> {
         self.random.pick(&bad)
     }
 
-    /// Sends a request on the shared open file, perhaps with another size or address, and says 0 or the error
+    /// Makes a request on the shared open file, perhaps with another size or address. Returns 0 or the error
     /// number.
     pub fn send<T: Pod>(&mut self, name: &str, request: u32, argument: &mut T) -> i32 {
         let mut request = request;
@@ -128,7 +126,7 @@ impl Sender<'_> {
         self.send_exactly(self.node, name, request, argument, bad)
     }
 
-    /// Sends a request of a sequence, which the mode may change. 0 or the error number.
+    /// Makes a request of a sequence, mutated according to the mode. Returns 0 or the error number.
     pub fn send_in_sequence<T: Pod>(&mut self, fd: i32, name: &str, request: u32, argument: &mut T) -> i32 {
         let mut request = request;
         if let Mode::Mutated(left) = &mut self.mode {
@@ -143,7 +141,7 @@ impl Sender<'_> {
         self.send_exactly(fd, name, request, argument, None)
     }
 
-    /// Sends a request as it is.
+    /// Makes a request without mutation.
     pub fn send_exactly<T: Pod>(
         &mut self,
         fd: i32,
@@ -183,17 +181,17 @@ impl Sender<'_> {
         error
     }
 
-    /// Says what is done now, that is no request.
+    /// Adds an action other than a request to the journal.
     pub fn note(&self, text: &str) {
         self.journal.write(self.thread, text);
     }
 }
 
-/// Sends requests until the time is over.
+/// Makes requests until the time is over.
 pub fn run(arguments: &Arguments, descriptor: i32) -> ExitCode {
     std::panic::set_hook(Box::new(|info| println!("gencl-fuzz-ioctl: {info}")));
     let threads = arguments.threads as usize;
-    let Ok(journal) = Journal::open(descriptor, threads) else { return ExitCode::from(2) };
+    let Ok(journal) = Journal::open(descriptor) else { return ExitCode::from(2) };
     let end = Instant::now() + Duration::from_secs(arguments.seconds);
     let node = open_node();
     let canaries = Canaries::new(node, arguments.threads);
@@ -216,7 +214,7 @@ pub fn run(arguments: &Arguments, descriptor: i32) -> ExitCode {
     if failed.load(Ordering::Relaxed) { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
-/// Ends the process when a thread does not come on, or has failed.
+/// Ends the process when a thread makes no progress, or has failed.
 fn watch(journal: &Journal, threads: usize, running: &AtomicU64, failed: &AtomicBool) {
     let mut seen = vec![(0, Instant::now()); threads];
     while running.load(Ordering::Relaxed) > 0 {

@@ -13,21 +13,21 @@ use clap::Parser;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use gencl_eu::device::Device;
 
-/// Runs a program to which a simulated Intel GPU is shown as /dev/dri/renderD128.
+/// Runs a program with a simulated Intel GPU at /dev/dri/renderD128.
 #[derive(Parser)]
 #[command(name = "gencl-sim", version)]
 struct Arguments {
     /// The GPU.
     #[arg(long, value_name = "NAME", default_value = "skl", value_parser = device())]
     device: &'static Device,
-    /// Refuse what the hardware leaves undefined.
+    /// Report undefined behaviour of the hardware as errors.
     #[arg(long)]
     strict: bool,
     /// Print every request of the program to standard error.
     #[arg(long)]
     trace: bool,
-    /// Write what kernels executed and took as JSON, which gencl-stats shows; FILE.PID for further processes.
-    /// - prints a table to standard error instead.
+    /// Write statistics of kernels as JSON, which gencl-stats shows; FILE.PID for further processes. With -
+    /// as FILE, print a table to standard error instead.
     #[arg(long, value_name = "FILE")]
     stats: Option<PathBuf>,
     /// The program and its arguments.
@@ -41,12 +41,11 @@ fn device() -> impl TypedValueParser<Value = &'static Device> {
     PossibleValuesParser::new(names).try_map(|name| Device::named(&name).ok_or("no device is called so"))
 }
 
-/// The variable that names the preload library. Tests set it: for them cargo leaves the library in a folder
-/// of its own.
+/// The variable with the path of the preload library. Tests set it, as cargo builds the library for them in
+/// another folder.
 const LIBRARY: &str = "GENCL_RENDER_NODE_LIBRARY";
 
-/// The preload library: what the variable says, or beside this program, or in the library folder beside its
-/// folder.
+/// The preload library: by the variable, or in this program's folder, or in the library folder beside that.
 fn library() -> Result<PathBuf, String> {
     if let Some(path) = std::env::var_os(LIBRARY) {
         return Ok(path.into());

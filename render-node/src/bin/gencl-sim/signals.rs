@@ -1,4 +1,4 @@
-//! Signals to `gencl-sim` are for the program that it runs, which it outlives to clean up.
+//! Forwarding of signals from `gencl-sim`, which outlives the program to clean up, to the program.
 
 use std::io::Result;
 use std::os::unix::process::CommandExt;
@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicI32, Ordering};
 /// The program's process; 0 before it runs.
 static PROGRAM: AtomicI32 = AtomicI32::new(0);
 
-/// What ends a program and may be caught. (The terminal sends SIGINT and SIGQUIT to the program itself, too.)
+/// Signals that end a program and can be caught. (The terminal sends SIGINT and SIGQUIT to the program
+/// itself, too.)
 const SIGNALS: [libc::c_int; 6] =
     [libc::SIGTERM, libc::SIGHUP, libc::SIGUSR1, libc::SIGUSR2, libc::SIGINT, libc::SIGQUIT];
 
@@ -21,15 +22,15 @@ extern "C" fn pass_on(signal: libc::c_int) {
     }
 }
 
-/// Starts the program. From now on signals are passed on to it; and when this process is killed, so is the
-/// program, whose node would lose its files.
+/// Starts the program and forwards signals to it. When this process is killed, so is the program, whose node
+/// would lose its files.
 pub fn spawn(command: &mut Command) -> Result<Child> {
     for signal in SIGNALS {
         let handler = pass_on as extern "C" fn(libc::c_int) as libc::sighandler_t;
-        // SAFETY: the handler only calls what handlers may.
+        // SAFETY: the handler only calls async-signal-safe functions.
         let before = unsafe { libc::signal(signal, handler) };
         if before == libc::SIG_IGN {
-            // As `nohup` wants it, for the program too.
+            // The program inherits an ignored signal, as `nohup` needs.
             // SAFETY: no handler.
             unsafe { libc::signal(signal, libc::SIG_IGN) };
         }

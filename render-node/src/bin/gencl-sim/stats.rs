@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use gencl_simulator::statistics::{Report, text};
 
-/// Where the statistics go.
+/// Target of the statistics.
 pub struct Statistics {
     path: PathBuf,
-    /// To be printed instead of kept.
+    /// Print the statistics, and keep no file.
     print: bool,
 }
 
@@ -29,12 +29,12 @@ impl Statistics {
         Ok(statistics)
     }
 
-    /// What processes are told to write.
+    /// The file that processes write, for the environment.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The files that are there: that of the first process to end, then those with the process's number.
+    /// The existing files: that of the first process to end, then those with a process id.
     fn written(&self) -> Result<Vec<PathBuf>, String> {
         let fail = |error| format!("{}: {error}", self.path.display());
         let (folder, name) = (self.path.parent(), self.path.file_name());
@@ -52,7 +52,7 @@ impl Statistics {
         Ok(found)
     }
 
-    /// Prints what was written, or says that nothing was.
+    /// Prints the statistics, or a message that there are none.
     pub fn finish(self) -> Result<(), String> {
         let written = self.written()?;
         if written.is_empty() {
@@ -69,7 +69,7 @@ impl Statistics {
     }
 }
 
-/// Is it the name itself, or the name with a process's number?
+/// Is it the name, or the name with a process id?
 fn is_one(found: &OsStr, name: &OsStr) -> bool {
     let (found, name) = (found.as_encoded_bytes(), name.as_encoded_bytes());
     let Some(rest) = found.strip_prefix(name) else { return false };

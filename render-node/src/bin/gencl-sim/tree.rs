@@ -1,10 +1,8 @@
-//! The files that are shown to the program: a folder that looks like `/dev/dri` and the device's part of
-//! `/sys`.
+//! The folder of redirected files: `/dev/dri` and the device's part of `/sys`, with files and links as on a
+//! machine with such a GPU (Linux 6.1).
 //!
-//! What is in them, and which links there are, is that of a machine with such a GPU (Linux 6.1).
-//!
-//! The folder is removed in the end. One whose `gencl-sim` was killed is removed by the next: a lock on the
-//! file [`LOCK`] tells that it is in use, and ends with the process.
+//! The folder is removed at the end. If `gencl-sim` is killed, the next one removes it: a folder in use has a
+//! lock on its file [`LOCK`], which ends with the process.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -16,10 +14,10 @@ use std::time::Duration;
 
 use gencl_eu::device::Device;
 
-/// Where the device is on the PCI bus; integrated GPUs have always been there.
+/// Address on the PCI bus, the same for all integrated GPUs.
 const PCI: &str = "0000:00:02.0";
 
-/// How the names of folders begin.
+/// Prefix of the folders' names.
 const PREFIX: &str = "gencl-sim-";
 /// The file in the folder that is locked as long as it is in use.
 const LOCK: &str = "lock";
@@ -31,7 +29,7 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// Makes the folder.
+    /// Creates the folder.
     pub fn create(device: &Device) -> Result<Tree> {
         let temporary = std::env::temp_dir();
         remove_stale(&temporary);
@@ -45,7 +43,7 @@ impl Tree {
         Ok(tree)
     }
 
-    /// Where it is.
+    /// Path of the folder.
     pub fn root(&self) -> &Path {
         &self.root
     }
@@ -108,11 +106,10 @@ impl Tree {
     }
 }
 
-/// A folder without a lock is left alone for so long: it may have been made a moment ago.
+/// Age from which a folder without a lock is removed; a younger one may not be locked yet.
 const YOUNG: Duration = Duration::from_secs(60);
 
-/// Removes folders that nobody uses any more. What cannot be removed, perhaps since it is another user's,
-/// stays.
+/// Removes unused folders, except those that cannot be removed, such as another user's.
 fn remove_stale(temporary: &Path) {
     let Ok(entries) = fs::read_dir(temporary) else { return };
     let ours = |entry: &fs::DirEntry| {
@@ -149,7 +146,7 @@ fn new_folder(temporary: &Path) -> Result<PathBuf> {
 
 impl Drop for Tree {
     fn drop(&mut self) {
-        // Left over files do no harm, and there is nobody to tell.
+        // Errors are ignored: left-over files do no harm.
         let _ = fs::remove_dir_all(&self.root);
     }
 }

@@ -1,18 +1,17 @@
-//! A color as the bytes of a texel, for `clEnqueueFillImage`.
+//! Conversion of a color to the bytes of a texel, for `clEnqueueFillImage`.
 
 use half::f16;
 
 use super::format::{ChannelType, ImageFormat};
 use crate::{Code, Result};
 
-/// Four components: red, green, blue, alpha. They are floats, or signed or unsigned integers for types of
-/// channels that are not normalised, and are given as the bits that the application wrote.
+/// Four components, red, green, blue, alpha, as bits: floats, or signed or unsigned integers for channel
+/// types that are integers and not normalised.
 pub type Color = [u32; 4];
 
 impl ImageFormat {
-    /// The bytes of a texel of this color. Values out of range become the nearest in range (OpenCL C, 8.3,
-    /// conversion rules of `write_image`). Only for formats of images; `IMAGE_FORMAT_NOT_SUPPORTED` for
-    /// packed ones.
+    /// The bytes of a texel of this color. Values are clamped to the range of the channel type (OpenCL C,
+    /// 8.3, conversion rules of `write_image`). `IMAGE_FORMAT_NOT_SUPPORTED` for packed formats.
     pub(crate) fn pack(self, color: Color) -> Result<Vec<u8>> {
         let channels = self.order.components().iter().map(|&component| channel(self.ty, color[component]));
         let channels = channels.collect::<Option<Vec<_>>>();
@@ -22,12 +21,12 @@ impl ImageFormat {
 
 fn channel(ty: ChannelType, bits: u32) -> Option<Vec<u8>> {
     let (float, signed) = (f32::from_bits(bits), bits.cast_signed());
-    // Rounded to nearest even. Casts keep to the range, and make 0 of what is no number.
+    // Rounded to nearest even. Casts saturate, and convert NaN to 0.
     let scaled = |most: f32| (float * most).round_ties_even();
     let bytes = match ty {
         ChannelType::UnormInt8 => vec![scaled(255.0) as u8],
         ChannelType::UnormInt16 => (scaled(65535.0) as u16).to_ne_bytes().into(),
-        // -1 is the lowest, whose number is that of 1 with its sign changed.
+        // -1.0 is -127, not -128.
         ChannelType::SnormInt8 => (scaled(127.0) as i8).max(-127).to_ne_bytes().into(),
         ChannelType::SnormInt16 => (scaled(32767.0) as i16).max(-32767).to_ne_bytes().into(),
         ChannelType::SignedInt8 => (signed.clamp(-128, 127) as i8).to_ne_bytes().into(),
@@ -56,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn floats_are_normalised_and_kept_in_range() {
+    fn floats_are_normalised_and_clamped() {
         let color = [0.5, 2.0, -1.0, f32::NAN];
         assert_eq!(packed(ChannelOrder::Rgba, ChannelType::UnormInt8, color), [128, 255, 0, 0]);
         assert_eq!(packed(ChannelOrder::Rgba, ChannelType::SnormInt8, color), [64, 127, 0x81, 0]);
@@ -72,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn integers_are_kept_in_range() {
+    fn integers_are_clamped() {
         let format = |ty| ImageFormat { order: ChannelOrder::Rg, ty };
         let color = [300, (-300i32).cast_unsigned(), 0, 0];
         assert_eq!(format(ChannelType::SignedInt8).pack(color).unwrap(), [127, 0x80]);

@@ -55,13 +55,13 @@ use ChannelType as Type;
 /// `cl_image_format`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ImageFormat {
-    /// Which channels a texel has, in which order.
+    /// The channels of a texel and their order.
     pub order: ChannelOrder,
-    /// What each channel is.
+    /// Type of each channel.
     pub ty: ChannelType,
 }
 
-/// Types that any order of one, two or four channels goes with.
+/// Types that are valid with any order of one, two or four channels.
 const PLAIN: &[Type] = &[
     Type::UnormInt8,
     Type::UnormInt16,
@@ -82,8 +82,8 @@ const NORMALISED: &[Type] =
     &[Type::UnormInt8, Type::UnormInt16, Type::SnormInt8, Type::SnormInt16, Type::HalfFloat, Type::Float];
 const PACKED: &[Type] = &[Type::UnormShort565, Type::UnormShort555, Type::UnormInt101010];
 
-/// Which types go with which orders (OpenCL 3.0, 5.3.1.1; the restrictions of orders are those of OpenCL 1.2,
-/// table 5.6).
+/// Valid combinations of orders and types (OpenCL 3.0, 5.3.1.1; the restrictions of orders are those of
+/// OpenCL 1.2, table 5.6).
 const VALID: &[(&[Order], &[Type])] = &[
     (&[Order::R, Order::A, Order::Rg, Order::Ra, Order::Rx, Order::Rgba], PLAIN),
     (&[Order::Rgba], &[Type::UnormInt101010_2]),
@@ -94,9 +94,8 @@ const VALID: &[(&[Order], &[Type])] = &[
     (&[Order::SRgb, Order::SRgbx, Order::SRgba, Order::SBgra], &[Type::UnormInt8]),
 ];
 
-/// Formats of images of all kinds, to be read and to be written: those for which Gen's data ports convert
-/// both ways (Skylake manual, volume 7, "Typed surface formats"), which is what Intel's driver lists for
-/// reading and writing.
+/// Formats of all kinds of images: those that Gen's data ports convert for both reads and writes (Skylake
+/// manual, Volume 7, "Typed surface formats"), which Intel's driver reports as readable and writable.
 const SUPPORTED: &[(Order, &[Type])] = &[
     (Order::Rgba, PLAIN),
     (Order::Bgra, &[Type::UnormInt8]),
@@ -105,8 +104,8 @@ const SUPPORTED: &[(Order, &[Type])] = &[
     (Order::Rg, PLAIN),
 ];
 
-/// Orders of which an image of two dimensions may be made that has the other order (table "Compatible image
-/// channel orders").
+/// Channel orders of an image of two dimensions and of the image that it may be created from (table
+/// "Compatible image channel orders").
 const COMPATIBLE: &[(Order, Order)] = &[
     (Order::SBgra, Order::Bgra),
     (Order::Bgra, Order::SBgra),
@@ -120,8 +119,7 @@ const COMPATIBLE: &[(Order, Order)] = &[
 ];
 
 impl ChannelOrder {
-    /// Which components of a color, red, green, blue and alpha by their numbers, a texel has, in memory
-    /// order. Only for orders whose channels lie one after the other.
+    /// The components of a texel in memory order: 0 red, 1 green, 2 blue, 3 alpha. Not for packed formats.
     pub(super) fn components(self) -> &'static [usize] {
         match self {
             Self::R | Self::Intensity | Self::Luminance | Self::Depth => &[0],
@@ -138,7 +136,7 @@ impl ChannelOrder {
 }
 
 impl ChannelType {
-    /// Bytes: of a channel, or of a whole texel where all are packed.
+    /// Bytes of a channel, or of a whole texel of a packed format, and whether it is packed.
     fn bytes(self) -> (usize, bool) {
         match self {
             Self::SnormInt8 | Self::UnormInt8 | Self::SignedInt8 | Self::UnsignedInt8 => (1, false),
@@ -155,25 +153,24 @@ impl ChannelType {
 }
 
 impl ImageFormat {
-    /// The format with the two values of the C API; `None` for values that there are not, or that do not go
-    /// together.
+    /// The format for two values of the C API; `None` for unknown values and invalid combinations.
     pub fn from_values(order: u32, ty: u32) -> Option<Self> {
         let (order, ty) = (ChannelOrder::from_value(order)?, ChannelType::from_value(ty)?);
         let valid = VALID.iter().any(|(orders, types)| orders.contains(&order) && types.contains(&ty));
         valid.then_some(Self { order, ty })
     }
 
-    /// All that images can have.
+    /// All supported formats.
     pub fn supported() -> impl Iterator<Item = Self> {
         SUPPORTED.iter().flat_map(|(order, types)| types.iter().map(|ty| Self { order: *order, ty: *ty }))
     }
 
-    /// Can images have it?
+    /// Is the format supported?
     pub fn is_supported(self) -> bool {
         Self::supported().any(|format| format == self)
     }
 
-    /// May an image of this format be made of another image of the format `of`?
+    /// May an image of this format be created from another image of the format `of`?
     pub fn views(self, of: Self) -> bool {
         self.ty == of.ty && COMPATIBLE.contains(&(self.order, of.order))
     }

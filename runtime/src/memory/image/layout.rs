@@ -1,4 +1,4 @@
-//! How the texels of an image lie in memory.
+//! Layout of images in memory.
 
 use super::format::ImageFormat;
 use crate::values::values;
@@ -17,7 +17,7 @@ values! {
 }
 
 impl ImageKind {
-    /// Types of OpenCL C that take images of this kind.
+    /// Types of OpenCL C for images of this kind.
     pub(crate) fn type_names(self) -> &'static [&'static str] {
         match self {
             Self::Image1D => &["image1d_t"],
@@ -29,7 +29,7 @@ impl ImageKind {
         }
     }
 
-    /// Is there a slice pitch?
+    /// Does the kind have a slice pitch?
     pub fn has_slices(self) -> bool {
         matches!(self, Self::Image3D | Self::Image2DArray | Self::Image1DArray)
     }
@@ -44,19 +44,19 @@ pub struct ImageLimits {
     pub size_3d: usize,
     /// Images of an array.
     pub array: usize,
-    /// Images of one dimension that are made of buffers.
+    /// Width of images of one dimension on buffers.
     pub buffer: usize,
-    /// What the row pitch of an image of two dimensions that is made of a buffer is a multiple of.
+    /// Alignment of the row pitch of an image of two dimensions on a buffer.
     pub pitch_alignment: usize,
-    /// What the address of such a buffer is a multiple of.
+    /// Alignment of the address of such a buffer.
     pub address_alignment: usize,
-    /// Images that a kernel may read, and write.
+    /// Number of images that a kernel may read, and of those that it may write.
     pub arguments: u32,
-    /// Samplers that a kernel may use.
+    /// Number of samplers that a kernel may use.
     pub samplers: u32,
 }
 
-/// `cl_image_desc`, as far as it is about sizes.
+/// The sizes of `cl_image_desc`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ImageDescriptor {
     /// Kind.
@@ -75,9 +75,9 @@ pub struct ImageDescriptor {
     pub slice_pitch: usize,
 }
 
-/// A descriptor that was checked and completed. What a kind does not have is 0.
+/// A checked descriptor, with all pitches. Sizes that a kind does not have are 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Layout {
+pub struct ImageLayout {
     /// Kind.
     pub kind: ImageKind,
     /// Format.
@@ -96,12 +96,12 @@ pub struct Layout {
     pub slice_pitch: usize,
 }
 
-impl Layout {
-    /// Checks a descriptor and completes it. `INVALID_IMAGE_SIZE` for sides of 0 or above the device's
-    /// limits, `INVALID_IMAGE_DESCRIPTOR` for pitches that are too small or no multiples.
+impl ImageLayout {
+    /// Checks a descriptor and fills in pitches of 0. `INVALID_IMAGE_SIZE` for sizes of 0 or above the
+    /// device's limits, `INVALID_IMAGE_DESCRIPTOR` for pitches that are too small or not aligned.
     pub fn new(limits: &ImageLimits, format: ImageFormat, descriptor: &ImageDescriptor) -> Result<Self> {
         let ImageDescriptor { kind, width, height, depth, layers, row_pitch, slice_pitch } = *descriptor;
-        // What the kind does not have is not looked at.
+        // Sizes that the kind does not have are ignored.
         let (height, depth, layers) = match kind {
             ImageKind::Image1D | ImageKind::Image1DBuffer => (0, 0, 0),
             ImageKind::Image1DArray => (0, 0, layers),
@@ -132,7 +132,7 @@ impl Layout {
     fn complete_pitches(&mut self) -> Result<()> {
         let bad = |reason: String| Err(Error::new(Code::InvalidImageDescriptor, reason));
         let texel = self.format.texel();
-        // Sides are small numbers by now, but pitches are any.
+        // Sizes are within limits by now, pitches are not.
         let row = self.width * texel;
         if self.row_pitch == 0 {
             self.row_pitch = row;
@@ -155,11 +155,11 @@ impl Layout {
         };
         match size {
             Some(size) if isize::try_from(size).is_ok() => Ok(()),
-            _ => bad("the image exceeds all memory".to_owned()),
+            _ => bad("the image exceeds the address space".to_owned()),
         }
     }
 
-    /// Texels, rows and slices as commands count them: the images of an array are its last side.
+    /// Texels, rows and slices as commands count them; the last dimension of an array counts images.
     pub fn extent(&self) -> [usize; 3] {
         match self.kind {
             ImageKind::Image1D | ImageKind::Image1DBuffer => [self.width, 1, 1],
@@ -170,7 +170,7 @@ impl Layout {
         }
     }
 
-    /// Bytes from one to the next on the second and third side of [`Layout::extent`].
+    /// Pitches in bytes of the second and third dimension of [`ImageLayout::extent`].
     pub(crate) fn steps(&self) -> [usize; 2] {
         match self.kind {
             ImageKind::Image1DArray => [self.slice_pitch, self.slice_pitch * self.layers],
@@ -209,7 +209,7 @@ mod tests {
     }
 
     fn sizes(kind: ImageKind) -> (usize, usize, usize, [usize; 3]) {
-        let layout = Layout::new(&LIMITS, FORMAT, &descriptor(kind)).unwrap();
+        let layout = ImageLayout::new(&LIMITS, FORMAT, &descriptor(kind)).unwrap();
         (layout.row_pitch, layout.slice_pitch, layout.size(), layout.extent())
     }
 
@@ -223,9 +223,9 @@ mod tests {
     }
 
     #[test]
-    fn sides_have_limits() {
+    fn sizes_have_limits() {
         let code =
-            |descriptor: ImageDescriptor| Layout::new(&LIMITS, FORMAT, &descriptor).map_err(|e| e.code);
+            |descriptor: ImageDescriptor| ImageLayout::new(&LIMITS, FORMAT, &descriptor).map_err(|e| e.code);
         let flat = descriptor(ImageKind::Image2D);
         assert_eq!(code(ImageDescriptor { width: 0, ..flat }), Err(Code::InvalidImageSize));
         assert_eq!(code(ImageDescriptor { height: 16385, ..flat }), Err(Code::InvalidImageSize));

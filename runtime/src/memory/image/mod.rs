@@ -1,7 +1,7 @@
 //! Images: texels in linear memory, row by row and slice by slice.
 //!
-//! The texels of an image lie in a [`Buffer`] of its own, or in that of the buffer or image that it was made
-//! from. So all commands are those of rectangles in buffers.
+//! The texels of an image are in a [`Buffer`] of its own, or in that of the buffer or image that it was
+//! created from, so commands on images are commands on rectangles in buffers.
 
 mod color;
 mod format;
@@ -13,7 +13,7 @@ use gencl_i915::HostMemory;
 
 pub use color::Color;
 pub use format::{ChannelOrder, ChannelType, ImageFormat};
-pub use layout::{ImageDescriptor, ImageKind, ImageLimits, Layout};
+pub use layout::{ImageDescriptor, ImageKind, ImageLayout, ImageLimits};
 
 use super::{Buffer, BufferRect, MemoryFlags};
 use crate::{Code, Context, Error, Result};
@@ -21,18 +21,18 @@ use crate::{Code, Context, Error, Result};
 /// An image.
 #[derive(Debug)]
 pub struct Image {
-    layout: Layout,
+    layout: ImageLayout,
     data: Arc<Buffer>,
 }
 
 impl Image {
-    /// Makes an image. `host` is the application's memory as for [`Buffer::new`], [`Layout::size`] bytes.
+    /// An image. `host` is the application's memory as for [`Buffer::new`], [`ImageLayout::size`] bytes.
     ///
     /// `INVALID_VALUE`, `INVALID_HOST_PTR`, `IMAGE_FORMAT_NOT_SUPPORTED`, `MEM_OBJECT_ALLOCATION_FAILURE`.
     pub fn new(
         context: &Arc<Context>,
         flags: MemoryFlags,
-        layout: Layout,
+        layout: ImageLayout,
         host: Option<HostMemory>,
     ) -> Result<Arc<Self>> {
         check_supported(layout.format)?;
@@ -44,10 +44,9 @@ impl Image {
         Ok(Arc::new(Self { layout, data }))
     }
 
-    /// Makes an image of a buffer's bytes, or of another image's. `INVALID_VALUE` for flags that allow what
-    /// those of the buffer do not, `IMAGE_FORMAT_NOT_SUPPORTED`, `INVALID_IMAGE_SIZE` when the buffer is too
-    /// small.
-    pub fn of_buffer(buffer: &Arc<Buffer>, flags: MemoryFlags, layout: Layout) -> Result<Arc<Self>> {
+    /// An image on the bytes of a buffer or another image. `INVALID_VALUE` for flags that allow what those of
+    /// the buffer do not, `IMAGE_FORMAT_NOT_SUPPORTED`, `INVALID_IMAGE_SIZE` when the buffer is too small.
+    pub fn of_buffer(buffer: &Arc<Buffer>, flags: MemoryFlags, layout: ImageLayout) -> Result<Arc<Self>> {
         check_supported(layout.format)?;
         let size = layout.size() as u64;
         if size > buffer.size() {
@@ -58,7 +57,7 @@ impl Image {
     }
 
     /// Size, format and pitches.
-    pub fn layout(&self) -> &Layout {
+    pub fn layout(&self) -> &ImageLayout {
         &self.layout
     }
 
@@ -67,7 +66,7 @@ impl Image {
         &self.data
     }
 
-    /// `INVALID_VALUE` unless a region of texels is not empty and within the image.
+    /// `INVALID_VALUE` when a region of texels is empty or not within the image.
     pub fn check_region(&self, origin: [usize; 3], region: [usize; 3]) -> Result<()> {
         let extent = self.layout.extent();
         let within = |axis: usize| {
@@ -81,20 +80,20 @@ impl Image {
         Err(Error::new(Code::InvalidValue, reason))
     }
 
-    /// A region in bytes, rows and slices.
+    /// A region of texels in bytes, rows and slices.
     pub fn bytes(&self, region: [usize; 3]) -> [usize; 3] {
         [region[0] * self.layout.format.texel(), region[1], region[2]]
     }
 
-    /// Where a texel is in the image's bytes.
+    /// The rectangle in the image's bytes that begins at a texel.
     pub(crate) fn rect(&self, origin: [usize; 3]) -> BufferRect {
         let [row_pitch, slice_pitch] = self.layout.steps();
         BufferRect { origin: self.bytes(origin), row_pitch, slice_pitch }
     }
 
-    /// A region of the image in the application's memory; pitches of 0 are those of a region without gaps.
-    /// `INVALID_VALUE` when the image has no such region, a pitch is smaller than what it spans, or there is
-    /// a slice pitch and there are no slices.
+    /// The rectangle of a region of the image in the application's memory; pitches of 0 mean no gaps.
+    /// `INVALID_VALUE` when the region is not within the image, a pitch is too small, or a slice pitch is
+    /// given for an image without slices.
     pub fn host_rect(
         &self,
         origin: [usize; 3],
@@ -110,9 +109,9 @@ impl Image {
         }
         let row_pitch = if row_pitch == 0 { row } else { row_pitch };
         if !self.layout.kind.has_slices() && slice_pitch != 0 {
-            return bad("a slice pitch without slices".to_owned());
+            return bad("a slice pitch for an image without slices".to_owned());
         }
-        // The images of an array of one dimension are rows, and the slice pitch is from row to row.
+        // Each image of a one-dimensional array is a row; its slice pitch is the distance of rows.
         let rows = if self.layout.kind == ImageKind::Image1DArray { 1 } else { rows };
         let slice = row_pitch.checked_mul(rows).ok_or(Code::InvalidValue)?;
         if slice_pitch != 0 && slice_pitch < slice {

@@ -3,17 +3,17 @@
 use std::ffi::c_void;
 use std::ptr::null_mut;
 
+use gencl_testing::Random;
 use opencl_sys::{cl_event, cl_int};
 
 use super::{Caller, Shared};
 use crate::handles::Kind;
-use crate::random::Random;
 
 impl Caller {
     pub fn user_event(&mut self) {
         if self.random.one_in(3) {
             let (event, status) =
-                (self.pick(Kind::Event), self.random.of(&[0, 0, 1, 2, 3, -1, -5, i32::MIN, i32::MAX]));
+                (self.pick(Kind::Event), self.random.pick(&[0, 0, 1, 2, 3, -1, -5, i32::MIN, i32::MAX]));
             self.note(format_args!("clSetUserEventStatus {event:?} {status}"));
             // SAFETY: a handle and a number.
             unsafe { (self.shared.api.clSetUserEventStatus)(event, status) };
@@ -21,7 +21,7 @@ impl Caller {
         }
         let (context, mut error) = (self.pick(Kind::Context), 0);
         self.note(format_args!("clCreateUserEvent {context:?}"));
-        // SAFETY: a handle.
+        // SAFETY: the call takes a handle, which gencl checks.
         let event = unsafe { (self.shared.api.clCreateUserEvent)(context, &mut error) };
         if !event.is_null()
             && let Ok(mut events) = self.shared.user_events.lock()
@@ -41,10 +41,10 @@ impl Caller {
                 (shared.api.clGetEventInfo)(event, 0x11D3, 4, (&raw mut status).cast(), null_mut());
             }
             let queue = shared.handles.pick(Kind::Queue, &mut Random::new(event as u64));
-            // SAFETY: a handle.
+            // SAFETY: the call takes a handle, which gencl checks.
             unsafe { (shared.api.clFlush)(queue) };
         }
-        let (event, at) = (self.pick(Kind::Event), self.random.below(5) as i32 - 1);
+        let (event, at) = (self.pick(Kind::Event), self.random.below(5) - 1);
         self.note(format_args!("clSetEventCallback {event:?} {at}"));
         let look = if self.random.one_in(40) { None } else { Some(look as _) };
         // SAFETY: a function with the right signature.
@@ -70,7 +70,7 @@ impl Caller {
                 (shared.api.clGetMemObjectInfo)(object, 0x1105, 4, (&raw mut count).cast(), null_mut());
             }
         }
-        let kind = self.random.of(&[Kind::Context, Kind::Memory, Kind::Image]);
+        let kind = self.random.pick(&[Kind::Context, Kind::Memory, Kind::Image]);
         let (object, api) = (self.pick(kind), self.shared.api);
         let call = match kind {
             Kind::Context => api.clSetContextDestructorCallback,

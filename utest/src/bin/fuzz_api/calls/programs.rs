@@ -3,11 +3,12 @@
 use std::ffi::{CStr, c_void};
 use std::ptr::{null, null_mut};
 
+use gencl_testing::Random;
 use opencl_sys::{cl_mem, cl_program};
 
 use super::{Caller, NAMES, SOURCES, Shared};
 use crate::handles::Kind;
-use crate::random::Random;
+use crate::sizes::size;
 
 impl Caller {
     pub fn program(&mut self) {
@@ -15,7 +16,7 @@ impl Caller {
         if self.random.one_in(3) {
             let program = self.pick(Kind::Program);
             self.note(format_args!("clBuildProgram {program:?}"));
-            let options = self.random.of(&[c"", c"-cl-kernel-arg-info", c"-cl-opt-disable"]);
+            let options = self.random.pick(&[c"", c"-cl-kernel-arg-info", c"-cl-opt-disable"]);
             // SAFETY: no lists, and a string.
             unsafe { (api.clBuildProgram)(program, 0, null(), options.as_ptr(), None, null_mut()) };
             return;
@@ -23,7 +24,7 @@ impl Caller {
         let (context, index) = (self.pick(Kind::Context), self.random.below(SOURCES.len()));
         let mut text = SOURCES[index].as_ptr();
         self.note(format_args!("clCreateProgramWithSource {context:?} {index}"));
-        // SAFETY: one string.
+        // SAFETY: there is one string, which has its end, and gencl checks the handle.
         let program = unsafe { (api.clCreateProgramWithSource)(context, 1, &mut text, null(), &mut error) };
         if !program.is_null() {
             // SAFETY: the program is ours until it is kept.
@@ -40,12 +41,12 @@ impl Caller {
         let kernel = if self.random.one_in(4) {
             let kernel = self.pick(Kind::Kernel);
             self.note(format_args!("clCloneKernel {kernel:?}"));
-            // SAFETY: a handle.
+            // SAFETY: the call takes a handle, which gencl checks.
             unsafe { (self.shared.api.clCloneKernel)(kernel, &mut error) }
         } else {
-            let (program, name) = (self.pick(Kind::Program), self.random.of(&NAMES));
+            let (program, name) = (self.pick(Kind::Program), self.random.pick(&NAMES));
             self.note(format_args!("clCreateKernel {program:?} {name:?}"));
-            // SAFETY: a string.
+            // SAFETY: the name has its end, and gencl checks the handle.
             unsafe { (self.shared.api.clCreateKernel)(program, name.as_ptr(), &mut error) }
         };
         self.created(Kind::Kernel, kernel, error);
@@ -59,7 +60,7 @@ impl Caller {
         let (size, value): (usize, *const c_void) = match index {
             0 => (size_of::<cl_mem>(), (&raw const buffer).cast()),
             1 => (4, (&raw const number).cast()),
-            _ => (self.random.size(256), null()),
+            _ => (size(&mut self.random, 256), null()),
         };
         // A smaller or larger size, of which as much is there.
         let size = if self.random.one_in(20) { self.random.below(5) } else { size };
@@ -95,13 +96,13 @@ impl Caller {
             let shared = unsafe { &*shared.cast::<Shared>() };
             let queue = shared.handles.pick(Kind::Queue, &mut Random::new(program as u64));
             let mut count = 0u32;
-            // SAFETY: handles, and an int.
+            // SAFETY: gencl checks the handles, and there is room for the four bytes of an int.
             unsafe {
                 (shared.api.clGetProgramInfo)(program, 0x1160, 4, (&raw mut count).cast(), null_mut());
                 (shared.api.clFlush)(queue);
             }
         }
-        let (api, options, mut error) = (self.shared.api, self.random.of(&OPTIONS), 0);
+        let (api, options, mut error) = (self.shared.api, self.random.pick(&OPTIONS), 0);
         let notify = if self.random.one_in(2) { None } else { Some(done as _) };
         let user = if notify.is_none() && !self.random.one_in(10) { null_mut() } else { self.user_data() };
         let programs: Vec<cl_program> = (0..self.random.below(4)).map(|_| self.pick(Kind::Program)).collect();
@@ -138,7 +139,7 @@ impl Caller {
             let place = self.random.below(bytes.len());
             match self.random.below(3) {
                 0 => bytes.truncate(place.max(1)),
-                _ => bytes[place] = self.random.next() as u8,
+                _ => bytes[place] = self.random.next_u64() as u8,
             }
         }
         let (mut status, mut error, length) = (0, 0, bytes.len());
