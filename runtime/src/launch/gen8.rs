@@ -37,6 +37,7 @@ pub(crate) static GEN8: CommandSet = CommandSet {
     // bits 4:3); Mesa's `isl.c`, 0x78.
     mocs: 3 << 5 | 3 << 3,
     slm_code,
+    qpitch_in_texels: false,
     ..gen9::TABLES
 };
 
