@@ -11,6 +11,7 @@ mod parse;
 mod parse_operand;
 mod print;
 mod program;
+mod statement;
 
 pub use parse::{ParseError, parse};
 pub use print::{Printed, print};

@@ -5,21 +5,14 @@
 //! "Special Requirements for Handling 64-bit Types"; [`gencl_isa::validate_atom`] has the rules). What lies
 //! otherwise is copied before or after. vISA does so too (`HWConformity::fix64bInst`).
 
-use super::build::{Builder, Dest, Operation, Place, Spot, Val};
+use super::build::Builder;
 use super::lir::{GRF, VRef};
+use super::operand::{Dest, Operation, Place, Spot, Val, is_wide};
 use gencl_isa::{Opcode, Type};
 use smallvec::SmallVec;
 
 /// Bytes from element to element of a wide operation's operands.
 const STRIDE: u32 = 8;
-
-/// Does an operation pass the multiplier whose operands must lie alike?
-pub fn is_wide(opcode: Opcode, ty: Type, srcs: &[Val]) -> bool {
-    let is_dword = |s: &Val| matches!(s.ty, Type::D | Type::UD);
-    ty.size() == 8
-        || srcs.iter().any(|s| s.ty.size() == 8)
-        || opcode == Opcode::Mul && srcs.iter().all(is_dword)
-}
 
 /// A dword as a word, where it is a constant that fits: multiplications by words are not wide.
 fn narrowed(s: Val) -> Val {

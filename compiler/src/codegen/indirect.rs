@@ -4,8 +4,9 @@
 //! source of `VxH` mode takes one of them for each channel. As IGC does (`EmitPass::emitSimdShuffle`): shift
 //! the index, add where the register is, move.
 
-use super::build::{Builder, Dest, Place, Val};
+use super::build::Builder;
 use super::lir::{Fixup, GRF, Inst, VRef};
+use super::operand::{Dest, Place, Val};
 use gencl_isa::{Arf, Destination, Indirect, Instruction, Opcode, Operand, Region, Register, Source, Type};
 
 /// A register whose elements are chosen by `a0`.

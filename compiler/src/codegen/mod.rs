@@ -13,6 +13,7 @@ mod emit;
 mod indirect;
 mod lir;
 mod liveness;
+mod operand;
 mod pairs;
 mod schedule;
 mod select;

@@ -15,11 +15,9 @@ use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{LLVMCallConv, LLVMLinkage};
 use inkwell::module::Module;
 
-use super::view::{self, Opcode, Value, ValueKind};
+use super::view::{self, Opcode, SPIR_KERNEL, Value, ValueKind};
 use super::{Machine, ask};
 
-/// Calling convention of kernels.
-pub const SPIR_KERNEL: u32 = LLVMCallConv::LLVMSPIRKERNELCallConv as u32;
 /// Calling convention of everything else from here on: the library's and clang's differ.
 const C: u32 = LLVMCallConv::LLVMCCallConv as u32;
 

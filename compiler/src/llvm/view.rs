@@ -35,9 +35,12 @@ pub use inkwell::llvm_sys::{
     LLVMAtomicRMWBinOp as RmwOp, LLVMIntPredicate as IntPredicate, LLVMOpcode as Opcode,
     LLVMRealPredicate as RealPredicate,
 };
-use inkwell::llvm_sys::{LLVMAttributeFunctionIndex, LLVMTypeKind, LLVMValueKind};
+use inkwell::llvm_sys::{LLVMAttributeFunctionIndex, LLVMCallConv, LLVMTypeKind, LLVMValueKind};
 
 use super::ask;
+
+/// Calling convention of kernels.
+pub const SPIR_KERNEL: u32 = LLVMCallConv::LLVMSPIRKERNELCallConv as u32;
 
 unsafe extern "C" {
     /// In `passes.cpp`.
@@ -347,7 +350,7 @@ impl<'m> Value<'m> {
     /// Is the function a kernel?
     #[must_use]
     pub fn is_kernel(self) -> bool {
-        ask!(LLVMGetFunctionCallConv(self.raw)) == super::prepare::SPIR_KERNEL && !self.is_declaration()
+        ask!(LLVMGetFunctionCallConv(self.raw)) == SPIR_KERNEL && !self.is_declaration()
     }
 
     /// Parameters of a function.

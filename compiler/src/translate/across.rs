@@ -2,7 +2,7 @@
 //! work-group.
 
 use super::Failure;
-use super::function::{Regs, Translator};
+use super::translator::{Regs, Translator};
 use crate::ir::{CrossLane, Family, GroupOp, Input, Instruction, Op, Reg, Space, Type};
 use crate::llvm::view::Value;
 

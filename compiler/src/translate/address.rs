@@ -3,12 +3,13 @@
 use gencl_program::{Image, PushSource};
 
 use super::Failure;
-use super::function::Translator;
+use super::element_pointer::{Index, Indices, indices};
 use super::offset::without_constant;
+use super::translator::Translator;
 use super::types::{Scalar, address_space, scalar};
 use crate::ir::{BinaryOp, Input, Reg, Space, Type};
 use crate::llvm::prepare::ARGUMENT_PREFIX;
-use crate::llvm::view::{Module, Opcode, TypeKind, Value, ValueKind};
+use crate::llvm::view::{Opcode, TypeKind, Value, ValueKind};
 
 impl<'m> Translator<'_, 'm> {
     /// The space that a pointer points to.
@@ -185,51 +186,6 @@ impl<'m> Translator<'_, 'm> {
         }
     }
 }
-
-/// The indices of a `getelementptr`, each with the bytes that one step of it takes.
-pub fn indices<'m>(module: Module<'m>, instruction: Value<'m>) -> Result<Indices<'m>, Failure> {
-    let mut ty = instruction.source_element_type();
-    let mut result = Vec::new();
-    for (position, index) in instruction.operands().into_iter().skip(1).enumerate() {
-        if position == 0 {
-            result.push((Index::of(index), module.size_of(ty)));
-            continue;
-        }
-        match ty.kind() {
-            TypeKind::Struct(_) => {
-                let field = index.integer().ok_or_else(|| Failure::new("a structure's field is computed"))?;
-                let offset = module.field_offset(ty, field as u32);
-                result.push((Index::Constant(offset as i64), 1));
-                ty = ty.field(field as u32);
-            }
-            TypeKind::Array(_, element) | TypeKind::Vector(_, element) => {
-                result.push((Index::of(index), module.size_of(element)));
-                ty = element;
-            }
-            _ => return Err(Failure::new(format!("an index into {}", ty.text()))),
-        }
-    }
-    Ok(result)
-}
-
-/// An index of a `getelementptr`.
-pub enum Index<'m> {
-    Constant(i64),
-    Value(Value<'m>),
-}
-
-impl<'m> Index<'m> {
-    fn of(value: Value<'m>) -> Self {
-        match value.signed_integer() {
-            Some(number) => Index::Constant(number),
-            None if value.kind() == ValueKind::Zero => Index::Constant(0),
-            None => Index::Value(value),
-        }
-    }
-}
-
-/// Indices, each with the bytes that one step of it takes.
-type Indices<'m> = Vec<(Index<'m>, u64)>;
 
 /// The number of the by-value argument that a variable stands for.
 fn argument_number(variable: Value) -> Option<u32> {

@@ -3,7 +3,7 @@
 use gencl_program::options::FLOAT_DENORMALS;
 use gencl_program::{Access, Argument, ArgumentKind, PushSource};
 
-use super::function::{Regs, Translator};
+use super::translator::{Regs, Translator};
 use super::types::{Scalar, layout};
 use super::{Failure, types};
 use crate::ir::{Input, Space};

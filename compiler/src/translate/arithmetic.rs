@@ -1,7 +1,7 @@
 //! Arithmetic, element by element.
 
 use super::Failure;
-use super::function::{Regs, Translator};
+use super::translator::{Regs, Translator};
 use super::types::Scalar;
 use crate::ir::{BinaryOp, Reg, Type, UnaryOp};
 use crate::llvm::view::{Opcode, Value};

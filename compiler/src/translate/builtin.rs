@@ -3,7 +3,7 @@
 use gencl_program::PushSource;
 
 use super::Failure;
-use super::function::{Regs, Translator};
+use super::translator::{Regs, Translator};
 use crate::conversion::Conversion;
 use crate::ir::{BinaryOp, Family, Input, Op, Space, Type, UnaryOp};
 use crate::llvm::view::{TypeKind, Value, ValueKind};

@@ -1,7 +1,7 @@
 //! `memcpy`, `memmove` and `memset`.
 
 use super::Failure;
-use super::function::{Regs, Translator};
+use super::translator::{Regs, Translator};
 use super::types::{Layout, Scalar};
 use crate::ir::{BinaryOp, Condition, Op, Reg, Space, Type, UnaryOp};
 use crate::llvm::view::Value;

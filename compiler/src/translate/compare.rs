@@ -1,7 +1,7 @@
 //! Comparisons.
 
 use super::Failure;
-use super::function::{Regs, Translator};
+use super::translator::{Regs, Translator};
 use super::types::Scalar;
 use crate::ir::{BinaryOp, Condition, Reg, Type, UnaryOp};
 use crate::llvm::view::{IntPredicate, RealPredicate, Value};

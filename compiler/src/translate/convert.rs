@@ -1,7 +1,7 @@
 //! Conversions.
 
 use super::Failure;
-use super::function::{Regs, Translator};
+use super::translator::{Regs, Translator};
 use super::types::{Scalar, signed, unsigned_of};
 use crate::ir::{BinaryOp, Condition, Reg, Space, Type, UnaryOp};
 use crate::llvm::view::{Opcode, Value, ValueKind};

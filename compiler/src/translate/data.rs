@@ -4,6 +4,7 @@ use rustc_hash::FxHashMap;
 
 use gencl_program::{Data, Image, Relocation};
 
+use super::element_pointer::{Index, indices};
 use super::types::{Scalar, address_space, layout};
 use super::{Failure, types};
 use crate::ir::Space;
@@ -130,8 +131,8 @@ fn constant_address<'m>(module: Module<'m>, value: Value<'m>) -> Result<(Option<
             }
             Opcode::LLVMGetElementPtr => {
                 let (variable, mut addend) = constant_address(module, value.operand(0))?;
-                for (index, scale) in super::address::indices(module, value)? {
-                    let super::address::Index::Constant(number) = index else {
+                for (index, scale) in indices(module, value)? {
+                    let Index::Constant(number) = index else {
                         return Err(unsupported(value));
                     };
                     addend = addend.wrapping_add(number.wrapping_mul(scale as i64));

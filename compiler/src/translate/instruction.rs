@@ -1,9 +1,8 @@
 //! Instructions by opcode, and those that only move values.
 
 use super::Failure;
-use super::function::{Regs, Translator};
-use super::types::{Scalar, layout};
-use super::wide::pieces;
+use super::translator::{Regs, Translator};
+use super::types::{Scalar, layout, pieces};
 use crate::ir::{BinaryOp, Condition, Op, Type};
 use crate::llvm::view::{Opcode, Value};
 

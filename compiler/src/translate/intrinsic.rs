@@ -1,7 +1,7 @@
 //! LLVM's intrinsics: floats, and those that mean nothing here.
 
 use super::Failure;
-use super::function::{Regs, Translator};
+use super::translator::{Regs, Translator};
 use super::types::Scalar;
 use crate::ir::{BinaryOp, Condition, Reg, TernaryOp, Type, UnaryOp};
 use crate::llvm::view::Value;

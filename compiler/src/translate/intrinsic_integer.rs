@@ -4,7 +4,7 @@
 //! comparisons.
 
 use super::Failure;
-use super::function::{Regs, Translator};
+use super::translator::{Regs, Translator};
 use super::types::{Scalar, scalar, signed};
 use crate::ir::{BinaryOp, Condition, Reg, Type, UnaryOp};
 use crate::llvm::view::{Module, TypeKind, Value};

@@ -7,7 +7,7 @@ use gencl_program::PushSource;
 use smallvec::SmallVec;
 
 use super::Failure;
-use super::function::{Regs, Translator};
+use super::translator::{Regs, Translator};
 use super::types::{Layout, Pointers, Scalar, layout, unsigned_of};
 use crate::ir::{AtomicOp, BinaryOp, Condition, Input, Op, Reg, Space, Type};
 use crate::llvm::generic::GENERIC;

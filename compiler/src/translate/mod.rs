@@ -14,12 +14,14 @@ mod bulk;
 mod compare;
 mod convert;
 mod data;
+mod element_pointer;
 mod function;
 mod instruction;
 mod intrinsic;
 mod intrinsic_integer;
 mod memory;
 mod offset;
+mod translator;
 mod types;
 mod wide;
 

@@ -7,8 +7,8 @@
 //! 32-bit ones, and extends a dword while it adds.
 
 use super::Failure;
-use super::address::Index;
-use super::function::Translator;
+use super::element_pointer::{Index, ObjectOffset};
+use super::translator::Translator;
 use super::types::{Scalar, scalar};
 use crate::ir::{BinaryOp, Reg, Type};
 use crate::llvm::view::{Module, Opcode, Value, ValueKind};
@@ -16,32 +16,21 @@ use crate::llvm::view::{Module, Opcode, Value, ValueKind};
 /// How deep 64-bit arithmetic of an index is looked at.
 const DEPTH: u32 = 4;
 
-/// An address as an object and an offset.
-#[derive(Clone, Copy, Debug)]
-pub struct Place {
-    /// The object's address.
-    pub base: Reg,
-    /// What was computed of the offset, 32 bits.
-    pub offset: Option<Reg>,
-    /// The constant rest.
-    pub constant: i64,
-}
-
 impl<'m> Translator<'_, 'm> {
     /// The object that a pointer points into, if it is known that it is an argument or a variable plus
     /// offsets.
-    pub fn place(&mut self, pointer: Value<'m>) -> Result<Option<Place>, Failure> {
+    pub fn place(&mut self, pointer: Value<'m>) -> Result<Option<ObjectOffset>, Failure> {
         match pointer.kind() {
             ValueKind::Argument | ValueKind::GlobalVariable => {
                 let base = self.one(pointer)?;
-                Ok(Some(Place { base, offset: None, constant: 0 }))
+                Ok(Some(ObjectOffset { base, offset: None, constant: 0 }))
             }
             _ => Ok(self.places.get(&pointer).copied()),
         }
     }
 
     /// The address of a place.
-    pub fn place_address(&mut self, place: Place) -> Reg {
+    pub fn place_address(&mut self, place: ObjectOffset) -> Reg {
         let Some(offset) = place.offset else {
             return self.binary_unless_zero(Type::U64, place.base, place.constant as u64);
         };
@@ -55,11 +44,16 @@ impl<'m> Translator<'_, 'm> {
     }
 
     /// A place some steps of an index further.
-    pub fn advance(&mut self, place: Place, index: Index<'m>, scale: u64) -> Result<Place, Failure> {
+    pub fn advance(
+        &mut self,
+        place: ObjectOffset,
+        index: Index<'m>,
+        scale: u64,
+    ) -> Result<ObjectOffset, Failure> {
         Ok(match index {
             Index::Constant(number) => {
                 let constant = place.constant.wrapping_add(number.wrapping_mul(scale as i64));
-                Place { constant, ..place }
+                ObjectOffset { constant, ..place }
             }
             Index::Value(value) => {
                 let (value, number) = without_constant(self.module, value);
@@ -70,7 +64,7 @@ impl<'m> Translator<'_, 'm> {
                     Some(offset) => self.binary(BinaryOp::Add, Type::U32, offset, scaled),
                     None => scaled,
                 };
-                Place { offset: Some(offset), ..place }
+                ObjectOffset { offset: Some(offset), ..place }
             }
         })
     }

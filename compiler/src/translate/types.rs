@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use super::{Failure, wide};
+use super::Failure;
 use crate::ir::{Family, Space, Type as IrType};
 use crate::llvm::generic::GENERIC;
 use crate::llvm::view::{Module, Type, TypeKind};
@@ -116,6 +116,17 @@ pub fn unsigned_of(bits: u32) -> IrType {
     Scalar::Integer(bits).unsigned()
 }
 
+/// Bits of a piece of an integer of more than 64 bits ([`super::wide`]).
+pub const PIECE: u32 = 32;
+
+/// Pieces of an integer of more than 64 bits, or `None` for other types.
+pub fn pieces(ty: Type) -> Option<u32> {
+    match ty.kind() {
+        TypeKind::Integer(bits) if bits > 64 && bits.is_multiple_of(PIECE) => Some(bits / PIECE),
+        _ => None,
+    }
+}
+
 /// Scalars of a type, in order, and where each stands in memory, in bytes.
 pub type Layout = SmallVec<[(Scalar, u32); 4]>;
 
@@ -158,10 +169,10 @@ fn append<'m>(module: Module<'m>, ty: Type<'m>, at: u64, result: &mut Layout) ->
         // function takes them.
         TypeKind::Void | TypeKind::Target => {}
         TypeKind::Integer(65..) => {
-            let count = wide::pieces(ty)
+            let count = pieces(ty)
                 .ok_or_else(|| Failure::new(format!("values of type {} are not supported", ty.text())))?;
             for i in 0..count {
-                result.push((Scalar::Integer(wide::PIECE), place(at + u64::from(i * wide::PIECE / 8))?));
+                result.push((Scalar::Integer(PIECE), place(at + u64::from(i * PIECE / 8))?));
             }
         }
         TypeKind::Vector(count, element) => {

@@ -5,21 +5,10 @@
 //! together. They are 32-bit pieces here, the lowest first.
 
 use super::Failure;
-use super::function::{Regs, Translator};
-use super::types::{Scalar, scalar};
+use super::translator::{Regs, Translator};
+use super::types::{PIECE, Scalar, pieces, scalar};
 use crate::ir::{BinaryOp, Condition, Reg, Type};
-use crate::llvm::view::{self, IntPredicate, Opcode, TypeKind, Value};
-
-/// Bits of a piece.
-pub const PIECE: u32 = 32;
-
-/// Pieces of such an integer, or `None` for other types.
-pub fn pieces(ty: view::Type) -> Option<u32> {
-    match ty.kind() {
-        TypeKind::Integer(bits) if bits > 64 && bits.is_multiple_of(PIECE) => Some(bits / PIECE),
-        _ => None,
-    }
-}
+use crate::llvm::view::{IntPredicate, Opcode, Value};
 
 impl<'m> Translator<'_, 'm> {
     /// Translates an operation that has such an integer as result or first operand; selections, loads and

@@ -3,6 +3,7 @@
 use super::cursor::Cursor;
 use super::parse_operand::{Context, Result, descriptor_register, destination, source};
 use super::print::shows_flag;
+use super::statement::{statements, without_comments};
 use crate::opcode::{Allows, Format, OpcodeInfo};
 use crate::{
     AccessMode, Branch, Descriptor, Extra, Flag, Generation, Instruction, Opcode, Operand, Predicate,
@@ -37,9 +38,8 @@ impl ParseError {
 /// # Errors
 /// A text that is no instruction, one that the generation does not have, more than one.
 pub fn parse(generation: Generation, text: &str) -> std::result::Result<Instruction, ParseError> {
-    let text = &super::program::without_comments(text);
-    let program = super::program::statements(text);
-    let [statement] = &program[..] else {
+    let text = &without_comments(text);
+    let [statement] = &statements(text)[..] else {
         return Err(ParseError::at(text, 0, "one instruction is expected"));
     };
     let parsed = statement_of(generation, statement.text)

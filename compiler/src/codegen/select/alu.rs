@@ -1,7 +1,7 @@
 //! Arithmetic and logic.
 
 use super::{Failure, Selector, machine_type, unsigned};
-use crate::codegen::build::{Dest, Operation, Val};
+use crate::codegen::operand::{Dest, Operation, Val};
 use crate::ir::{BinaryOp, Instruction, Reg, TernaryOp, Type as IrType, UnaryOp};
 use gencl_isa::{Condition, MathFunction, Opcode, Type};
 

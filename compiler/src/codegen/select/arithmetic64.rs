@@ -1,7 +1,7 @@
 //! 64-bit integer operations that are more than one instruction.
 
 use super::{Failure, Selector};
-use crate::codegen::build::{Dest, Operation, Val};
+use crate::codegen::operand::{Dest, Operation, Val};
 use crate::ir::UnaryOp;
 use gencl_isa::{Opcode, Type};
 

@@ -6,7 +6,7 @@
 //! the instruction.
 
 use super::{Failure, Selector, machine_type, unsigned};
-use crate::codegen::build::{Dest, Operation, Val};
+use crate::codegen::operand::{Dest, Operation, Val};
 use crate::ir::{Instruction, Rounding, Type as IrType};
 use gencl_isa::{Arf, Condition, Opcode, Type};
 

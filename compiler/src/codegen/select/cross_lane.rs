@@ -5,9 +5,9 @@
 //! `reduce` of 16 dwords takes two copies and four instructions, `scan` two copies and six.
 
 use super::{Failure, Selector, machine_type, unsigned};
-use crate::codegen::build::{Dest, Operation, Place, Spot, Val};
 use crate::codegen::indirect::Table;
 use crate::codegen::lir::{GRF, VRef};
+use crate::codegen::operand::{Dest, Operation, Place, Spot, Val};
 use crate::ir::{BinaryOp, CrossLane, Form, GroupOp, Instruction, Predicate, Reg, Type as IrType};
 use gencl_isa::{Condition, Opcode, Type};
 

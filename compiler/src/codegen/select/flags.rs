@@ -7,7 +7,7 @@
 //! write such bits, and logic on whole flags cannot make them one.
 
 use super::{Failure, Selector};
-use crate::codegen::build::{Operation, Val};
+use crate::codegen::operand::{Operation, Val};
 use crate::ir::Reg;
 use gencl_isa::{Arf, Condition, Flag, Opcode, Type};
 use rustc_hash::FxHashMap;

@@ -1,7 +1,7 @@
 //! Floating-point operations that are more than one instruction: rounding to whole numbers and `mad`.
 
 use super::{Failure, Selector, machine_type};
-use crate::codegen::build::{Dest, Operation, Val};
+use crate::codegen::operand::{Dest, Operation, Val};
 use crate::ir::{Instruction, Rounding, Type as IrType, UnaryOp};
 use gencl_isa::{MathFunction, Opcode, Type};
 

@@ -13,8 +13,9 @@
 //! What all lanes read at one address comes in blocks of 16 to 128 bytes, packed in one to four registers.
 
 use super::{Failure, Selector, interleave, machine_type, unsigned};
-use crate::codegen::build::{Builder, Dest, Operation, Place, Spot, Val};
+use crate::codegen::build::Builder;
 use crate::codegen::lir::{GRF, VRef};
+use crate::codegen::operand::{Dest, Operation, Place, Spot, Val};
 use crate::codegen::target::Memory;
 use crate::ir::{AtomicOp, Instruction, Reg, Space, Type as IrType};
 use gencl_isa::message::{

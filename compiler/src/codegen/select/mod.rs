@@ -15,8 +15,9 @@ mod scalars;
 mod sync;
 mod truth;
 
-use super::build::{Builder, Dest, Place, Spot, Val};
+use super::build::Builder;
 use super::lir::Program;
+use super::operand::{Dest, Place, Spot, Val};
 use super::target::Target;
 use crate::ir::{
     BinaryOp, BlockId, CrossLane, Family, Function, Instruction, Op, Reg, Type as IrType, UnaryOp,

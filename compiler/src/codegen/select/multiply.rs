@@ -6,7 +6,7 @@
 //! have `mach` and the accumulator, eight lanes at a time; products of words need neither.
 
 use super::{Failure, Selector, unsigned};
-use crate::codegen::build::{Dest, Operation, Val};
+use crate::codegen::operand::{Dest, Operation, Val};
 use crate::ir::Reg;
 use gencl_isa::{Opcode, Type};
 

@@ -1,8 +1,8 @@
 //! The thread's payload: what the launch puts into registers.
 
 use super::{Failure, Selector, family_size, interleave};
-use crate::codegen::build::{Dest, Operation, Place, Val};
 use crate::codegen::lir::{Fixup, GRF, VRef, VregInfo};
+use crate::codegen::operand::{Dest, Operation, Place, Val};
 use crate::codegen::target::{Memory, SINGLE_DENORMALS};
 use crate::ir::{Family, Form, Function, Input, Op, Reg, Type as IrType, UnaryOp, Vote};
 use gencl_isa::{Arf, Condition, Flag, Opcode, Type};

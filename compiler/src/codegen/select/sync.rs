@@ -1,8 +1,8 @@
 //! Barriers, fences, the end.
 
 use super::{Failure, Selector};
-use crate::codegen::build::{Operation, Val};
 use crate::codegen::lir::Inst;
+use crate::codegen::operand::{Operation, Val};
 use gencl_isa::message::{GatewayFunction, Operation as Access};
 use gencl_isa::{
     Arf, Destination, Extra, Instruction as Isa, Opcode, Operand, Region, Register, SharedFunction, Source,
@@ -22,7 +22,7 @@ impl Selector<'_> {
         let header = self.header()?;
         let payload = self.b.registers(1);
         let simd = std::mem::replace(&mut self.b.simd, 8);
-        let dst = crate::codegen::build::Dest { at: payload, stride: 4, ty: Type::UD, fresh: true };
+        let dst = crate::codegen::operand::Dest { at: payload, stride: 4, ty: Type::UD, fresh: true };
         let and = Operation { all_lanes: true, ..Operation::new(Opcode::And) };
         let id = Val::reg(header.plus(2 * 4), 0, Type::UD);
         self.b.op(and, dst, &[id, Val::imm(u64::from(self.target.barrier_mask), Type::UD)]);

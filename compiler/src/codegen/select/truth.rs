@@ -1,7 +1,7 @@
 //! Operations on truth values.
 
 use super::{Failure, Selector, machine_type};
-use crate::codegen::build::{Operation, Place, Val};
+use crate::codegen::operand::{Operation, Place, Val};
 use crate::ir::{BinaryOp, Condition, Form, Instruction, Reg, Type as IrType, UnaryOp};
 use gencl_isa::{Arf, Condition as MachineCondition, Flag, Opcode};
 use smallvec::SmallVec;

@@ -18,7 +18,6 @@ mod opt_hoist_common;
 mod opt_local_values;
 mod opt_merge_accesses;
 mod opt_merge_blocks;
-mod short_sides;
 
 use super::validate::{Fault, validate};
 use super::{Function, Join, Leave, Op, Unit};

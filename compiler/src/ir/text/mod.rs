@@ -27,3 +27,23 @@ pub use print::{print, print_function, print_instruction};
 
 #[cfg(test)]
 mod tests;
+
+use gencl_program::{Image, Kernel};
+use serde_json::{Map, Value};
+
+/// The name of an image.
+fn image_name(image: Image) -> &'static str {
+    match image {
+        Image::Constants => "constants",
+        Image::Variables => "variables",
+    }
+}
+
+/// The metadata that a function has when its text says nothing of it.
+fn default_metadata(name: &str) -> Map<String, Value> {
+    let kernel = Kernel { name: name.to_owned(), ..Kernel::default() };
+    match serde_json::to_value(kernel) {
+        Ok(Value::Object(fields)) => fields,
+        _ => Map::new(),
+    }
+}

@@ -1,13 +1,13 @@
 //! The parser.
 
-use super::print::image_name;
+use super::{default_metadata, image_name};
 use crate::ir::{
     AtomicOp, BinaryOp, Block, BlockId, Condition, CrossLane, Family, Form, Function, GroupOp, Input,
     Instruction, Join, Leave, Op, Predicate, Reg, RegisterInfo, Rounding, Space, TernaryOp, Type, UnaryOp,
     Unit, Vote,
 };
 use fixedbitset::FixedBitSet;
-use gencl_program::{Image, Kernel, PushSource, Relocation};
+use gencl_program::{Image, PushSource, Relocation};
 use serde_json::{Map, Value};
 
 /// Block ids from here on are refused, so that a wrong digit does not ask for all memory.
@@ -53,15 +53,6 @@ pub fn parse_function(text: &str) -> Result<Function, ParseError> {
     match (unit.functions.pop(), unit.functions.is_empty()) {
         (Some(function), true) => Ok(function),
         _ => Err(ParseError { line: 1, message: "not exactly one kernel".to_owned() }),
-    }
-}
-
-/// The metadata that a function has when its text says nothing of it.
-pub(super) fn default_metadata(name: &str) -> Map<String, Value> {
-    let kernel = Kernel { name: name.to_owned(), ..Kernel::default() };
-    match serde_json::to_value(kernel) {
-        Ok(Value::Object(fields)) => fields,
-        _ => Map::new(),
     }
 }
 

@@ -1,7 +1,8 @@
 //! The printer.
 
+use super::{default_metadata, image_name};
 use crate::ir::{CrossLane, Function, Input, Instruction, Op, Reg, Rounding, Type, Unit};
-use gencl_program::{Image, Kernel, PushSource};
+use gencl_program::{Kernel, PushSource};
 use serde_json::Value;
 use std::fmt::Write as _;
 
@@ -28,14 +29,6 @@ pub fn print(unit: &Unit) -> String {
         text.push_str(&print_function(function));
     }
     text
-}
-
-/// The name of an image.
-pub fn image_name(image: Image) -> &'static str {
-    match image {
-        Image::Constants => "constants",
-        Image::Variables => "variables",
-    }
 }
 
 /// One function as text.
@@ -65,7 +58,7 @@ pub fn print_function(function: &Function) -> String {
 
 /// The metadata's fields that differ from the default's.
 fn metadata(kernel: &Kernel, name: &str) -> Vec<(String, Value)> {
-    let default = super::parse::default_metadata(name);
+    let default = default_metadata(name);
     match serde_json::to_value(kernel) {
         Ok(Value::Object(fields)) => {
             fields.into_iter().filter(|(key, value)| default.get(key) != Some(value)).collect()

@@ -3,7 +3,7 @@
 //! `if` and `endif` are two instructions for every thread that comes by, three with an `else`; in return the
 //! thread jumps over a side that none of its lanes takes. A short side is cheaper when it is always executed.
 
-use super::lower_masks::End;
+use super::End;
 use crate::ir::analysis::cfg::Cfg;
 use crate::ir::query::Class;
 use crate::ir::{BlockId, Function, Instruction, Op, Predicate, Reg};

@@ -21,13 +21,15 @@
 //!
 //! Short sides of an if become part of the block that decides and run under a predicate ([`short_sides`]).
 
+mod short_sides;
+
 use super::end_lives::end_lives;
-use super::short_sides::short_sides;
 use crate::ir::analysis::cfg::Cfg;
 use crate::ir::analysis::liveness::{Liveness, RegisterSet};
 use crate::ir::analysis::parking::Parking;
 use crate::ir::analysis::structure::ControlTree;
 use crate::ir::{BlockId, Form, Function, Instruction, Join, Leave, Op, Predicate, Reg, Vote};
+use short_sides::short_sides;
 use smallvec::SmallVec;
 
 /// Makes the constructs of the control-flow tree complete: each gets a join of its own. Expects
@@ -73,7 +75,7 @@ pub fn lower_structured(function: &mut Function) {
 
 /// How a block ends.
 #[derive(Clone, Copy)]
-pub(super) enum End {
+enum End {
     /// As it is: the thread goes to one block, or returns.
     Jump(BlockId),
     Vote(Vote, Reg, BlockId),
