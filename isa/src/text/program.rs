@@ -7,10 +7,10 @@ use super::print::print_with;
 use crate::opcode::Format;
 use crate::{Extra, Generation, Instruction};
 
-/// Bytes of an instruction that is not compacted; labels count in these.
+/// Size of an uncompacted instruction in bytes; the distance of instructions in programs with labels.
 const SIZE: i64 = 16;
 
-/// A statement: the labels before it, its text, and where that starts.
+/// A statement: the labels before it, its text, and its position.
 #[derive(Debug)]
 pub(super) struct Statement<'a> {
     labels: Vec<&'a str>,
@@ -18,7 +18,7 @@ pub(super) struct Statement<'a> {
     pub(super) start: usize,
 }
 
-/// Splits a text without comments into statements; labels are taken off.
+/// Splits a text without comments into statements and labels.
 pub(super) fn statements(text: &str) -> Vec<Statement<'_>> {
     let mut result = Vec::new();
     let mut labels = Vec::new();
@@ -51,7 +51,7 @@ pub(super) fn statements(text: &str) -> Vec<Statement<'_>> {
     result
 }
 
-/// The semicolon that ends a statement: regions (`<8;8,1>`) have one too.
+/// The position of the semicolon that ends a statement; regions (`<8;8,1>`) may contain one.
 fn statement_end(text: &str, first: usize) -> Option<usize> {
     let mut position = first;
     loop {
@@ -63,7 +63,7 @@ fn statement_end(text: &str, first: usize) -> Option<usize> {
     }
 }
 
-/// The text with comments replaced by as many spaces, so that positions stay.
+/// Replaces comments by spaces, so that positions are kept.
 pub(super) fn without_comments(text: &str) -> String {
     let mut result = String::with_capacity(text.len());
     let mut rest = text;
@@ -75,7 +75,7 @@ pub(super) fn without_comments(text: &str) -> String {
             comment.find("*/").map_or(comment.len(), |end| end + 2)
         };
         result.push_str(before);
-        // Line ends stay, for error messages; one space per byte keeps columns.
+        // Line ends are kept for error messages; one space per byte keeps columns.
         result.extend(comment[..end].bytes().map(|b| if b == b'\n' { '\n' } else { ' ' }));
         rest = &comment[end..];
     }
@@ -83,10 +83,10 @@ pub(super) fn without_comments(text: &str) -> String {
     result
 }
 
-/// All instructions of a text with labels (`NAME:`).
+/// Parses a program with labels (`NAME:`).
 ///
 /// # Errors
-/// The first statement that is no instruction, or a label that is nowhere.
+/// The first statement that is no instruction, an undefined label, or one that is defined twice.
 pub fn parse_program(generation: Generation, text: &str) -> Result<Vec<Instruction>, ParseError> {
     let text = &without_comments(text);
     let statements = statements(text);
@@ -94,7 +94,7 @@ pub fn parse_program(generation: Generation, text: &str) -> Result<Vec<Instructi
     for (index, statement) in statements.iter().enumerate() {
         for label in &statement.labels {
             if places.insert(*label, index).is_some() {
-                return Err(ParseError::at(text, statement.start, format!("label {label} stands twice")));
+                return Err(ParseError::at(text, statement.start, format!("label {label} is defined twice")));
             }
         }
     }
@@ -109,7 +109,8 @@ pub fn parse_program(generation: Generation, text: &str) -> Result<Vec<Instructi
     Ok(program)
 }
 
-/// Bytes that a branch of this format counts from: `jmpi` from the next instruction.
+/// Offset in bytes, relative to the branch, from which its target counts: `jmpi` counts from the next
+/// instruction.
 fn origin(instruction: &Instruction) -> i64 {
     if instruction.opcode.info().format == Format::Jump { SIZE } else { 0 }
 }
@@ -119,7 +120,7 @@ fn resolve(parsed: Parsed<'_>, index: usize, places: &BTreeMap<&str, usize>) -> 
     let mut instruction = parsed.instruction;
     let origin = origin(&instruction);
     let offset = |label: &str| {
-        let place = places.get(label).ok_or(format!("label {label} is nowhere"))?;
+        let place = places.get(label).ok_or(format!("label {label} is not defined"))?;
         let bytes = (*place as i64 - index as i64) * SIZE - origin;
         i32::try_from(bytes).map_err(|_| format!("label {label} is too far away"))
     };
@@ -134,8 +135,8 @@ fn resolve(parsed: Parsed<'_>, index: usize, places: &BTreeMap<&str, usize>) -> 
     Ok(instruction)
 }
 
-/// A program as text, one instruction per line, with labels at branch targets (`L0:` and so on).
-/// Instructions stand 16 bytes apart. Targets that are not an instruction (or the end) stay numbers.
+/// Prints a program, one instruction per line, with labels at branch targets (`L0:` and so on). Instructions
+/// are 16 bytes apart. Targets that are neither an instruction nor the end are printed as numbers.
 pub fn print_program(generation: Generation, program: &[Instruction]) -> String {
     let place = |index: usize, instruction: &Instruction, bytes: i32| {
         let target = index as i64 * SIZE + origin(instruction) + i64::from(bytes);
