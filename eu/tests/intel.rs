@@ -1,5 +1,5 @@
-//! Machine code of Intel's own compiler is accepted in strict mode, and nothing of it is missing. Needs
-//! `ocloc` (Debian package `intel-opencl-icd`).
+//! Machine code of Intel's own compiler is accepted in strict mode, and all of its instructions are
+//! simulated. Needs `ocloc` (Debian package `intel-opencl-icd`).
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,7 +9,7 @@ use gencl_eu::device::Device;
 use gencl_eu::op::Action;
 use gencl_testing::harness::{self, missing_programs, test_unless};
 
-/// The simulator's and the compiler's name of a device of each line that has rules of its own.
+/// The simulator's and the compiler's name of a device, for each set of rules.
 const DEVICES: &[(&str, &str)] = &[("bdw", "bdw"), ("skl", "skl"), ("bxt", "bxt"), ("glk", "glk")];
 
 /// Machine code of the kernels in `tests/intel.cl` for a device.
