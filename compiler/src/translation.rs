@@ -85,7 +85,7 @@ mod tests {
             scratch: 0,
             flat: false,
             barrier: false,
-            alone: false,
+            single_thread: false,
             spins: false,
             strict: true,
         };

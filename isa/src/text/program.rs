@@ -8,13 +8,13 @@ use super::statement::{statements, without_comments};
 use crate::opcode::Format;
 use crate::{Extra, Generation, Instruction};
 
-/// Bytes of an instruction that is not compacted; labels count in these.
+/// Size of an uncompacted instruction in bytes; the distance of instructions in programs with labels.
 const SIZE: i64 = 16;
 
-/// All instructions of a text with labels (`NAME:`).
+/// Parses a program with labels (`NAME:`).
 ///
 /// # Errors
-/// The first statement that is no instruction, or a label that is nowhere.
+/// The first statement that is no instruction, an undefined label, or one that is defined twice.
 pub fn parse_program(generation: Generation, text: &str) -> Result<Vec<Instruction>, ParseError> {
     let text = &without_comments(text);
     let statements = statements(text);
@@ -22,7 +22,7 @@ pub fn parse_program(generation: Generation, text: &str) -> Result<Vec<Instructi
     for (index, statement) in statements.iter().enumerate() {
         for label in &statement.labels {
             if places.insert(*label, index).is_some() {
-                return Err(ParseError::at(text, statement.start, format!("label {label} stands twice")));
+                return Err(ParseError::at(text, statement.start, format!("label {label} is defined twice")));
             }
         }
     }
@@ -37,7 +37,8 @@ pub fn parse_program(generation: Generation, text: &str) -> Result<Vec<Instructi
     Ok(program)
 }
 
-/// Bytes that a branch of this format counts from: `jmpi` from the next instruction.
+/// Offset in bytes, relative to the branch, from which its target counts: `jmpi` counts from the next
+/// instruction.
 fn origin(instruction: &Instruction) -> i64 {
     if instruction.opcode.info().format == Format::Jump { SIZE } else { 0 }
 }
@@ -47,7 +48,7 @@ fn resolve(parsed: Parsed<'_>, index: usize, places: &BTreeMap<&str, usize>) -> 
     let mut instruction = parsed.instruction;
     let origin = origin(&instruction);
     let offset = |label: &str| {
-        let place = places.get(label).ok_or(format!("label {label} is nowhere"))?;
+        let place = places.get(label).ok_or(format!("label {label} is not defined"))?;
         let bytes = (*place as i64 - index as i64) * SIZE - origin;
         i32::try_from(bytes).map_err(|_| format!("label {label} is too far away"))
     };
@@ -62,8 +63,8 @@ fn resolve(parsed: Parsed<'_>, index: usize, places: &BTreeMap<&str, usize>) -> 
     Ok(instruction)
 }
 
-/// A program as text, one instruction per line, with labels at branch targets (`L0:` and so on).
-/// Instructions stand 16 bytes apart. Targets that are not an instruction (or the end) stay numbers.
+/// Prints a program, one instruction per line, with labels at branch targets (`L0:` and so on). Instructions
+/// are 16 bytes apart. Targets that are neither an instruction nor the end are printed as numbers.
 pub fn print_program(generation: Generation, program: &[Instruction]) -> String {
     let place = |index: usize, instruction: &Instruction, bytes: i32| {
         let target = index as i64 * SIZE + origin(instruction) + i64::from(bytes);
