@@ -300,14 +300,14 @@ mod tests {
 
     #[test]
     fn the_last_batch_of_each_context_is_kept() {
-        let mut fences = BufferFences::default();
+        let mut buffer = BufferFences::default();
         let fences = [(1, 1), (2, 1), (1, 2)].map(|(c, n)| batch(c, n, Engine::Blit));
-        fences.add(&fences[0], true);
-        fences.add(&fences[1], false);
-        fences.add(&fences[2], false);
-        assert_eq!((fences.pending().len(), fences.dependencies(false).len()), (2, 1));
+        buffer.add(&fences[0], true);
+        buffer.add(&fences[1], false);
+        buffer.add(&fences[2], false);
+        assert_eq!((buffer.pending().len(), buffer.dependencies(false).len()), (2, 1));
         fences[0].complete(0);
-        assert!(fences.dependencies(false).is_empty());
-        assert_eq!(fences.dependencies(true).len(), 2);
+        assert!(buffer.dependencies(false).is_empty());
+        assert_eq!(buffer.dependencies(true).len(), 2);
     }
 }

@@ -75,7 +75,7 @@ fn what_gen9_added_is_refused() {
 #[test]
 fn gen9_refuses_what_only_gen8_has() {
     let mut bench = Bench::new();
-    assert!(bench.refused(&[&SHORT_BASES]).contains("DWord Length that means 16 dwords"));
+    assert!(bench.refused(&[&SHORT_BASES]).contains("DWord Length gives 16 dwords"));
     assert!(bench.refused(&[&GPGPU]).contains("Mask Bits 0x0"));
     let mut vfe = VFE;
     vfe[3] |= 1 << 6;
