@@ -10,6 +10,7 @@ pub mod clang;
 pub mod codegen;
 #[cfg(feature = "llvm")]
 mod conversion;
+mod dataflow;
 #[cfg(feature = "llvm")]
 pub mod driver;
 pub mod ir;

@@ -11,9 +11,9 @@
 
 use super::allocate::Locations;
 use super::lir::{Inst, Kind, Program, VRef};
+use crate::dataflow::{solve, union};
 use fixedbitset::FixedBitSet;
 use smallvec::SmallVec;
-use std::collections::BTreeSet;
 
 /// Bytes of virtual registers that a byte stands for. Pieces of spilled registers count as these.
 type Held = SmallVec<[(u32, u32); 1]>;
@@ -24,7 +24,7 @@ struct State {
     /// From its first byte; what is behind the end holds nothing.
     scratch: Vec<Held>,
     /// Bytes of registers written on some path, by their number in [`Bytes`].
-    written: Vec<u64>,
+    written: FixedBitSet,
 }
 
 /// Numbers the bytes of all virtual registers: the number of each register's first one.
@@ -47,14 +47,11 @@ impl Bytes {
 
 impl State {
     fn is_written(&self, bytes: &Bytes, tag: (u32, u32)) -> bool {
-        let n = bytes.number(tag);
-        self.written[n / 64] >> (n % 64) & 1 != 0
+        self.written.contains(bytes.number(tag))
     }
 
     fn set_written(&mut self, bytes: &Bytes, tag: (u32, u32), written: bool) {
-        let n = bytes.number(tag);
-        self.written[n / 64] &= !(1 << (n % 64));
-        self.written[n / 64] |= u64::from(written) << (n % 64);
+        self.written.set(bytes.number(tag), written);
     }
 }
 
@@ -71,7 +68,7 @@ pub fn check(program: &Program, locations: &Locations) -> Result<(), String> {
     let mut first = State {
         file: vec![Held::new(); ends.max().unwrap_or(0) as usize],
         scratch: Vec::new(),
-        written: vec![0; count.div_ceil(64)],
+        written: FixedBitSet::with_capacity(count),
     };
     for (v, info) in program.vregs.iter().enumerate() {
         if let (Some(at), Some(_)) = (info.fixed, locations[v]) {
@@ -81,37 +78,48 @@ pub fn check(program: &Program, locations: &Locations) -> Result<(), String> {
             }
         }
     }
+    // None where control has not come yet.
     let mut entry: Vec<Option<State>> = vec![None; program.blocks.len()];
     if let Some(e) = entry.first_mut() {
         *e = Some(first);
     }
-    // In the order of the program, so that most blocks are looked at once their predecessors are done.
-    let mut work = BTreeSet::from([0usize]);
-    while let Some(index) = work.pop_first() {
-        let Some(mut state) = entry.get(index).cloned().flatten() else { continue };
-        let block = &program.blocks[index];
-        for (number, inst) in block.insts.iter().enumerate() {
-            step(program, &bytes, locations, block.masked, inst, &mut state).map_err(|e| {
-                format!("block {index} instruction {number} `{}`: {e}", super::lir::text(inst))
-            })?;
-        }
-        for next in &program.blocks[index].successors {
-            let Some(slot) = entry.get_mut(*next) else {
-                return Err(format!("block {index} goes to block {next}, which does not exist"));
-            };
-            let changed = match slot {
-                None => {
-                    *slot = Some(state.clone());
-                    true
-                }
-                Some(known) => meet(&bytes, known, &state),
-            };
-            if changed {
-                work.insert(*next);
-            }
+    let blocks = program.blocks.len();
+    for (index, block) in program.blocks.iter().enumerate() {
+        if let Some(next) = block.successors.iter().find(|&&next| next >= blocks) {
+            return Err(format!("block {index} goes to block {next}, which does not exist"));
         }
     }
-    Ok(())
+    let mut fault = None;
+    solve(
+        0..blocks,
+        |index| program.blocks[index].successors.iter().copied(),
+        &mut entry,
+        |index, known| {
+            // Nothing behind a fault matters.
+            if fault.is_some() {
+                *known = None;
+            }
+            let Some(state) = known else { return };
+            let block = &program.blocks[index];
+            for (number, inst) in block.insts.iter().enumerate() {
+                if let Err(e) = step(program, &bytes, locations, block.masked, inst, state) {
+                    let inst = super::lir::text(inst);
+                    fault = Some(format!("block {index} instruction {number} `{inst}`: {e}"));
+                    *known = None;
+                    return;
+                }
+            }
+        },
+        |known, new| match (known, new) {
+            (_, None) => false,
+            (known @ None, new) => {
+                known.clone_from(new);
+                true
+            }
+            (Some(known), Some(new)) => meet(&bytes, known, new),
+        },
+    );
+    fault.map_or(Ok(()), Err)
 }
 
 /// A register that is read although nothing writes it, nor says that it is undefined: its only write was
@@ -144,11 +152,7 @@ fn meet(bytes: &Bytes, known: &mut State, other: &State) -> bool {
         changed |= merge(bytes, a, other.scratch.get(slot).unwrap_or(&none), known, other);
     }
     known.scratch = scratch;
-    for (a, b) in known.written.iter_mut().zip(&other.written) {
-        changed |= *b & !*a != 0;
-        *a |= b;
-    }
-    changed
+    union(&mut known.written, &other.written) | changed
 }
 
 fn merge(bytes: &Bytes, a: &mut Held, b: &Held, known: &State, other: &State) -> bool {

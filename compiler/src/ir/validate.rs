@@ -5,6 +5,7 @@ use super::analysis::liveness::{Crossing, RegisterSet};
 use super::analysis::uniformity::{decisive_sources, gives_uniform};
 use super::signature::{Operands, check_attributes, signature};
 use super::{BlockId, Family, Form, Function, Instruction, Op, Reg};
+use crate::dataflow::{solve, union};
 use fixedbitset::FixedBitSet;
 use std::fmt;
 
@@ -254,40 +255,37 @@ impl Checker<'_> {
         let cfg = Cfg::new(function);
         let all_paths = function.form == Form::PerLane;
         let crossing = Crossing::new(function);
-        let mut defined_out: Vec<Option<RegisterSet>> = vec![None; function.blocks.len()];
         let order = cfg.reverse_post_order();
-        let defined_in = |block: BlockId, defined_out: &[Option<RegisterSet>]| {
-            let mut defined: Option<RegisterSet> = None;
-            for predecessor in cfg.predecessors(block) {
-                let Some(out) = &defined_out[predecessor.0 as usize] else { continue };
-                match &mut defined {
-                    None => defined = Some(out.clone()),
-                    Some(defined) if all_paths => defined.intersect_with(out),
-                    Some(defined) => defined.union_with(out),
+        // None where control has not come yet.
+        let mut defined_in: Vec<Option<RegisterSet>> = vec![None; function.blocks.len()];
+        defined_in[function.entry().0 as usize] = Some(crossing.empty_set());
+        let index = |block: &BlockId| block.0 as usize;
+        solve(
+            order.iter().map(index),
+            |block| cfg.successors(BlockId(block as u32)).iter().map(index),
+            &mut defined_in,
+            |block, defined| {
+                let written = function.blocks[block].instructions.iter().flat_map(|i| &i.dsts);
+                defined.iter_mut().for_each(|defined| {
+                    defined.extend(written.clone().filter_map(|&reg| crossing.slot(reg)));
+                });
+            },
+            |known, new| match (known, new) {
+                (_, None) => false,
+                (known @ None, new) => {
+                    known.clone_from(new);
+                    true
                 }
-            }
-            match defined {
-                Some(defined) if block != function.entry() || !all_paths => defined,
-                _ => crossing.empty_set(),
-            }
-        };
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for &block in &order {
-                let mut defined = defined_in(block, &defined_out);
-                for instruction in &function.block(block).instructions {
-                    defined.extend(instruction.dsts.iter().filter_map(|&r| crossing.slot(r)));
+                (Some(known), Some(new)) if all_paths => {
+                    let changed = !known.is_subset(new);
+                    known.intersect_with(new);
+                    changed
                 }
-                let out = &mut defined_out[block.0 as usize];
-                if out.as_ref() != Some(&defined) {
-                    *out = Some(defined);
-                    changed = true;
-                }
-            }
-        }
+                (Some(known), Some(new)) => union(known, new),
+            },
+        );
         for &block in &order {
-            let mut defined = defined_in(block, &defined_out);
+            let Some(mut defined) = defined_in[index(&block)].take() else { continue };
             if function.form != Form::PerLane {
                 for reg in crossing.registers(&defined.clone()) {
                     if let Some(slot) = crossing.slot(reg)
@@ -297,11 +295,11 @@ impl Checker<'_> {
                     }
                 }
             }
-            for (index, instruction) in function.block(block).instructions.iter().enumerate() {
+            for (number, instruction) in function.block(block).instructions.iter().enumerate() {
                 for reg in instruction.reads() {
                     // A register that does not cross edges is written before in the same block.
                     if crossing.slot(reg).is_some_and(|slot| !defined.contains(slot)) {
-                        self.fault(block, Some(index), format!("%{} is read before it is written", reg.0));
+                        self.fault(block, Some(number), format!("%{} is read before it is written", reg.0));
                     }
                 }
                 defined.extend(instruction.dsts.iter().filter_map(|&r| crossing.slot(r)));

@@ -9,6 +9,7 @@
 //! them, numbered densely: the others are alive across no edge.
 
 use super::cfg::Cfg;
+use crate::dataflow::live_sets;
 use crate::ir::{Block, BlockId, Function, Reg};
 use fixedbitset::FixedBitSet;
 
@@ -115,41 +116,19 @@ pub struct Liveness {
 }
 
 impl Liveness {
-    /// Backward data flow to the fixed point: O(blocks x crossing registers / word) for each round, and as
-    /// many rounds as loops are deep.
+    /// O(blocks x crossing registers / word) for each iteration, and as many iterations as loops are deep.
     pub fn new(function: &Function, cfg: &Cfg) -> Liveness {
         let crossing = Crossing::new(function);
         let empty = || vec![crossing.empty_set(); function.blocks.len()];
-        let (mut live_in, mut live_out) = (empty(), empty());
-        let mut uses = empty();
-        let mut kills = empty();
+        let (mut reads, mut kills) = (empty(), empty());
         for (id, block) in function.blocks_in_layout() {
             let index = id.0 as usize;
-            upward_exposed(function, block, &crossing, &mut uses[index], &mut kills[index]);
+            upward_exposed(function, block, &crossing, &mut reads[index], &mut kills[index]);
         }
-        let mut work: Vec<BlockId> = function.layout.clone();
-        let mut queued = FixedBitSet::with_capacity(function.blocks.len());
-        queued.extend(work.iter().map(|b| b.0 as usize));
-        while let Some(block) = work.pop() {
-            let index = block.0 as usize;
-            queued.set(index, false);
-            let mut out = std::mem::take(&mut live_out[index]);
-            for successor in cfg.successors(block) {
-                out.union_with(&live_in[successor.0 as usize]);
-            }
-            let mut live = out.clone();
-            live_out[index] = out;
-            live.difference_with(&kills[index]);
-            live.union_with(&uses[index]);
-            if live != live_in[index] {
-                live_in[index] = live;
-                for &predecessor in cfg.predecessors(block) {
-                    if !queued.put(predecessor.0 as usize) {
-                        work.push(predecessor);
-                    }
-                }
-            }
-        }
+        let layout = function.layout.iter().map(|block| block.0 as usize);
+        let predecessors =
+            |block: usize| cfg.predecessors(BlockId(block as u32)).iter().map(|before| before.0 as usize);
+        let (live_in, live_out) = live_sets(layout, predecessors, reads, &kills);
         Liveness { crossing, live_in, live_out }
     }
 

@@ -19,6 +19,7 @@
 
 use super::cfg::Cfg;
 use super::liveness::{Liveness, RegisterSet};
+use crate::dataflow::{propagate, union};
 use crate::ir::{BlockId, Function, Op};
 use fixedbitset::FixedBitSet;
 use smallvec::SmallVec;
@@ -42,36 +43,40 @@ impl Parking {
         for (place, block) in function.layout.iter().enumerate() {
             places[block.0 as usize] = place;
         }
-        let mut flow = Flow {
-            arriving: vec![FixedBitSet::with_capacity(count); count],
-            limits: vec![0; count],
-            queued: FixedBitSet::with_capacity(count),
+        let mut arriving = vec![Arriving { places: FixedBitSet::with_capacity(count), limit: 0 }; count];
+        arriving[0].places.insert(0);
+        let join = |known: &mut Arriving, new: &Arriving| {
+            let further = new.limit > known.limit;
+            known.limit = known.limit.max(new.limit);
+            union(&mut known.places, &new.places) | further
         };
-        flow.queued.insert(0);
-        while let Some(place) = flow.queued.minimum() {
-            flow.queued.set(place, false);
-            let mut parked = flow.arriving[place].clone();
-            parked.set(place, false);
-            let limit = flow.limits[place];
-            if let Some(next) = parked.minimum().filter(|&next| next <= limit) {
-                flow.arrive(next, &parked, limit);
+        propagate(0..count, &mut arriving, join, |place, state, arrivals| {
+            if !state.places.contains(place) {
+                return;
+            }
+            state.places.remove(place);
+            if let Some(next) = state.places.minimum().filter(|&next| next <= state.limit) {
+                arrivals.send(next, state);
             }
             let block = function.layout[place];
             let successors: SmallVec<[usize; 2]> =
                 cfg.successors(block).iter().map(|s| places[s.0 as usize]).collect();
             let together = if parts_lanes(function, block) { successors.len() } else { 1 };
             for group in successors.chunks(together.max(1)) {
-                let mut after = parked.clone();
-                after.extend(group.iter().copied());
-                if let (Some(first), Some(&last)) = (after.minimum(), group.iter().max()) {
-                    flow.arrive(first, &after, last);
+                let mut after = state.clone();
+                after.places.extend(group.iter().copied());
+                if let (Some(first), Some(&last)) = (after.places.minimum(), group.iter().max()) {
+                    after.limit = last;
+                    arrivals.send(first, &after);
                 }
             }
-        }
-        let mut parked = flow.arriving;
-        for (place, set) in parked.iter_mut().enumerate() {
-            set.set(place, false);
-        }
+        });
+        let without = |(place, state): (usize, Arriving)| {
+            let mut parked = state.places;
+            parked.remove(place);
+            parked
+        };
+        let parked = arriving.into_iter().enumerate().map(without).collect();
         Parking { places, layout: function.layout.clone(), parked }
     }
 
@@ -100,25 +105,14 @@ impl Parking {
     }
 }
 
-/// The state of the data flow, by place.
-struct Flow {
-    /// Blocks that lanes may have to run when the thread comes here, this one among them.
-    arriving: Vec<FixedBitSet>,
+/// The state of the analysis at a place.
+#[derive(Clone)]
+struct Arriving {
+    /// Blocks that lanes may have to run when the thread comes here, this one among them: none where it does
+    /// not come.
+    places: FixedBitSet,
     /// The furthest block that may be the first that has lanes.
-    limits: Vec<usize>,
-    /// Where something has changed.
-    queued: FixedBitSet,
-}
-
-impl Flow {
-    fn arrive(&mut self, place: usize, set: &FixedBitSet, limit: usize) {
-        let known = &mut self.arriving[place];
-        if !set.is_subset(known) || limit > self.limits[place] {
-            known.union_with(set);
-            self.limits[place] = self.limits[place].max(limit);
-            self.queued.insert(place);
-        }
-    }
+    limit: usize,
 }
 
 /// May lanes go different ways at the end of the block?
