@@ -27,7 +27,8 @@ pub fn solve<S: Clone, E: IntoIterator<Item = usize>>(
     });
 }
 
-/// The same where the state itself tells the edges: `step` gets a copy of the state, and sends the result of each edge.
+/// The same where the state itself tells the edges: `step` gets a copy of the state and sends what follows
+/// from it.
 pub fn propagate<S: Clone, J: FnMut(&mut S, &S) -> bool>(
     order: impl IntoIterator<Item = usize>,
     states: &mut [S],
