@@ -115,9 +115,13 @@ pub fn compile(function: &Function, target: &Target, options: &Options) -> Resul
     let stack = function.private_size > 0 && target.thread_number.is_some();
     let attempts: Vec<_> = in_scratch.chain(stack.then_some((narrowest, PrivatePlace::Stack))).collect();
     for (index, (simd, place)) in attempts.iter().enumerate() {
-        let selected =
-            select::select(function, target, *simd, *place).map_err(|(place, f)| error(f.what, place))?;
         let last = Last { width: *simd == narrowest, attempt: index + 1 == attempts.len() };
+        let selected = match select::select(function, target, *simd, *place) {
+            Ok(selected) => selected,
+            // Private memory of so many lanes may be too much.
+            Err(_) if !last.attempt => continue,
+            Err((place, failure)) => return Err(error(failure.what, place)),
+        };
         if let Some(compiled) =
             finish(function, target, options, selected, *simd, last).map_err(&error2(function))?
         {
