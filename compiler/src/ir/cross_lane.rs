@@ -2,7 +2,7 @@
 //!
 //! A thread is a sub-group. Lanes that are not active, or that the dispatch has not enabled, take no part.
 //! All lanes that take part must do so at once, so these operations stay where they are: no pass moves them
-//! into a side of a branch, doubles them or lets fewer lanes run them ([`super::query::Class::CrossLane`]).
+//! into a side of a branch, doubles them or lets fewer lanes run them ([`super::signature::Class::CrossLane`]).
 
 use super::fold::fold;
 use super::{BinaryOp, Op, Type};

@@ -31,7 +31,7 @@ use super::end_lives::end_lives;
 use crate::ir::analysis::cfg::Cfg;
 use crate::ir::analysis::liveness::{Liveness, RegisterSet};
 use crate::ir::analysis::parking::Parking;
-use crate::ir::query::Class;
+use crate::ir::signature::Class;
 use crate::ir::{
     BlockId, Builder, Condition, Family, Form, Function, Instruction, Op, Predicate, Reg, Type, Vote,
 };
@@ -280,7 +280,7 @@ impl Lowering<'_> {
         match terminator.op {
             Op::Branch { then, otherwise } if then == otherwise => self.lower_jump(block, mask, then),
             Op::Branch { then, otherwise } => {
-                let condition = terminator.srcs[0];
+                let condition = terminator.condition();
                 if self.function.register(condition).uniform {
                     self.lower_uniform_branch(block, mask, condition, then, otherwise);
                 } else {

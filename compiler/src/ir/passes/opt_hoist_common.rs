@@ -5,7 +5,7 @@
 
 use crate::ir::analysis::cfg::Cfg;
 use crate::ir::analysis::values::Values;
-use crate::ir::query::Class;
+use crate::ir::signature::Class;
 use crate::ir::{BlockId, Family, Function, Instruction, Op, Reg, UnaryOp};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -115,7 +115,7 @@ impl Known {
                 .zip(&common.srcs)
                 .all(|(a, b)| self.is_value(*a) && self.original(*a) == *b)
             && match copied_to {
-                Some(dst) => instruction.dsts[0] == dst,
+                Some(dst) => instruction.result() == dst,
                 None => instruction.dsts.iter().all(|dst| self.is_value(*dst)),
             }
     }
