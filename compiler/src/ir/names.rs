@@ -1,6 +1,6 @@
 //! Names of everything that has one in the text form. The printer, the parser and messages read them here.
 
-use super::{AtomicOp, Condition, Family, Form, GroupOp, Join, Leave, Rounding, Space, Type, Vote};
+use super::{AtomicOp, Condition, Family, Form, Join, Leave, Rounding, Space, Type, Vote};
 
 macro_rules! names {
     ($($type:ident { $($variant:ident = $name:literal),* $(,)? })*) => {$(
@@ -39,7 +39,6 @@ names! {
         Add = "add", Sub = "sub", Inc = "inc", Dec = "dec", Xchg = "xchg", CmpXchg = "cmp_xchg", And = "and",
         Or = "or", Xor = "xor", Min = "min", Max = "max",
     }
-    GroupOp { Add = "add", Mul = "mul", Min = "min", Max = "max", And = "and", Or = "or", Xor = "xor" }
     Vote { Any = "any", All = "all", None = "none" }
     Leave {
         Goto = "goto", If = "if", Else = "else", Break = "break", Continue = "continue", While = "while",

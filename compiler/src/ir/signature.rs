@@ -148,7 +148,7 @@ impl Signature {
 }
 
 impl Op {
-    /// What is known of the operation. Inlined, so that who asks for one column pays for that alone.
+    /// What is known of the operation. Inlined, so that one column costs no more than a `match` for it.
     #[inline(always)]
     pub fn signature(&self) -> Signature {
         use Type::{Bool, U32, U64};

@@ -1,11 +1,18 @@
 //! The operations in the text form: a row for each, which is both how it is printed and how it is parsed.
 
-use super::parse::{Parsed, integer};
 use crate::ir::{
     AtomicOp, BinaryOp, BlockId, Condition, CrossLane, GroupOp, Input, Join, Leave, Op, Rounding, Space,
     TernaryOp, Type, UnaryOp, Vote,
 };
 use gencl_program::PushSource;
+
+/// What was parsed, or what is wrong with it.
+pub type Parsed<T> = Result<T, String>;
+
+/// Parses a number.
+pub fn integer<T: std::str::FromStr>(text: &str) -> Parsed<T> {
+    text.parse().map_err(|_| format!("`{text}` is not a number that fits here"))
+}
 
 /// An operation as it is printed.
 #[derive(Default)]

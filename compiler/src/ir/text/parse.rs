@@ -1,6 +1,6 @@
 //! The parser.
 
-use super::operation::operation;
+use super::operation::{Parsed, integer, operation};
 use super::{default_metadata, image_name};
 use crate::ir::{Block, BlockId, Family, Form, Function, Instruction, Predicate, Reg, RegisterInfo, Unit};
 use fixedbitset::FixedBitSet;
@@ -19,8 +19,6 @@ pub struct ParseError {
     /// What is wrong with it.
     pub message: String,
 }
-
-pub type Parsed<T> = Result<T, String>;
 
 /// Parses a unit. Rules that the validator checks are not checked here.
 ///
@@ -214,10 +212,6 @@ fn hex_bytes(text: &str) -> Parsed<Vec<u8>> {
         Some(digits) if digits.len() % 2 == 0 => Ok(digits.chunks(2).map(|d| d[0] << 4 | d[1]).collect()),
         _ => Err("not pairs of hexadecimal digits".to_owned()),
     }
-}
-
-pub fn integer<T: std::str::FromStr>(text: &str) -> Parsed<T> {
-    text.parse().map_err(|_| format!("`{text}` is not a number that fits here"))
 }
 
 fn register(text: &str) -> Parsed<Reg> {
