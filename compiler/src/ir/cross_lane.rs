@@ -2,9 +2,10 @@
 //!
 //! A thread is a sub-group. Lanes that are not active, or that the dispatch has not enabled, take no part.
 //! All lanes that take part must do so at once, so these operations stay where they are: no pass moves them
-//! into a side of a branch, doubles them or lets fewer lanes run them ([`super::query::Class::CrossLane`]).
+//! into a side of a branch, doubles them or lets fewer lanes run them ([`super::signature::Class::CrossLane`]).
 
 use super::fold::fold;
+use super::names::names;
 use super::{BinaryOp, Op, Type};
 use smallvec::{SmallVec, smallvec};
 
@@ -19,6 +20,10 @@ pub enum GroupOp {
     And,
     Or,
     Xor,
+}
+
+names! {
+    GroupOp { Add = "add", Mul = "mul", Min = "min", Max = "max", And = "and", Or = "or", Xor = "xor" }
 }
 
 /// An operation across lanes.

@@ -15,6 +15,7 @@
 //!   `leave` sends lanes to wait at a later block, which `join`s them again.
 
 pub mod analysis;
+mod arithmetic;
 mod build;
 pub mod cross_lane;
 pub mod fold;
@@ -28,6 +29,7 @@ pub mod signature;
 pub mod text;
 pub mod validate;
 
+pub use arithmetic::{BinaryOp, TernaryOp, UnaryOp};
 pub use build::Builder;
 pub use cross_lane::{CrossLane, GroupOp};
 
@@ -95,93 +97,6 @@ pub enum Space {
     Local,
     /// Private: a Dword, byte offset in the work-item's own area of [`Function::private_size`] bytes.
     Private,
-}
-
-/// Operations with one source. Results wrap; floats are IEEE unless said otherwise.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum UnaryOp {
-    /// Copy.
-    Mov,
-    /// Bitwise complement; of Bool: negation.
-    Not,
-    /// Arithmetic negation.
-    Neg,
-    /// Absolute value.
-    Abs,
-    /// Toward minus infinity.
-    Floor,
-    /// Toward plus infinity.
-    Ceil,
-    /// Toward zero.
-    Trunc,
-    /// To nearest, ties to even.
-    RoundEven,
-    /// 1/x of the MATH unit (1 ULP).
-    Rcp,
-    /// 1/sqrt(x) of the MATH unit.
-    Rsqrt,
-    /// sqrt(x) of the MATH unit.
-    Sqrt,
-    /// 2^x of the MATH unit.
-    Exp2,
-    /// log2(x) of the MATH unit.
-    Log2,
-    /// sin of the MATH unit, radians.
-    Sin,
-    /// cos of the MATH unit, radians.
-    Cos,
-    /// Number of leading zero bits; the width for 0.
-    LeadingZeros,
-    /// Number of trailing zero bits; the width for 0.
-    TrailingZeros,
-    /// Number of one bits.
-    PopCount,
-    /// Bits in reverse order.
-    BitReverse,
-    /// Float: flush denormals and quieten NaN.
-    Canonicalize,
-}
-
-/// Operations with two sources.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs, reason = "arithmetic named as in LLVM; what differs is said")]
-pub enum BinaryOp {
-    Add,
-    Sub,
-    Mul,
-    /// The high half of the product.
-    MulHigh,
-    /// Integer division by zero gives an undefined value, not a fault.
-    Div,
-    Rem,
-    /// Shift amounts are taken modulo the width.
-    Shl,
-    /// Logical or arithmetic by the type's sign.
-    Shr,
-    And,
-    Or,
-    Xor,
-    /// Float: the other operand where one is NaN.
-    Min,
-    Max,
-    /// Saturating.
-    AddSat,
-    SubSat,
-    /// x^y of the MATH unit, `native_powr`.
-    Pow,
-    /// Rounded-half-up average of integers, `rhadd`.
-    Avg,
-    /// Approximate float quotient of the MATH unit, `native_divide`.
-    FastDiv,
-}
-
-/// Operations with three sources.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum TernaryOp {
-    /// a * b + c. Float: rounded once.
-    Mad,
-    /// Bit select: bits of b where a has a one, else of c.
-    BitSelect,
 }
 
 /// Comparisons. The float forms are ordered (false with a NaN), but for `NotEqual`, which is unordered.

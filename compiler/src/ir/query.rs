@@ -1,5 +1,6 @@
 //! Structural queries: sizes of types, operands, terminators and successors.
 
+use super::signature::Class;
 use super::{Block, BlockId, Family, Function, Instruction, Op, Reg, RegisterInfo, Space, Type, UnaryOp};
 use smallvec::{SmallVec, smallvec};
 
@@ -78,53 +79,10 @@ impl Space {
     }
 }
 
-/// Kinds of operations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Class {
-    /// The result is a function of the sources alone.
-    Pure,
-    /// The result comes from the launch.
-    Launch,
-    /// The result is anything.
-    Undefined,
-    /// Reads memory.
-    Read,
-    /// Writes memory.
-    Write,
-    /// The result depends on what the active lanes hold, and on which they are.
-    CrossLane,
-    /// Orders what work-items do.
-    Order,
-    /// Ends a block.
-    Terminator,
-}
-
 impl Op {
-    /// What kind of operation it is, as far as passes tell operations apart.
+    /// What kind of operation it is.
     pub fn class(&self) -> Class {
-        match self {
-            Op::Immediate { .. }
-            | Op::Unary(..)
-            | Op::Binary(..)
-            | Op::Ternary(..)
-            | Op::Compare(..)
-            | Op::Select(_)
-            | Op::Convert { .. }
-            | Op::Pair
-            | Op::Half { .. } => Class::Pure,
-            Op::Input(_) => Class::Launch,
-            Op::Undefined => Class::Undefined,
-            Op::Load { .. } => Class::Read,
-            Op::Store { .. } | Op::Atomic { .. } => Class::Write,
-            Op::CrossLane(_) => Class::CrossLane,
-            Op::Barrier { .. } | Op::SubgroupBarrier { .. } | Op::Fence { .. } => Class::Order,
-            Op::Jump(_)
-            | Op::Branch { .. }
-            | Op::Vote { .. }
-            | Op::Leave { .. }
-            | Op::Join { .. }
-            | Op::Return => Class::Terminator,
-        }
+        self.signature().class
     }
 
     /// Does it end a block?

@@ -2,8 +2,8 @@
 
 use super::analysis::cfg::Cfg;
 use super::analysis::liveness::{Crossing, RegisterSet};
-use super::analysis::uniformity::{decisive_sources, gives_uniform};
-use super::signature::{Operands, check_attributes, signature};
+use super::analysis::uniformity::decisive_sources;
+use super::signature::{Operands, check_attributes};
 use super::{BlockId, Family, Form, Function, Instruction, Op, Reg};
 use crate::dataflow::{solve, union};
 use fixedbitset::FixedBitSet;
@@ -133,7 +133,7 @@ impl Checker<'_> {
         if let Err(reason) = check_attributes(&instruction.op) {
             problems.push(reason.to_owned());
         }
-        let signature = signature(&instruction.op);
+        let signature = instruction.op.signature();
         self.check_operands("destination", &signature.dsts, &instruction.dsts, &mut problems);
         self.check_operands("source", &signature.srcs, &instruction.srcs, &mut problems);
         for (index, dst) in instruction.dsts.iter().enumerate() {
@@ -147,8 +147,8 @@ impl Checker<'_> {
     }
 
     fn check_operands(&self, what: &str, expected: &Operands, found: &[Reg], problems: &mut Vec<String>) {
-        if found.len() < expected.min() || found.len() > expected.max() {
-            problems.push(match (expected.min(), expected.max()) {
+        if !(expected.min..=expected.max).contains(&found.len()) {
+            problems.push(match (expected.min, expected.max) {
                 (min, max) if min == max => format!("{} {what}s instead of {min}", found.len()),
                 (min, usize::MAX) => format!("{} {what}s instead of at least {min}", found.len()),
                 (min, max) => format!("{} {what}s instead of {min} to {max}", found.len()),
@@ -236,7 +236,7 @@ impl Checker<'_> {
         if instruction.predicate.is_some() && !across {
             problems.push(format!("uniform %{} is written under a predicate", dst.0));
         }
-        if !gives_uniform(&instruction.op) {
+        if !instruction.op.signature().uniform {
             problems.push(format!("uniform %{} gets a different value in each lane", dst.0));
         }
         if let Some(src) = decisive_sources(instruction).find(|src| !uniform(src)) {

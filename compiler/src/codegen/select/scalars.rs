@@ -1,6 +1,7 @@
 //! What selection has to know of IR registers before it starts.
 
-use crate::ir::{BinaryOp, Family, Function, Input, Instruction, Op, Reg, Space, Type};
+use crate::ir::signature::Class;
+use crate::ir::{BinaryOp, Family, Function, Instruction, Op, Reg, Type};
 
 /// Facts, each by register number.
 pub struct Facts {
@@ -106,27 +107,19 @@ fn scalars(function: &Function, single: &[bool], local: &[bool], constants: &[Op
                 info.family == Family::Bool && info.uniform
             };
             let sources = i.srcs.iter().all(|s| known(*s) || scalar[s.0 as usize] || truth(*s));
+            let signature = i.op.signature();
             for d in &i.dsts {
                 let marked = function.registers[d.0 as usize].uniform;
-                let fits = match i.op {
+                let fits = match signature.class {
                     // The predicate says who takes part; the result is for all.
-                    Op::CrossLane(_) => marked,
+                    Class::CrossLane => marked,
                     // Masked because a waiting lane will read what the register held: not the same in all
                     // lanes.
                     _ if i.predicate.is_some() => false,
-                    Op::Immediate { .. } | Op::Undefined => true,
-                    Op::Input(Input::Push(_) | Input::GroupId(_) | Input::SubgroupId | Input::SimdWidth) => {
-                        true
-                    }
-                    Op::Unary(..)
-                    | Op::Binary(..)
-                    | Op::Ternary(..)
-                    | Op::Convert { .. }
-                    | Op::Pair
-                    | Op::Half { .. }
-                    | Op::Select(_) => sources,
-                    Op::Load { space, .. } => sources && space != Space::Private && marked,
-                    _ => false,
+                    Class::Undefined => true,
+                    Class::Pure | Class::Launch => signature.uniform && sources,
+                    Class::Read => signature.uniform && sources && marked,
+                    Class::Write | Class::Order | Class::Terminator => false,
                 };
                 if scalar[d.0 as usize] && !fits {
                     scalar[d.0 as usize] = false;

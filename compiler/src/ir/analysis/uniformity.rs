@@ -15,7 +15,7 @@
 use super::cfg::Cfg;
 use super::liveness::Liveness;
 use super::parking::Parking;
-use crate::ir::{Function, Input, Instruction, Op, Reg, Space};
+use crate::ir::{Function, Instruction, Op, Reg};
 use fixedbitset::FixedBitSet;
 
 /// The set of uniform registers of a function in per-lane form.
@@ -64,7 +64,7 @@ fn spread(function: &Function, uniform: &mut FixedBitSet) {
     let mut readers: Vec<Vec<&[Reg]>> = vec![Vec::new(); function.registers.len()];
     let mut work = Vec::new();
     for instruction in function.instructions() {
-        if !gives_uniform(&instruction.op) {
+        if !instruction.op.signature().uniform {
             for dst in &instruction.dsts {
                 uniform.set(dst.0 as usize, false);
             }
@@ -99,21 +99,4 @@ pub fn decisive_sources(instruction: &Instruction) -> impl Iterator<Item = &Reg>
     };
     let decides = move |index: &usize| chosen.is_none_or(|chosen| chosen.contains(index));
     instruction.srcs.iter().enumerate().filter(move |(index, _)| decides(index)).map(|(_, src)| src)
-}
-
-/// Does the operation give the same to all lanes when it gets the same from all?
-pub fn gives_uniform(op: &Op) -> bool {
-    match op {
-        Op::Input(input) => match input {
-            Input::Push(_) | Input::GroupId(_) | Input::SubgroupId | Input::SimdWidth => true,
-            Input::LocalId(_) | Input::LaneId => false,
-        },
-        Op::Load { space, .. } => match space {
-            Space::Global | Space::Constant | Space::Local => true,
-            Space::Private => false,
-        },
-        Op::Atomic { .. } => false,
-        Op::CrossLane(op) => op.gives_uniform(),
-        _ => true,
-    }
 }

@@ -9,7 +9,7 @@ use half::f16;
 
 /// The result of an operation, or `None` when it is not a function of its sources: memory, inputs, control.
 ///
-/// Operations of the MATH unit ([`is_exact`]) are given as correctly rounded as the host computes them.
+/// Operations of the MATH unit ([`super::signature::Signature::exact`]) are given as correctly rounded as the host computes them.
 ///
 /// # Panics
 /// When there are fewer sources than [`super::signature`] asks for.
@@ -47,55 +47,6 @@ pub fn fold(op: &Op, srcs: &[u64]) -> Option<u64> {
         | Op::Join { .. }
         | Op::Return => return None,
     })
-}
-
-/// Is the hardware's result the same to the bit, so that the operation may be folded?
-pub fn is_exact(op: &Op) -> bool {
-    match *op {
-        Op::Unary(op, _) => match op {
-            UnaryOp::Mov
-            | UnaryOp::Not
-            | UnaryOp::Neg
-            | UnaryOp::Abs
-            | UnaryOp::Floor
-            | UnaryOp::Ceil
-            | UnaryOp::Trunc
-            | UnaryOp::RoundEven
-            | UnaryOp::LeadingZeros
-            | UnaryOp::TrailingZeros
-            | UnaryOp::PopCount
-            | UnaryOp::BitReverse => true,
-            // Depends on the denormal mode.
-            UnaryOp::Canonicalize => false,
-            UnaryOp::Rcp
-            | UnaryOp::Rsqrt
-            | UnaryOp::Sqrt
-            | UnaryOp::Exp2
-            | UnaryOp::Log2
-            | UnaryOp::Sin
-            | UnaryOp::Cos => false,
-        },
-        Op::Binary(op, _) => match op {
-            BinaryOp::Pow | BinaryOp::FastDiv => false,
-            BinaryOp::Add
-            | BinaryOp::Sub
-            | BinaryOp::Mul
-            | BinaryOp::MulHigh
-            | BinaryOp::Div
-            | BinaryOp::Rem
-            | BinaryOp::Shl
-            | BinaryOp::Shr
-            | BinaryOp::And
-            | BinaryOp::Or
-            | BinaryOp::Xor
-            | BinaryOp::Min
-            | BinaryOp::Max
-            | BinaryOp::AddSat
-            | BinaryOp::SubSat
-            | BinaryOp::Avg => true,
-        },
-        _ => op.is_pure(),
-    }
 }
 
 /// An integer's value.

@@ -31,7 +31,7 @@ use super::end_lives::end_lives;
 use crate::ir::analysis::cfg::Cfg;
 use crate::ir::analysis::liveness::{Liveness, RegisterSet};
 use crate::ir::analysis::parking::Parking;
-use crate::ir::query::Class;
+use crate::ir::signature::Class;
 use crate::ir::{
     BlockId, Builder, Condition, Family, Form, Function, Instruction, Op, Predicate, Reg, Type, Vote,
 };

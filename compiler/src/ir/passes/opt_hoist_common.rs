@@ -5,7 +5,7 @@
 
 use crate::ir::analysis::cfg::Cfg;
 use crate::ir::analysis::values::Values;
-use crate::ir::query::Class;
+use crate::ir::signature::Class;
 use crate::ir::{BlockId, Family, Function, Instruction, Op, Reg, UnaryOp};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;

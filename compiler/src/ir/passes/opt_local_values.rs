@@ -1,7 +1,7 @@
 //! Within a block: constants are folded, and what has been computed is not computed again.
 
 use crate::ir::analysis::values::Values;
-use crate::ir::fold::{fold, is_exact};
+use crate::ir::fold::fold;
 use crate::ir::{BinaryOp, Condition, Function, Instruction, Op, Reg, Type, UnaryOp};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -79,7 +79,7 @@ impl<'c> Numbering<'c> {
         if let Some(key) = &key
             && let Some(&(holder, version)) = self.known.get(key)
             && self.version(holder) == (holder, version)
-            && let Some(ty) = result_type(&instruction.op)
+            && let Some(ty) = instruction.op.signature().result
             // A constant is cheaper than a copy.
             && !matches!(instruction.op, Op::Immediate { .. })
         {
@@ -120,15 +120,13 @@ impl<'c> Numbering<'c> {
 
     /// Operations on constants become constants, operations that do nothing copies.
     fn simplify(&self, instruction: &mut Instruction) {
-        if instruction.srcs.is_empty() || !instruction.op.is_pure() {
-            return;
-        }
-        let Some(ty) = result_type(&instruction.op) else { return };
+        let signature = instruction.op.signature();
+        let Some(ty) = signature.result.filter(|_| !instruction.srcs.is_empty()) else { return };
         let dst = instruction.dsts[0];
         let constants: Option<SmallVec<[u64; 4]>> =
             instruction.srcs.iter().map(|&src| self.constant(src)).collect();
         if let Some(constants) = constants
-            && is_exact(&instruction.op)
+            && signature.exact
             && let Some(bits) = fold(&instruction.op, &constants)
         {
             *instruction = Instruction::new(Op::Immediate { ty, bits }, [dst], []);
@@ -208,35 +206,5 @@ impl<'c> Numbering<'c> {
             }
             _ => None,
         }
-    }
-}
-
-/// The type of a pure operation's result. None for all others.
-fn result_type(op: &Op) -> Option<Type> {
-    match *op {
-        Op::Immediate { ty, .. }
-        | Op::Unary(_, ty)
-        | Op::Binary(_, ty)
-        | Op::Ternary(_, ty)
-        | Op::Select(ty)
-        | Op::Convert { to: ty, .. } => Some(ty),
-        Op::Compare(..) => Some(Type::Bool),
-        Op::Pair => Some(Type::U64),
-        Op::Half { .. } => Some(Type::U32),
-        Op::Input(_)
-        | Op::Undefined
-        | Op::Load { .. }
-        | Op::Store { .. }
-        | Op::Atomic { .. }
-        | Op::CrossLane(_)
-        | Op::Barrier { .. }
-        | Op::SubgroupBarrier { .. }
-        | Op::Fence { .. }
-        | Op::Jump(_)
-        | Op::Branch { .. }
-        | Op::Vote { .. }
-        | Op::Leave { .. }
-        | Op::Join { .. }
-        | Op::Return => None,
     }
 }

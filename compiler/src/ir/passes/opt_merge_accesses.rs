@@ -197,7 +197,7 @@ fn plan(function: &Function, values: &Values, uniform: &FixedBitSet, block: Bloc
         let (space, ty, is_load) = match instruction.op {
             Op::Load { space, ty, .. } => (space, ty, true),
             Op::Store { space, ty, .. } => (space, ty, false),
-            Op::Atomic { .. } | Op::Barrier { .. } | Op::SubgroupBarrier { .. } | Op::Fence { .. } => {
+            op if op.has_effect() => {
                 done.append(&mut open);
                 continue;
             }

@@ -3,7 +3,7 @@
 use super::{parse, parse_function, print};
 use crate::ir::passes::{ControlFlow, Unobserved, standard};
 use crate::ir::random::random_kernel;
-use crate::ir::signature::{Operands, check_attributes, signature};
+use crate::ir::signature::{Operands, check_attributes};
 use crate::ir::{
     AtomicOp, BinaryOp, BlockId, Condition, CrossLane, Family, Form, Function, GroupOp, Input, Instruction,
     Op, Predicate, Reg, RegisterInfo, Rounding, Space, TernaryOp, Type, UnaryOp, Unit, Vote,
@@ -150,10 +150,10 @@ fn random_instruction(choices: &[u32], blocks: u32, linear: bool) -> Option<(Ins
         _ => Op::Return,
     };
     check_attributes(&op).ok()?;
-    let signature = signature(&op);
+    let signature = op.signature();
     let mut families = Vec::new();
     let mut operands = |expected: &Operands, pick: &mut dyn FnMut(usize) -> usize| -> Vec<Reg> {
-        let count = expected.min() + pick((expected.max() - expected.min()).min(4) + 1);
+        let count = expected.min + pick((expected.max - expected.min).min(4) + 1);
         (0..count)
             .map(|index| {
                 let allowed: Vec<Family> = expected.families(index).iter().collect();

@@ -5,7 +5,7 @@
 
 use super::End;
 use crate::ir::analysis::cfg::Cfg;
-use crate::ir::query::Class;
+use crate::ir::signature::Class;
 use crate::ir::{BlockId, Function, Instruction, Op, Predicate, Reg};
 use smallvec::{SmallVec, smallvec};
 
