@@ -19,6 +19,7 @@
 //! Printing and parsing again gives the same unit, with two exceptions: machine code in the metadata is not
 //! part of the text, and blocks outside the layout are forgotten.
 
+mod operation;
 mod parse;
 mod print;
 
