@@ -158,10 +158,55 @@ impl Instruction {
         self.srcs.iter().copied().chain(self.predicate.iter().map(|p| p.reg))
     }
 
+    /// The register written by an operation that has one result.
+    ///
+    /// # Panics
+    /// When there is none. This and the following expect what [`Op::signature`] says, which the validator
+    /// checks.
+    pub fn result(&self) -> Reg {
+        self.dsts[0]
+    }
+
+    /// The sources of an operation with `N` of them.
+    ///
+    /// # Panics
+    /// When there are fewer.
+    pub fn sources<const N: usize>(&self) -> [Reg; N] {
+        std::array::from_fn(|index| self.srcs[index])
+    }
+
+    /// The Bool by which a branch, a vote or a selection decides.
+    ///
+    /// # Panics
+    /// When there is no source.
+    pub fn condition(&self) -> Reg {
+        self.srcs[0]
+    }
+
+    /// The address of an access to memory.
+    ///
+    /// # Panics
+    /// When there is no source.
+    pub fn address(&self) -> Reg {
+        self.srcs[0]
+    }
+
+    /// What an access to memory takes besides its address: the elements stored, the operands of an atomic
+    /// operation.
+    ///
+    /// # Panics
+    /// When there is no source.
+    pub fn values(&self) -> &[Reg] {
+        &self.srcs[1..]
+    }
+
     /// A plain copy: `Some((destination, source))`.
     pub fn as_move(&self) -> Option<(Reg, Reg)> {
         match self.op {
-            Op::Unary(UnaryOp::Mov, _) if self.predicate.is_none() => Some((self.dsts[0], self.srcs[0])),
+            Op::Unary(UnaryOp::Mov, _) if self.predicate.is_none() => {
+                let [src] = self.sources();
+                Some((self.result(), src))
+            }
             _ => None,
         }
     }

@@ -190,7 +190,9 @@ impl Checker<'_> {
             Op::Vote { .. } if form == Form::PerLane => {
                 problems.push("a vote in the per-lane form".to_owned());
             }
-            Op::Vote { .. } if form == Form::Masked && !function.register(instruction.srcs[0]).uniform => {
+            Op::Vote { .. }
+                if form == Form::Masked && !function.register(instruction.condition()).uniform =>
+            {
                 problems.push("a vote of lanes that may differ in the masked form".to_owned());
             }
             Op::Leave { .. } | Op::Join { .. } if form != Form::Masked => {

@@ -75,7 +75,7 @@ impl Selector<'_> {
     /// Operations with one source.
     pub fn unary(&mut self, op: UnaryOp, ty: IrType, i: &Instruction) -> Result<(), Failure> {
         let machine = machine_type(ty)?;
-        let (dst, src) = (i.dsts[0], i.srcs[0]);
+        let (dst, [src]) = (i.result(), i.sources());
         if let Some(result) = self.float_unary(op, ty, i) {
             return result;
         }
@@ -143,7 +143,7 @@ impl Selector<'_> {
 
     /// dst = constant, where the register has other definitions too.
     pub fn immediate(&mut self, i: &Instruction, ty: IrType, bits: u64) -> Result<(), Failure> {
-        let dst = i.dsts[0];
+        let dst = i.result();
         if ty == IrType::Bool {
             let mask = if bits & 1 != 0 { self.dispatch_mask()? } else { self.no_lanes() };
             return self.assign_constant_truth(i, mask);
@@ -212,8 +212,8 @@ impl Selector<'_> {
     /// Operations with two sources.
     pub fn binary(&mut self, op: BinaryOp, ty: IrType, i: &Instruction) -> Result<(), Failure> {
         let machine = machine_type(ty)?;
-        let dst = i.dsts[0];
-        let (a, b) = (self.val(i.srcs[0], machine)?, self.val(i.srcs[1], machine)?);
+        let (dst, [a, b]) = (i.result(), i.sources());
+        let (a, b) = (self.val(a, machine)?, self.val(b, machine)?);
         let wide = machine.size() == 8 && !machine.is_float();
         let float = machine.is_float();
         let refused = || Err(Failure::unsupported(format!("{op:?} of {ty:?}")));
@@ -369,12 +369,12 @@ impl Selector<'_> {
     /// Operations with three sources.
     pub fn ternary(&mut self, op: TernaryOp, ty: IrType, i: &Instruction) -> Result<(), Failure> {
         let machine = machine_type(ty)?;
-        let dst = i.dsts[0];
+        let (dst, [a, b, c]) = (i.result(), i.sources());
         match op {
             TernaryOp::Mad if machine.is_float() => self.float_mad(machine, i),
             TernaryOp::Mad => {
-                let (a, b) = (self.val(i.srcs[0], machine)?, self.val(i.srcs[1], machine)?);
-                let c = self.val(i.srcs[2], machine)?;
+                let (a, b) = (self.val(a, machine)?, self.val(b, machine)?);
+                let c = self.val(c, machine)?;
                 let d = self.wrapping(dst, machine)?;
                 let t = self.b.temporary(d.scalar(), d.ty);
                 if machine.size() == 8 {
@@ -390,9 +390,9 @@ impl Selector<'_> {
             }
             TernaryOp::BitSelect => {
                 let ty = unsigned(machine.size());
-                let a = self.val(i.srcs[0], ty)?;
+                let a = self.val(a, ty)?;
                 let a = self.materialize(a);
-                let (b, c) = (self.val(i.srcs[1], ty)?, self.val(i.srcs[2], ty)?);
+                let (b, c) = (self.val(b, ty)?, self.val(c, ty)?);
                 // c ^ (a & (b ^ c))
                 let c = self.materialize(c);
                 let d = self.wrapping(dst, ty)?;

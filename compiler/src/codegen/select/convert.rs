@@ -61,7 +61,7 @@ impl Selector<'_> {
         saturate: bool,
         i: &Instruction,
     ) -> Result<(), Failure> {
-        let (dst, src) = (i.dsts[0], i.srcs[0]);
+        let (dst, [src]) = (i.result(), i.sources());
         match (to, from) {
             (IrType::Bool, _) => Err(Failure::internal("a truth value is made by a comparison")),
             (_, IrType::Bool) => {

@@ -81,7 +81,8 @@ impl Selector<'_> {
     }
 
     fn reduce(&mut self, op: GroupOp, ty: IrType, i: &Instruction) -> Result<(), Failure> {
-        let values = self.participants(op, ty, i.srcs[0], false)?;
+        let [src] = i.sources();
+        let values = self.participants(op, ty, src, false)?;
         let mut half = self.b.simd / 2;
         while half > 0 {
             let upper = Val::reg(values.at.plus(half * values.stride), values.stride, values.ty);
@@ -89,13 +90,14 @@ impl Selector<'_> {
             half /= 2;
         }
         let ty = unsigned(machine_type(ty)?.size());
-        let d = self.dest(i.dsts[0], ty)?;
+        let d = self.dest(i.result(), ty)?;
         self.b.mov(d, Val::reg(values.at, 0, ty));
         Ok(())
     }
 
     fn scan(&mut self, op: GroupOp, ty: IrType, exclusive: bool, i: &Instruction) -> Result<(), Failure> {
-        let values = self.participants(op, ty, i.srcs[0], exclusive)?;
+        let [src] = i.sources();
+        let values = self.participants(op, ty, src, exclusive)?;
         let slot = values.stride;
         let lane = |n: u32, stride: u32| Dest { at: values.at.plus(n * slot), stride, ..values };
         let simd = self.b.simd;
@@ -123,15 +125,16 @@ impl Selector<'_> {
         }
         let ty = unsigned(machine_type(ty)?.size());
         let first = if exclusive { VRef { offset: values.at.offset - slot, ..values.at } } else { values.at };
-        let d = self.dest(i.dsts[0], ty)?;
+        let d = self.dest(i.result(), ty)?;
         self.b.mov(d, Val::reg(first, slot, ty));
         Ok(())
     }
 
     fn shuffle(&mut self, ty: IrType, i: &Instruction) -> Result<(), Failure> {
         let ty = unsigned(machine_type(ty)?.size());
-        let v = self.val(i.srcs[0], ty)?;
-        let index = self.val(i.srcs[1], Type::UD)?;
+        let [src, index] = i.sources();
+        let v = self.val(src, ty)?;
+        let index = self.val(index, Type::UD)?;
         let last = u64::from(self.b.simd - 1);
         // What several messages gave comes together.
         let v = if matches!(v.place, Place::Register(Spot { split: Some(_), .. })) {
@@ -140,12 +143,12 @@ impl Selector<'_> {
             v
         };
         let Place::Register(Spot { at, stride: stride @ 1.., .. }) = v.place else {
-            let d = self.dest(i.dsts[0], ty)?;
+            let d = self.dest(i.result(), ty)?;
             self.b.mov(d, v);
             return Ok(());
         };
         if let Some(lane) = index.constant() {
-            let d = self.dest(i.dsts[0], ty)?;
+            let d = self.dest(i.result(), ty)?;
             self.b.mov(d, Val::reg(at.plus((lane & last) as u32 * stride), 0, ty));
             return Ok(());
         }
@@ -166,7 +169,7 @@ impl Selector<'_> {
             Type::UB => (Type::UW, &[0]),
             ty => (ty, &[0]),
         };
-        let d = self.dest(i.dsts[0], ty)?;
+        let d = self.dest(i.result(), ty)?;
         let all = if d.scalar() { 1 } else { simd };
         let lanes = all.min(self.target.generation.capabilities().address_words.into());
         for first in (0..all).step_by(lanes as usize) {
@@ -185,7 +188,7 @@ impl Selector<'_> {
         let result = self.count_votes(votes, i);
         self.b.predicate = predicate;
         result?;
-        let d = self.dest(i.dsts[0], Type::UD)?;
+        let d = self.dest(i.result(), Type::UD)?;
         self.b.mov(d, self.flag_value(votes));
         Ok(())
     }
@@ -193,7 +196,8 @@ impl Selector<'_> {
     /// Flag bits of active lanes that hold true. In the linear form bits of lanes that were not dispatched
     /// are zero.
     fn count_votes(&mut self, votes: gencl_isa::Flag, i: &Instruction) -> Result<(), Failure> {
-        let v = self.truth(i.srcs[0])?;
+        let [src] = i.sources();
+        let v = self.truth(src)?;
         if self.function.form == Form::Masked {
             let none = self.no_lanes();
             self.logic(Opcode::Mov, votes, &[none]);

@@ -49,9 +49,10 @@ impl Selector<'_> {
         if machine != Type::F {
             return Err(Failure::unsupported(format!("{function:?} of {ty:?}")));
         }
-        let v = self.val(i.srcs[0], machine)?;
+        let [src] = i.sources();
+        let v = self.val(src, machine)?;
         let v = self.materialize(v);
-        let d = self.dest(i.dsts[0], machine)?;
+        let d = self.dest(i.result(), machine)?;
         self.b.op(Operation::math(function), d, &[v]);
         Ok(())
     }
@@ -64,9 +65,10 @@ impl Selector<'_> {
         i: &Instruction,
     ) -> Result<(), Failure> {
         let machine = machine_type(ty)?;
-        let v = self.val(i.srcs[0], machine)?;
+        let [src] = i.sources();
+        let v = self.val(src, machine)?;
         let v = if machine == Type::F { v } else { self.materialize(v) };
-        let d = self.dest(i.dsts[0], machine)?;
+        let d = self.dest(i.result(), machine)?;
         match machine {
             Type::F => self.b.op(Operation::new(opcode), d, &[v]),
             Type::DF => self.round64(rounding, d, v),
@@ -116,7 +118,7 @@ impl Selector<'_> {
             let loaded = self.val(*reg, ty)?;
             *v = self.materialize(loaded);
         }
-        let d = self.dest(i.dsts[0], ty)?;
+        let d = self.dest(i.result(), ty)?;
         // The machine's `mad` is source 1 * source 2 + source 0.
         let sources = [v[2], v[0], v[1]];
         let mad = Operation::new(Opcode::Mad);

@@ -21,7 +21,7 @@ pub fn granule(function: &Function) -> Option<u32> {
         function.instructions().filter_map(|i| {
             let (space, ty, align, elements) = match i.op {
                 Op::Load { space, ty, align } => (space, ty, align, i.dsts.len()),
-                Op::Store { space, ty, align } => (space, ty, align, i.srcs.len() - 1),
+                Op::Store { space, ty, align } => (space, ty, align, i.values().len()),
                 _ => return None,
             };
             (space == Space::Private).then(|| (size(ty) * elements as u32, align))

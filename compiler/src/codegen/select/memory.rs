@@ -279,7 +279,7 @@ impl Selector<'_> {
     pub fn load(&mut self, space: Space, ty: IrType, align: u32, i: &Instruction) -> Result<(), Failure> {
         let size = machine_type(ty)?.size();
         let count = i.dsts.len() as u32;
-        let address = i.srcs[0];
+        let address = i.address();
         let known = self.constants[address.0 as usize].is_some() || self.scalars[address.0 as usize];
         let scalar = known && i.dsts.iter().all(|d| self.scalars[d.0 as usize]);
         let stays = i.dsts.iter().all(|d| self.can_stay(*d, scalar));
@@ -422,10 +422,10 @@ impl Selector<'_> {
     pub fn store(&mut self, space: Space, ty: IrType, align: u32, i: &Instruction) -> Result<(), Failure> {
         let ty = unsigned(machine_type(ty)?.size());
         let size = ty.size();
-        let count = i.srcs.len() as u32 - 1;
+        let count = i.values().len() as u32;
         for (offset, piece) in pieces(size, count, align, false, self.most(space)) {
-            let a = self.address(space, i.srcs[0], offset, false)?;
-            let data = self.data(&i.srcs[1..], ty, offset, piece, &a)?;
+            let a = self.address(space, i.address(), offset, false)?;
+            let data = self.data(i.values(), ty, offset, piece, &a)?;
             let message = self.access(space, true, a.width, piece, a.width * piece.slots() / GRF)?;
             for first in a.messages() {
                 let data = data.plus(first * piece.slots());
@@ -496,10 +496,10 @@ impl Selector<'_> {
         };
         let operation = if machine.is_signed() { *signed } else { *unsigned_operation };
         let ty = unsigned(size);
-        let a = self.address(space, i.srcs[0], 0, false)?;
+        let a = self.address(space, i.address(), 0, false)?;
         let width = if self.surface(space).0 { a.width.min(self.target.a64_atomic_lanes) } else { a.width };
         let mut operands = Vec::new();
-        for reg in &i.srcs[1..] {
+        for reg in i.values() {
             let v = self.val(*reg, ty)?;
             operands.push(self.in_lanes(v));
         }

@@ -343,7 +343,7 @@ impl Selector<'_> {
         self.check_qwords(i)?;
         match i.op {
             Op::Immediate { ty, bits } => self.immediate(i, ty, bits),
-            Op::Input(input) => self.input(i.dsts[0], input),
+            Op::Input(input) => self.input(i.result(), input),
             Op::Undefined => {
                 for d in &i.dsts {
                     if let (false, Some(spot)) = (self.is_bool(*d), self.places[d.0 as usize]) {
@@ -387,7 +387,7 @@ impl Selector<'_> {
             Op::Fence { .. } => self.fence(),
             Op::Jump(target) => self.jump(target, index),
             Op::Branch { .. } => Err(Failure::internal("a branch for each lane in the linear form")),
-            Op::Vote { vote, target, next } => self.vote(vote, target, next, i.srcs[0], index),
+            Op::Vote { vote, target, next } => self.vote(vote, target, next, i.condition(), index),
             Op::Leave { by, target, next, empty } => {
                 self.leave(by, i.predicate, [target, next, empty], index)
             }
@@ -398,7 +398,7 @@ impl Selector<'_> {
 
     /// A quadword of two dwords.
     fn pair(&mut self, i: &Instruction) -> Result<(), Failure> {
-        let d = self.dest(i.dsts[0], Type::UQ)?;
+        let d = self.dest(i.result(), Type::UQ)?;
         for (byte, src) in [0, 4].into_iter().zip(&i.srcs) {
             let v = self.val(*src, Type::UD)?;
             self.b.mov(d.part(byte, Type::UD), v);
@@ -408,8 +408,9 @@ impl Selector<'_> {
 
     /// A dword of a quadword.
     fn half(&mut self, upper: bool, i: &Instruction) -> Result<(), Failure> {
-        let v = self.val(i.srcs[0], Type::UQ)?;
-        let d = self.dest(i.dsts[0], Type::UD)?;
+        let [src] = i.sources();
+        let v = self.val(src, Type::UQ)?;
+        let d = self.dest(i.result(), Type::UD)?;
         self.b.mov(d, v.part(if upper { 4 } else { 0 }, Type::UD));
         Ok(())
     }

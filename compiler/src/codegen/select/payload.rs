@@ -60,7 +60,7 @@ pub fn plan(function: &Function, simd: u32, place: PrivatePlace, most: u32) -> R
     for i in function.layout.iter().flat_map(|b| &function.blocks[b.0 as usize].instructions) {
         match i.op {
             Op::Input(Input::Push(source)) => {
-                let family = function.registers[i.dsts[0].0 as usize].family;
+                let family = function.registers[i.result().0 as usize].family;
                 if family == Family::Bool {
                     return Err(Failure::internal("a pushed constant cannot be a truth value"));
                 }

@@ -60,7 +60,7 @@ fn extended(function: &Function, single: &[bool], constants: &[Option<u64>]) -> 
         if !twice {
             continue;
         }
-        let (dst, src) = (i.dsts[0].0 as usize, i.srcs[0]);
+        let (dst, [src]) = (i.result().0 as usize, i.sources());
         if single[dst] && single[src.0 as usize] && constants[src.0 as usize].is_none() {
             list[dst] = Some((src, from));
         }

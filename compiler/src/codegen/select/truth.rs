@@ -92,7 +92,7 @@ impl Selector<'_> {
 
     /// dst = true (the mask of dispatched lanes) or false.
     pub fn assign_constant_truth(&mut self, i: &Instruction, value: Val) -> Result<(), Failure> {
-        self.assign_truth(i.dsts[0], i, |s, t| {
+        self.assign_truth(i.result(), i, |s, t| {
             s.logic(Opcode::Mov, t, &[value]);
             Ok(())
         })
@@ -100,7 +100,7 @@ impl Selector<'_> {
 
     /// `Mov` and `Not`.
     pub fn unary_truth(&mut self, op: UnaryOp, i: &Instruction) -> Result<(), Failure> {
-        let (dst, src) = (i.dsts[0], i.srcs[0]);
+        let (dst, [src]) = (i.result(), i.sources());
         self.assign_truth(dst, i, |s, t| {
             let v = s.truth(src)?;
             match op {
@@ -142,8 +142,8 @@ impl Selector<'_> {
             BinaryOp::Xor | BinaryOp::Add | BinaryOp::Sub => Opcode::Xor,
             _ => return Err(Failure::unsupported(format!("{op:?} of truth values"))),
         };
-        let (a, b) = (i.srcs[0], i.srcs[1]);
-        self.assign_truth(i.dsts[0], i, |s, t| {
+        let [a, b] = i.sources();
+        self.assign_truth(i.result(), i, |s, t| {
             let (a, b) = (s.truth(a)?, s.truth(b)?);
             s.logic2(opcode, t, a, b);
             Ok(())
@@ -152,8 +152,8 @@ impl Selector<'_> {
 
     /// dst = c ? a : b = b ^ (c & (a ^ b))
     pub fn select_truth(&mut self, i: &Instruction) -> Result<(), Failure> {
-        let (c, a, b) = (i.srcs[0], i.srcs[1], i.srcs[2]);
-        self.assign_truth(i.dsts[0], i, |s, t| {
+        let [c, a, b] = i.sources();
+        self.assign_truth(i.result(), i, |s, t| {
             let (c, a, b) = (s.truth(c)?, s.truth(a)?, s.truth(b)?);
             s.logic2(Opcode::Xor, t, a, b);
             s.logic2(Opcode::And, t, s.flag_value(t), c);
@@ -165,7 +165,8 @@ impl Selector<'_> {
     /// A comparison of numbers.
     pub fn compare(&mut self, condition: Condition, ty: IrType, i: &Instruction) -> Result<(), Failure> {
         let ty = machine_type(ty)?;
-        let (mut a, mut b) = (self.val(i.srcs[0], ty)?, self.val(i.srcs[1], ty)?);
+        let [a, b] = i.sources();
+        let (mut a, mut b) = (self.val(a, ty)?, self.val(b, ty)?);
         let mut condition = condition;
         if a.constant().is_some() && b.constant().is_none() {
             std::mem::swap(&mut a, &mut b);
@@ -185,11 +186,11 @@ impl Selector<'_> {
         b: Val,
     ) -> Result<(), Failure> {
         // A uniform truth value is the same in the bits of all lanes, active or not: votes read them all.
-        let uniform = self.function.register(i.dsts[0]).uniform && self.function.form == Form::Masked;
+        let uniform = self.function.register(i.result()).uniform && self.function.form == Form::Masked;
         if uniform && !(a.scalar() && b.scalar()) {
             return Err(Failure::internal("a uniform comparison of what is no scalar"));
         }
-        self.assign_truth(i.dsts[0], i, |s, t| {
+        self.assign_truth(i.result(), i, |s, t| {
             let condition = machine_condition(condition);
             let compare = Operation { condition: Some((condition, t)), ..Operation::new(Opcode::Cmp) };
             s.b.compare(Operation { all_lanes: uniform, ..compare }, &[a, b]);
@@ -200,8 +201,9 @@ impl Selector<'_> {
     /// dst = c ? a : b
     pub fn select(&mut self, ty: IrType, i: &Instruction) -> Result<(), Failure> {
         let ty = super::unsigned(machine_type(ty)?.size());
-        let flag = self.read_flag(i.srcs[0])?;
-        let (mut a, mut b) = (self.val(i.srcs[1], ty)?, self.val(i.srcs[2], ty)?);
+        let [condition, a, b] = i.sources();
+        let flag = self.read_flag(condition)?;
+        let (mut a, mut b) = (self.val(a, ty)?, self.val(b, ty)?);
         let mut inverse = false;
         if a.constant().is_some() && b.constant().is_none() {
             std::mem::swap(&mut a, &mut b);
@@ -209,7 +211,7 @@ impl Selector<'_> {
         }
         let a = self.materialize(a);
         let b = self.second(b);
-        let d = self.dest(i.dsts[0], ty)?;
+        let d = self.dest(i.result(), ty)?;
         let operation = Operation { select: Some((flag, inverse)), ..Operation::new(Opcode::Sel) };
         self.b.op(operation, d, &[a, b]);
         Ok(())

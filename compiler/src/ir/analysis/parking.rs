@@ -118,7 +118,7 @@ struct Arriving {
 /// May lanes go different ways at the end of the block?
 pub fn parts_lanes(function: &Function, block: BlockId) -> bool {
     function.block(block).terminator().is_some_and(|t| match t.op {
-        Op::Branch { then, otherwise } => then != otherwise && !function.register(t.srcs[0]).uniform,
+        Op::Branch { then, otherwise } => then != otherwise && !function.register(t.condition()).uniform,
         _ => false,
     })
 }

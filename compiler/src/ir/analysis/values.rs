@@ -4,7 +4,7 @@
 //! it is one: [`Values::single_write`]. The chains are two flat arrays each, built in two passes over the
 //! code.
 
-use crate::ir::{BlockId, Function, Instruction, Reg};
+use crate::ir::{BlockId, Function, Instruction, Op, Reg};
 
 /// An instruction's place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -92,5 +92,14 @@ impl Values {
             [place] => Some(*place),
             _ => None,
         }
+    }
+
+    /// By register: the constant that it holds wherever it is read.
+    pub fn constants(&self, function: &Function) -> Vec<Option<u64>> {
+        let constant = |reg| match self.single_write(reg)?.instruction(function).op {
+            Op::Immediate { bits, .. } => Some(bits),
+            _ => None,
+        };
+        (0..function.registers.len() as u32).map(|reg| constant(Reg(reg))).collect()
     }
 }

@@ -16,21 +16,23 @@ use half::f16;
 pub fn fold(op: &Op, srcs: &[u64]) -> Option<u64> {
     Some(match *op {
         Op::Immediate { bits, .. } => bits,
-        Op::Unary(op, ty) => unary(op, ty, srcs[0]),
-        Op::Binary(op, ty) => binary(op, ty, srcs[0], srcs[1]),
-        Op::Ternary(op, ty) => ternary(op, ty, srcs[0], srcs[1], srcs[2]),
-        Op::Compare(condition, ty) => u64::from(compare(condition, ty, srcs[0], srcs[1])),
+        Op::Unary(op, ty) => unary(op, ty, take(srcs)),
+        Op::Binary(op, ty) => binary(op, ty, take(srcs)),
+        Op::Ternary(op, ty) => ternary(op, ty, take(srcs)),
+        Op::Compare(condition, ty) => u64::from(compare(condition, ty, take(srcs))),
         Op::Select(_) => {
-            if srcs[0] != 0 {
-                srcs[1]
-            } else {
-                srcs[2]
-            }
+            let [condition, a, b] = take(srcs);
+            if condition != 0 { a } else { b }
         }
-        Op::Convert { to, from, rounding, saturate } => convert(to, from, rounding, saturate, srcs[0]),
-        Op::Pair => srcs[0] | srcs[1] << 32,
-        Op::Half { upper: false } => srcs[0] & u64::from(u32::MAX),
-        Op::Half { upper: true } => srcs[0] >> 32,
+        Op::Convert { to, from, rounding, saturate } => convert(to, from, rounding, saturate, take(srcs)),
+        Op::Pair => {
+            let [low, high] = take(srcs);
+            low | high << 32
+        }
+        Op::Half { upper } => {
+            let [qword] = take(srcs);
+            if upper { qword >> 32 } else { qword & u64::from(u32::MAX) }
+        }
         Op::Input(_)
         | Op::Undefined
         | Op::Load { .. }
@@ -47,6 +49,10 @@ pub fn fold(op: &Op, srcs: &[u64]) -> Option<u64> {
         | Op::Join { .. }
         | Op::Return => return None,
     })
+}
+
+fn take<const N: usize>(srcs: &[u64]) -> [u64; N] {
+    std::array::from_fn(|index| srcs[index])
 }
 
 /// An integer's value.
@@ -124,7 +130,7 @@ fn add_to_odd(a: f64, b: f64) -> f64 {
     }
 }
 
-fn unary(op: UnaryOp, ty: Type, a: u64) -> u64 {
+fn unary(op: UnaryOp, ty: Type, [a]: [u64; 1]) -> u64 {
     match op {
         UnaryOp::Mov => return a & ty.mask(),
         UnaryOp::Not => return !a & ty.mask(),
@@ -190,7 +196,7 @@ fn unary_int(op: UnaryOp, ty: Type, bits: u64) -> u64 {
     }
 }
 
-fn binary(op: BinaryOp, ty: Type, a: u64, b: u64) -> u64 {
+fn binary(op: BinaryOp, ty: Type, [a, b]: [u64; 2]) -> u64 {
     match op {
         BinaryOp::And => return a & b & ty.mask(),
         BinaryOp::Or => return (a | b) & ty.mask(),
@@ -258,7 +264,7 @@ fn mul_high(ty: Type, a: i128, b: i128) -> i128 {
     if ty == Type::U64 { ((a as u128 * b as u128) >> 64) as i128 } else { (a * b) >> ty.bits() }
 }
 
-fn ternary(op: TernaryOp, ty: Type, a: u64, b: u64, c: u64) -> u64 {
+fn ternary(op: TernaryOp, ty: Type, [a, b, c]: [u64; 3]) -> u64 {
     match op {
         TernaryOp::BitSelect => ((b & a) | (c & !a)) & ty.mask(),
         TernaryOp::Mad => match ty {
@@ -274,7 +280,7 @@ fn ternary(op: TernaryOp, ty: Type, a: u64, b: u64, c: u64) -> u64 {
     }
 }
 
-fn compare(condition: Condition, ty: Type, a: u64, b: u64) -> bool {
+fn compare(condition: Condition, ty: Type, [a, b]: [u64; 2]) -> bool {
     use std::cmp::Ordering;
     let order = if ty.is_float() {
         float(ty, a).partial_cmp(&float(ty, b))
@@ -291,7 +297,7 @@ fn compare(condition: Condition, ty: Type, a: u64, b: u64) -> bool {
     }
 }
 
-fn convert(to: Type, from: Type, rounding: Rounding, saturate: bool, bits: u64) -> u64 {
+fn convert(to: Type, from: Type, rounding: Rounding, saturate: bool, [bits]: [u64; 1]) -> u64 {
     match (to.is_float(), from.is_float()) {
         (false, false) if from == Type::Bool => bits & 1,
         (false, false) if saturate => clamp(to, int(from, bits)),

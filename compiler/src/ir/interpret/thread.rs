@@ -153,12 +153,12 @@ impl Thread {
                 Op::Return => self.ended = true,
                 Op::Jump(target) => self.go(target),
                 Op::Branch { then, otherwise } => {
-                    let taken = self.read(function, instruction.srcs[0], 0) != 0;
+                    let taken = self.read(function, instruction.condition(), 0) != 0;
                     self.go(if taken { then } else { otherwise });
                 }
                 Op::Vote { vote, target, next } => {
                     let mut votes =
-                        (0..self.lanes).map(|lane| self.read(function, instruction.srcs[0], lane) != 0);
+                        (0..self.lanes).map(|lane| self.read(function, instruction.condition(), lane) != 0);
                     let jumps = match vote {
                         Vote::Any => votes.any(|v| v),
                         Vote::All => votes.all(|v| v),
@@ -215,7 +215,7 @@ impl Thread {
             }
         }
         let results = op.results(&lanes);
-        let dst = instruction.dsts[0];
+        let dst = instruction.result();
         if function.register(dst).uniform {
             // Lanes that take no part have no result.
             let first = lanes.iter().position(Option::is_some).unwrap_or(0);
@@ -239,7 +239,7 @@ impl Thread {
         }
         let results = op.results(&sources);
         for (lane, thread) in lanes {
-            thread.write(function, instruction.dsts[0], 0, results[*lane]);
+            thread.write(function, instruction.result(), 0, results[*lane]);
         }
     }
 
@@ -291,7 +291,7 @@ impl Thread {
             let item = self.first + lane as u32;
             match instruction.op {
                 Op::Input(input) => {
-                    let dst = instruction.dsts[0];
+                    let dst = instruction.result();
                     let value = group.input(input, item, function.register(dst).family.bytes())?;
                     self.write(function, dst, lane, value);
                 }
@@ -321,7 +321,7 @@ impl Thread {
                 }
                 ref op => {
                     if let Some(value) = fold(op, &srcs) {
-                        self.write(function, instruction.dsts[0], lane, value);
+                        self.write(function, instruction.result(), lane, value);
                     }
                 }
             }

@@ -280,7 +280,7 @@ impl Lowering<'_> {
         match terminator.op {
             Op::Branch { then, otherwise } if then == otherwise => self.lower_jump(block, mask, then),
             Op::Branch { then, otherwise } => {
-                let condition = terminator.srcs[0];
+                let condition = terminator.condition();
                 if self.function.register(condition).uniform {
                     self.lower_uniform_branch(block, mask, condition, then, otherwise);
                 } else {

@@ -115,7 +115,7 @@ impl Known {
                 .zip(&common.srcs)
                 .all(|(a, b)| self.is_value(*a) && self.original(*a) == *b)
             && match copied_to {
-                Some(dst) => instruction.dsts[0] == dst,
+                Some(dst) => instruction.result() == dst,
                 None => instruction.dsts.iter().all(|dst| self.is_value(*dst)),
             }
     }

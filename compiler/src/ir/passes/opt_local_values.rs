@@ -11,14 +11,7 @@ use smallvec::SmallVec;
 /// form.
 pub fn opt_local_values(function: &mut Function) {
     let values = Values::new(function);
-    let mut constants: Vec<Option<u64>> = vec![None; function.registers.len()];
-    for instruction in function.instructions() {
-        if let Op::Immediate { bits, .. } = instruction.op
-            && values.single_write(instruction.dsts[0]).is_some()
-        {
-            constants[instruction.dsts[0].0 as usize] = Some(bits);
-        }
-    }
+    let mut constants = values.constants(function);
     for block in function.layout.clone() {
         let mut numbering = Numbering::new(&mut constants);
         for instruction in &mut function.block_mut(block).instructions {
@@ -83,7 +76,7 @@ impl<'c> Numbering<'c> {
             // A constant is cheaper than a copy.
             && !matches!(instruction.op, Op::Immediate { .. })
         {
-            *instruction = Instruction::new(Op::Unary(UnaryOp::Mov, ty), [instruction.dsts[0]], [holder]);
+            *instruction = Instruction::new(Op::Unary(UnaryOp::Mov, ty), [instruction.result()], [holder]);
         }
         let copied = instruction.as_move().map(|(_, src)| self.original(src));
         for &dst in &instruction.dsts {
@@ -112,7 +105,7 @@ impl<'c> Numbering<'c> {
     /// A branch on a constant is a jump.
     fn fold_branch(&self, instruction: &mut Instruction) {
         if let Op::Branch { then, otherwise } = instruction.op
-            && let Some(bits) = self.constant(instruction.srcs[0])
+            && let Some(bits) = self.constant(instruction.condition())
         {
             *instruction = Instruction::new(Op::Jump(if bits != 0 { then } else { otherwise }), [], []);
         }
@@ -122,7 +115,7 @@ impl<'c> Numbering<'c> {
     fn simplify(&self, instruction: &mut Instruction) {
         let signature = instruction.op.signature();
         let Some(ty) = signature.result.filter(|_| !instruction.srcs.is_empty()) else { return };
-        let dst = instruction.dsts[0];
+        let dst = instruction.result();
         let constants: Option<SmallVec<[u64; 4]>> =
             instruction.srcs.iter().map(|&src| self.constant(src)).collect();
         if let Some(constants) = constants
@@ -145,12 +138,13 @@ impl<'c> Numbering<'c> {
         if ty.is_float() || ty.is_signed() {
             return None;
         }
-        let zero = |index: usize| self.constant(instruction.srcs[index]) == Some(0);
+        let [a, b] = instruction.sources();
+        let zero = |reg| self.constant(reg) == Some(0);
         match condition {
-            Condition::Less if zero(1) => Some(false),
-            Condition::GreaterEqual if zero(1) => Some(true),
-            Condition::Greater if zero(0) => Some(false),
-            Condition::LessEqual if zero(0) => Some(true),
+            Condition::Less if zero(b) => Some(false),
+            Condition::GreaterEqual if zero(b) => Some(true),
+            Condition::Greater if zero(a) => Some(false),
+            Condition::LessEqual if zero(a) => Some(true),
             _ => None,
         }
     }
@@ -161,24 +155,23 @@ impl<'c> Numbering<'c> {
         if instruction.op != Op::Select(Type::Bool) {
             return None;
         }
-        let [condition, a, b] = instruction.srcs.as_slice() else { return None };
-        let binary =
-            |op, other: Reg| (Op::Binary(op, Type::Bool), SmallVec::from_slice(&[*condition, other]));
-        let (op, srcs): (Op, SmallVec<[Reg; 4]>) = match (self.constant(*a), self.constant(*b)) {
-            (Some(1), Some(0)) => (Op::Unary(UnaryOp::Mov, Type::Bool), SmallVec::from_slice(&[*condition])),
-            (Some(0), Some(1)) => (Op::Unary(UnaryOp::Not, Type::Bool), SmallVec::from_slice(&[*condition])),
-            (Some(1), _) => binary(BinaryOp::Or, *b),
-            (_, Some(0)) => binary(BinaryOp::And, *a),
+        let [condition, a, b] = instruction.sources();
+        let binary = |op, other: Reg| (Op::Binary(op, Type::Bool), SmallVec::from_slice(&[condition, other]));
+        let (op, srcs): (Op, SmallVec<[Reg; 4]>) = match (self.constant(a), self.constant(b)) {
+            (Some(1), Some(0)) => (Op::Unary(UnaryOp::Mov, Type::Bool), SmallVec::from_slice(&[condition])),
+            (Some(0), Some(1)) => (Op::Unary(UnaryOp::Not, Type::Bool), SmallVec::from_slice(&[condition])),
+            (Some(1), _) => binary(BinaryOp::Or, b),
+            (_, Some(0)) => binary(BinaryOp::And, a),
             _ => return None,
         };
-        Some(Instruction::new(op, [instruction.dsts[0]], srcs))
+        Some(Instruction::new(op, [instruction.result()], srcs))
     }
 
     /// The source that the result is equal to.
     fn identity(&self, instruction: &Instruction) -> Option<Reg> {
         match instruction.op {
             Op::Binary(op, ty) if !ty.is_float() => {
-                let (a, b) = (instruction.srcs[0], instruction.srcs[1]);
+                let [a, b] = instruction.sources();
                 let right = |bits| (self.constant(b) == Some(bits)).then_some(a);
                 let left = |bits| (self.constant(a) == Some(bits)).then_some(b);
                 let zero = |a, b| [a, b].into_iter().find(|&reg| self.constant(reg) == Some(0));
@@ -199,10 +192,10 @@ impl<'c> Numbering<'c> {
                     | BinaryOp::FastDiv => None,
                 }
             }
-            Op::Select(_) if instruction.srcs[1] == instruction.srcs[2] => Some(instruction.srcs[1]),
             Op::Select(_) => {
-                let condition = self.constant(instruction.srcs[0])?;
-                Some(instruction.srcs[if condition != 0 { 1 } else { 2 }])
+                let [condition, a, b] = instruction.sources();
+                let takes_a = a == b || self.constant(condition)? != 0;
+                Some(if takes_a { a } else { b })
             }
             _ => None,
         }

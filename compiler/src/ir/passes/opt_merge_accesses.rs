@@ -61,7 +61,7 @@ impl Places {
         for (index, instruction) in function.block(block).instructions.iter().enumerate() {
             if let Op::Load { space, .. } | Op::Store { space, .. } = instruction.op {
                 let find = Find { function, values, writes: &writes };
-                places.insert(index, find.place(space, instruction.srcs[0]));
+                places.insert(index, find.place(space, instruction.address()));
             }
             for &dst in &instruction.dsts {
                 *writes.entry(dst).or_default() += 1;
@@ -100,7 +100,7 @@ impl Find<'_> {
         let instruction = self.definition(reg)?;
         let adds = matches!(instruction.op, Op::Binary(BinaryOp::Add, ty) if ty.is_integer());
         let once = instruction.srcs.iter().all(|&src| self.values.single_write(src).is_some());
-        (adds && once).then(|| (instruction.srcs[0], instruction.srcs[1]))
+        (adds && once).then(|| instruction.sources().into())
     }
 
     /// A register without the constants added to it.
@@ -141,7 +141,7 @@ impl Find<'_> {
         let instruction = self.definition(reg)?;
         match instruction.op {
             Op::Convert { to: Type::S64, from: Type::S32, .. } => {
-                let src = instruction.srcs[0];
+                let [src] = instruction.sources();
                 self.values.single_write(src).map(|_| src)
             }
             _ => None,
@@ -204,7 +204,7 @@ fn plan(function: &Function, values: &Values, uniform: &FixedBitSet, block: Bloc
             _ => continue,
         };
         let place = places.0[&index];
-        let elements = if is_load { instruction.dsts.len() } else { instruction.srcs.len() - 1 };
+        let elements = if is_load { instruction.dsts.len() } else { instruction.values().len() };
         let member = (index, place.constant, elements);
         let joins = |group: &Group| {
             (group.space, group.ty, group.root, group.is_load) == (space, ty, place.root, is_load)
@@ -228,7 +228,7 @@ fn plan(function: &Function, values: &Values, uniform: &FixedBitSet, block: Bloc
             kept.push(group);
         }
         open = kept;
-        let in_block = is_load && uniform.contains(instruction.srcs[0].0 as usize);
+        let in_block = is_load && uniform.contains(instruction.address().0 as usize);
         let most = match space {
             Space::Global | Space::Constant if in_block => BLOCK_ELEMENTS,
             _ => ELEMENTS,
@@ -307,9 +307,9 @@ fn access(function: &mut Function, old: &[Instruction], group: &Group, at: usize
     };
     // The address of the lowest element is there, unless it is computed further on.
     let address = if first <= at && !group.is_load || first == at {
-        old[first].srcs[0]
+        old[first].address()
     } else {
-        let family = function.registers[old[first].srcs[0].0 as usize].family;
+        let family = function.registers[old[first].address().0 as usize].family;
         let ty = if family == Family::Qword { Type::U64 } else { Type::U32 };
         address(function, group, ty, offset, &mut code)
     };
@@ -319,7 +319,7 @@ fn access(function: &mut Function, old: &[Instruction], group: &Group, at: usize
         let dsts: Vec<Reg> = members.flat_map(|i| i.dsts.iter().copied()).collect();
         Instruction::new(Op::Load { space, ty, align }, dsts, [address])
     } else {
-        let values = members.flat_map(|i| i.srcs[1..].iter().copied());
+        let values = members.flat_map(|i| i.values().iter().copied());
         let srcs: Vec<Reg> = std::iter::once(address).chain(values).collect();
         Instruction::new(Op::Store { space, ty, align }, [], srcs)
     });

@@ -200,7 +200,7 @@ impl<'f, 't> Lowering<'f, 't> {
             Op::Jump(target) => jump(target),
             Op::Branch { then, otherwise } if then == otherwise => jump(then),
             Op::Branch { then, otherwise } => {
-                let condition = terminator.srcs[0];
+                let condition = terminator.condition();
                 let uniform = self.function.register(condition).uniform;
                 let far = if self.layout.get(place + 1) == Some(&otherwise) { then } else { otherwise };
                 // Lanes that `break` or `continue` wait for the `while`.
