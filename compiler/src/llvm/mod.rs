@@ -4,6 +4,7 @@
 //! A new version of LLVM means work in these files only:
 //!
 //! - [`view`]: modules, functions, blocks and values to read;
+//! - `build`: the same to change;
 //! - [`library`]: linking the built-in library;
 //! - [`generic`]: generic pointers, and accesses through them;
 //! - [`lower`]: calls of the library for what the hardware has not;
@@ -11,6 +12,7 @@
 //! - [`prepare`]: what has to be changed by hand before and between LLVM's own passes;
 //! - [`pipeline`]: LLVM's passes, in which order.
 
+mod build;
 pub mod generic;
 pub mod library;
 pub mod lower;

@@ -50,7 +50,7 @@ unsafe extern "C" {
 /// A module.
 #[derive(Clone, Copy)]
 pub struct Module<'m> {
-    raw: LLVMModuleRef,
+    pub(super) raw: LLVMModuleRef,
     life: PhantomData<&'m ()>,
 }
 
@@ -176,7 +176,7 @@ impl<'m> Module<'m> {
 }
 
 impl<'m> Type<'m> {
-    fn new(raw: LLVMTypeRef) -> Self {
+    pub(super) fn new(raw: LLVMTypeRef) -> Self {
         Self { raw, life: PhantomData }
     }
 
@@ -250,7 +250,7 @@ impl<'m> Value<'m> {
         Self { raw, life: PhantomData }
     }
 
-    fn maybe(raw: LLVMValueRef) -> Option<Self> {
+    pub(super) fn maybe(raw: LLVMValueRef) -> Option<Self> {
         (!raw.is_null()).then(|| Self::new(raw))
     }
 
@@ -350,7 +350,13 @@ impl<'m> Value<'m> {
     /// Is the function a kernel?
     #[must_use]
     pub fn is_kernel(self) -> bool {
-        ask!(LLVMGetFunctionCallConv(self.raw)) == SPIR_KERNEL && !self.is_declaration()
+        self.convention() == SPIR_KERNEL && !self.is_declaration()
+    }
+
+    /// How a function is called.
+    #[must_use]
+    pub fn convention(self) -> u32 {
+        ask!(LLVMGetFunctionCallConv(self.raw))
     }
 
     /// Parameters of a function.
@@ -613,10 +619,12 @@ impl<'m> Value<'m> {
         ask!(LLVMGetAtomicRMWBinOp(self.raw))
     }
 
-    /// What a call calls: a function, or something else.
+    /// The function that an instruction calls; `None` when it is no call, or one of something else.
     #[must_use]
-    pub fn callee(self) -> Value<'m> {
-        Value::new(ask!(LLVMGetCalledValue(self.raw)))
+    pub fn callee(self) -> Option<Value<'m>> {
+        let call = self.opcode() == Opcode::LLVMCall;
+        let callee = call.then(|| Value::new(ask!(LLVMGetCalledValue(self.raw))))?;
+        (callee.kind() == ValueKind::Function).then_some(callee)
     }
 
     /// Arguments of a call.

@@ -6,7 +6,7 @@ use super::Failure;
 use super::translator::{Regs, Translator};
 use crate::conversion::Conversion;
 use crate::ir::{BinaryOp, Family, Input, Op, Space, Type, UnaryOp};
-use crate::llvm::view::{TypeKind, Value, ValueKind};
+use crate::llvm::view::{TypeKind, Value};
 
 /// `CLK_LOCAL_MEM_FENCE` and `CLK_GLOBAL_MEM_FENCE`.
 const LOCAL_FENCE: u64 = 1;
@@ -41,10 +41,9 @@ const BINARY: &[(&str, BinaryOp)] = &[("pow", BinaryOp::Pow), ("divide", BinaryO
 impl<'m> Translator<'_, 'm> {
     /// A call.
     pub fn call(&mut self, instruction: Value<'m>) -> Result<Regs, Failure> {
-        let callee = instruction.callee();
-        if callee.kind() != ValueKind::Function {
+        let Some(callee) = instruction.callee() else {
             return Err(Failure::new("calls by pointer and inline assembly are not supported"));
-        }
+        };
         let name = callee.name();
         if let Some(name) = name.strip_prefix("llvm.") {
             return self.intrinsic(name, instruction);
