@@ -1,16 +1,16 @@
 //! The parser.
 
-use super::{default_metadata, image_name};
+use super::{default_metadata, section_name};
 use crate::ir::{
     AtomicOp, BinaryOp, Block, BlockId, Condition, CrossLane, Family, Form, Function, GroupOp, Input,
     Instruction, Join, Leave, Op, Predicate, Reg, RegisterInfo, Rounding, Space, TernaryOp, Type, UnaryOp,
     Unit, Vote,
 };
 use fixedbitset::FixedBitSet;
-use gencl_program::{Image, PushSource, Relocation};
+use gencl_program::{DataSection, PushSource, Relocation};
 use serde_json::{Map, Value};
 
-/// Block ids from here on are refused, so that a wrong digit does not ask for all memory.
+/// Block ids from here on are rejected, so that a typo does not allocate all memory.
 const MAX_BLOCKS: u32 = 1 << 20;
 
 /// The text is not Gen IR.
@@ -89,22 +89,24 @@ impl OpenFunction {
     }
 }
 
-/// `image offset size target addend`
+/// `section offset size target addend`
 fn relocation(text: &str) -> Parsed<Relocation> {
     let words: Vec<&str> = text.split_whitespace().collect();
-    let &[image, offset, size, target, addend] = words.as_slice() else {
-        return Err("a relocation has an image, an offset, a size, a target and an addend".to_owned());
+    let &[section, offset, size, target, addend] = words.as_slice() else {
+        return Err("a relocation has a section, an offset, a size, a target and an addend".to_owned());
     };
-    let image_of = |name: &str| {
-        let known = [Image::Constants, Image::Variables].into_iter().find(|image| image_name(*image) == name);
-        known.ok_or_else(|| format!("there is no image `{name}`"))
+    let section_of = |name: &str| {
+        let known = [DataSection::Constants, DataSection::Variables]
+            .into_iter()
+            .find(|section| section_name(*section) == name);
+        known.ok_or_else(|| format!("there is no section `{name}`"))
     };
     let number = |word: &str| word.parse::<i64>().map_err(|e| format!("{word}: {e}"));
     Ok(Relocation {
-        image: image_of(image)?,
+        section: section_of(section)?,
         offset: number(offset)? as u64,
         size: size.parse().map_err(|e| format!("{size}: {e}"))?,
-        target: image_of(target)?,
+        target: section_of(target)?,
         addend: number(addend)?,
     })
 }

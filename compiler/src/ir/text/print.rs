@@ -1,6 +1,6 @@
 //! The printer.
 
-use super::{default_metadata, image_name};
+use super::{default_metadata, section_name};
 use crate::ir::{CrossLane, Function, Input, Instruction, Op, Reg, Rounding, Type, Unit};
 use gencl_program::{Kernel, PushSource};
 use serde_json::Value;
@@ -22,8 +22,8 @@ pub fn print(unit: &Unit) -> String {
         }
     }
     for r in &unit.data.relocations {
-        let (image, target) = (image_name(r.image), image_name(r.target));
-        let _ = writeln!(text, "relocation {image} {} {} {target} {}", r.offset, r.size, r.addend);
+        let (section, target) = (section_name(r.section), section_name(r.target));
+        let _ = writeln!(text, "relocation {section} {} {} {target} {}", r.offset, r.size, r.addend);
     }
     for function in &unit.functions {
         text.push_str(&print_function(function));
