@@ -20,7 +20,7 @@ RELATION(islessgreater, (x < y) | (x > y))
 RELATION(isordered, (x == x) & (y == y))
 RELATION(isunordered, (x != x) | (y != y))
 
-// Of the bits without the sign: infinity has 0x7c00, the smallest normal number 0x0400.
+// Bits without the sign: infinity is 0x7c00, the smallest normal number 0x0400.
 #define CLASS(NAME, CONDITION) \
     int OVERLOAD NAME(half number) { \
         ushort x = as_ushort(number); \

@@ -1,8 +1,8 @@
 //! Generic pointers.
 //!
-//! LLVM finds out where most of them point. What is left are accesses for which that is not known before the
-//! kernel runs: calls of the library take their place, which look at the pointer (`library/generic20.cl` says
-//! how it tells) and go one of three ways.
+//! LLVM infers the address space of most of them. Accesses whose address space is only known at run time are
+//! replaced by calls of the library, which branch on the tag in the pointer's upper three bits
+//! (`library/generic20.cl`).
 
 use std::ffi::CString;
 
@@ -30,12 +30,12 @@ unsafe extern "C" {
     fn gencl_infer_address_spaces(module: LLVMModuleRef, generic: std::ffi::c_uint);
 }
 
-/// Makes generic pointers those of the space that they come from, where that is known.
+/// Replaces generic pointers by pointers to a specific address space where that can be inferred.
 pub fn infer(module: &Module) {
     ask!(gencl_infer_address_spaces(module.as_mut_ptr(), GENERIC));
 }
 
-/// Does a module have generic pointers?
+/// Whether a module has generic pointers.
 #[must_use]
 pub fn is_used(module: &Module) -> bool {
     let mut used = false;
@@ -46,11 +46,11 @@ pub fn is_used(module: &Module) -> bool {
     used
 }
 
-/// The library's question where a pointer points.
+/// The library's query of a generic pointer's address space.
 const POINTER_SPACE: &str = "__gencl_pointer_space";
 
-/// Answers the library's questions where pointers point: those that are known, or all of them, the rest by
-/// their upper three bits. True when there was one to answer.
+/// Replaces the library's queries of address spaces by constants where they are known. With `all`, the others
+/// are replaced by the pointer's upper three bits. Returns whether there was a query.
 pub fn tell_spaces(context: &Context, module: &Module, all: bool) -> bool {
     let mut questions = Vec::new();
     for_each_instruction(module, |instruction| {
@@ -76,7 +76,7 @@ pub fn tell_spaces(context: &Context, module: &Module, all: bool) -> bool {
     answered
 }
 
-/// The upper three bits of a generic pointer that comes from a space that is known.
+/// The tag (the upper three bits) of a generic pointer that is cast from a known address space.
 fn known_space(pointer: Value) -> Option<u64> {
     let cast = matches!(pointer.kind(), ValueKind::Instruction | ValueKind::ConstantExpression)
         && pointer.opcode() == Opcode::LLVMAddrSpaceCast;
@@ -87,10 +87,10 @@ fn known_space(pointer: Value) -> Option<u64> {
     })
 }
 
-/// Puts calls of the library in place of what goes through generic pointers; true when there was any.
+/// Replaces accesses through generic pointers by calls of the library. Returns whether there were any.
 ///
 /// # Errors
-/// What nobody does with a generic pointer that is known to the compiler.
+/// An operation on a generic pointer that the compiler does not support.
 pub fn lower(context: &Context, module: &Module) -> Result<bool, String> {
     let mut found = Vec::new();
     for_each_instruction(module, |instruction| {
@@ -149,7 +149,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
 }
 
 impl Lowering<'_, '_> {
-    /// The upper three bits of the pointer that a call is about.
+    /// The tag (the upper three bits) of a call's pointer argument.
     fn upper_bits(&self, question: Value) -> LLVMValueRef {
         ask!(LLVMPositionBuilderBefore(self.builder, question.raw));
         let address = self.address(question.operand(0));
@@ -187,7 +187,7 @@ impl Lowering<'_, '_> {
         ask!(LLVMConstInt(self.int(bits), value, 0))
     }
 
-    /// Any pointer as the number that it is as a generic one.
+    /// A pointer cast to a generic one, as an integer.
     fn address(&self, pointer: Value) -> LLVMValueRef {
         let mut pointer = pointer.raw;
         if Value::new(pointer).ty().kind() != TypeKind::Pointer(GENERIC) {
@@ -217,7 +217,7 @@ impl Lowering<'_, '_> {
         ask!(LLVMBuildCall2(self.builder, ty, function, arguments.as_mut_ptr(), count, NO_NAME))
     }
 
-    /// How a value of a type is accessed: the bytes of a piece, and how many there are.
+    /// How an access of a type is split: the size of a piece in bytes, and the number of pieces.
     fn pieces(&self, ty: view::Type, align: u32) -> Result<(u32, u32), String> {
         if matches!(ty.kind(), TypeKind::Struct(_) | TypeKind::Array(..)) {
             return Err(format!("an access of {} through a generic pointer", ty.text()));
@@ -227,7 +227,7 @@ impl Lowering<'_, '_> {
         Ok((piece, size / piece))
     }
 
-    /// The type that has a piece for each element.
+    /// The type of `count` pieces: an integer or a vector.
     fn piece_type(&self, piece: u32, count: u32) -> LLVMTypeRef {
         ask!(LLVMVectorType(self.int(8 * piece), count))
     }
@@ -334,7 +334,7 @@ impl Lowering<'_, '_> {
         Ok(ask!(LLVMBuildInsertValue(self.builder, pair, success, 1, NO_NAME)))
     }
 
-    /// An operand of an atomic operation, as an integer of 32 bits.
+    /// An operand of an atomic operation as a 32-bit integer.
     fn dword(&self, instruction: Value, value: Value) -> Result<LLVMValueRef, String> {
         match value.ty().kind() {
             TypeKind::Integer(32) => Ok(value.raw),
@@ -355,7 +355,7 @@ impl Lowering<'_, '_> {
     }
 }
 
-/// Runs of pieces that one call accesses: first piece and number. Only dwords come in vectors.
+/// Groups of pieces that one call accesses: first piece and number. Only dwords are grouped.
 fn groups(piece: u32, count: u32) -> Vec<(u32, u32)> {
     let mut groups = Vec::new();
     let mut first = 0;
