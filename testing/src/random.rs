@@ -3,12 +3,13 @@
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{RngCore, SeedableRng};
 
-/// A sequence that follows from its seed alone, in every run and on every machine: its algorithm is named, and no default.
+/// A sequence that depends on its seed only, the same in every run and on every machine: the algorithm is
+/// fixed.
 #[derive(Clone, Debug)]
 pub struct Random(Xoshiro256PlusPlus);
 
 impl Random {
-    /// Any seed will do, and different ones give different sequences.
+    /// The sequence of a seed; different seeds have different sequences.
     pub fn new(seed: u64) -> Random {
         Random(Xoshiro256PlusPlus::seed_from_u64(seed))
     }

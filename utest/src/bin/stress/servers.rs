@@ -1,4 +1,4 @@
-//! Compile servers that die or stand still while they build and translate.
+//! Compile servers that are killed or stopped while they build and translate.
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;

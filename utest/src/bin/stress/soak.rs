@@ -1,4 +1,4 @@
-//! Everything is made, used and released again and again: nothing may grow.
+//! Objects are created, used and released repeatedly: nothing may grow.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use crate::work::round;
 /// Programs that are built in turn.
 const VARIANTS: u64 = 24;
 
-/// Rounds until everything is there that stays: servers, host threads, translations.
+/// Warm-up iterations, until everything permanent exists: servers, host threads, translations.
 const WARM: u64 = 10 * VARIANTS;
 
 /// By how much each process may grow after the warm-up: allocators keep some memory, and this process has pipes and
@@ -65,7 +65,7 @@ pub fn work(task: &Task) -> Result<Tally, String> {
     Ok(tally)
 }
 
-/// Is there more than the driver has reason to hold?
+/// Whether the driver holds more than it has reason to.
 fn grows(first: &[Holdings], last: &[Holdings]) -> bool {
     let process_grows = |last: &Holdings| {
         first.iter().find(|first| first.process == last.process).is_some_and(|first| {
