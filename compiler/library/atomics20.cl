@@ -2,7 +2,8 @@
 // order is implemented by fences before it (release) and after it (acquire). Atomics and accesses of one
 // thread to local memory are in order, so there the fence only restricts the compiler.
 //
-// The hardware has no atomic loads and stores: as in IGC's library a load is `or` with 0, a store an exchange.
+// The hardware has no atomic loads and stores: as in IGC's library a load is `or` with 0, a store an
+// exchange.
 
 #include "gencl.h"
 

@@ -26,7 +26,8 @@ POLYNOMIAL(float, __gencl_gamma_float, -0x1.7abbb2p-7f, GAMMA_FLOAT)
     C(0x1.08ea88ee5619cp-5) C(0x1.c5bf891b4ef6bp-1)
 POLYNOMIAL(double, __gencl_gamma_double, 0x1.823ac0fdb229cp-13, GAMMA_DOUBLE)
 
-// Gamma(1/x) over x^(1/2 - 1/x) e^(-1/x), by Stirling: a minimax polynomial of 0 < x <= 1/12, relative error 2^-60.6.
+// Gamma(1/x) over x^(1/2 - 1/x) e^(-1/x), by Stirling: a minimax polynomial of 0 < x <= 1/12, relative error
+// 2^-60.6.
 #define STIRLING \
     C(-0x1.a608fcd3b7059p-10) C(0x1.864139bc754a8p-13) C(0x1.0183b4678d76ap-9) C(-0x1.2d8f6de167f82p-11) \
     C(-0x1.b879319637e0dp-8) C(0x1.1d32d71e98680p-7) C(0x1.abcc42a9d8544p-3) C(0x1.40d931ff62706p+1)

@@ -74,7 +74,8 @@ INTEGERS(ACROSS_LANES, and)
 INTEGERS(ACROSS_LANES, or)
 INTEGERS(ACROSS_LANES, xor)
 
-// Relaxed atomics; each returns the value before. Those of 64 bits in local memory are functions of atomics64.cl.
+// Relaxed atomics; each returns the value before. Those of 64 bits in local memory are functions of
+// atomics64.cl.
 #define ATOMIC(TYPE, SPACE, NAME, OP) TYPE __gencl_atomic_##OP##_##SPACE##_##NAME(volatile SPACE TYPE *object, TYPE x);
 #define ATOMICS_OF(TYPE, SPACE, NAME) \
     ATOMIC(TYPE, SPACE, NAME, add) ATOMIC(TYPE, SPACE, NAME, sub) ATOMIC(TYPE, SPACE, NAME, or) \

@@ -1,5 +1,5 @@
-// Half floats in memory: vload_half and vstore_half in all forms (OpenCL C 1.2, 6.12.7), which need no cl_khr_fp16, and vload and
-// vstore of half vectors, which do.
+// Half floats in memory: vload_half and vstore_half in all forms (OpenCL C 1.2, 6.12.7), which need no
+// cl_khr_fp16, and vload and vstore of half vectors, which do.
 
 #include "gencl.h"
 

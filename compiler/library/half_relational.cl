@@ -1,4 +1,5 @@
-// Relations, selection and permutation of half floats (cl_khr_fp16): one for true of scalars, all ones of vectors.
+// Relations, selection and permutation of half floats (cl_khr_fp16): one for true of scalars, all ones of
+// vectors.
 
 #include "gencl.h"
 

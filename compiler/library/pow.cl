@@ -1,5 +1,5 @@
-// Powers of floats with subnormal results (OpenCL C 3.0, 7.4 allows 16 ULP). x^y = 2^(y log2(x)), where the exponent can be 150 and needs
-// some 30 bits: so the logarithm and the product are sums of two floats.
+// Powers of floats with subnormal results (OpenCL C 3.0, 7.4 allows 16 ULP). x^y = 2^(y log2(x)), where the
+// exponent can be 150 and needs some 30 bits: so the logarithm and the product are sums of two floats.
 
 #include "gencl.h"
 

@@ -13,8 +13,8 @@ use std::path::Path;
 
 /// Directives, one a line:
 ///
-/// - `; passes NAME...`, `; passes standard` or `; passes STRATEGY`, one for control flow: run these and expect the result
-///   as text;
+/// - `; passes NAME...`, `; passes standard` or `; passes STRATEGY`, one for control flow: run these and
+///   expect the result as text;
 /// - `; faults`: expect the messages of the validator;
 /// - `; run GLOBAL LOCAL WIDTH...`: run as it is, lowered by each strategy at each of the widths, expect all
 ///   buffers, the same each time;

@@ -51,7 +51,8 @@ fn message(panic: &(dyn Any + Send)) -> String {
     format!("the test panicked: {}", text.unwrap_or("without a message"))
 }
 
-/// A test with a requirement: it is skipped if `missing` returns a reason, for example from [`missing_programs`].
+/// A test with a requirement: it is skipped if `missing` returns a reason, for example from
+/// [`missing_programs`].
 pub fn test_unless(
     missing: Option<impl Into<String>>,
     name: impl Into<String>,

@@ -46,8 +46,8 @@ impl Journal {
 
     fn words(&self) -> &[AtomicU64] {
         let count = self.memory.len() / size_of::<AtomicU64>();
-        // SAFETY: the mapping is there as long as `self`, begins at a page and has that many words; all processes access
-        // them as atomics.
+        // SAFETY: the mapping is there as long as `self`, begins at a page and has that many words; all
+        // processes access them as atomics.
         unsafe { std::slice::from_raw_parts(self.memory.as_ptr().cast(), count) }
     }
 

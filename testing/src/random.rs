@@ -48,7 +48,8 @@ impl Random {
         low + (high - low) * (self.next_u32() >> 8) as f32 / (1 << 24) as f32
     }
 
-    /// The bits of a number of some type that is likely to be special: small, extreme, floats around 1, denormals, infinities, NaN.
+    /// The bits of a number of some type that is likely to be special: small, extreme, floats around 1,
+    /// denormals, infinities, NaN.
     pub fn dword(&mut self) -> u32 {
         let floats = [0.0, -0.0, 1.0, -1.5, 0.75, 3e9, -3e9, 1e-40, f32::MAX, f32::INFINITY, f32::NAN];
         match self.below(7) {

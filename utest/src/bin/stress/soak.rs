@@ -13,14 +13,15 @@ const VARIANTS: u64 = 24;
 /// Warm-up iterations, until everything permanent exists: servers, host threads, translations.
 const WARM: u64 = 10 * VARIANTS;
 
-/// By how much each process may grow after the warm-up: allocators keep some memory, and this process has pipes and
-/// a thread for a server that starts later. What leaks for each of the variants, or in each round, grows by more.
+/// By how much each process may grow after the warm-up: allocators keep some memory, and this process has
+/// pipes and a thread for a server that starts later. What leaks for each of the variants, or in each round,
+/// grows by more.
 const MAX_MEMORY_GROWTH: u64 = 24 << 10;
 const MAX_DESCRIPTOR_GROWTH: u64 = 8;
 const MAX_THREAD_GROWTH: u64 = 4;
 
-/// Processes of one application's servers, each with its supervisor: a second server starts when a build and a
-/// translation first meet.
+/// Processes of one application's servers, each with its supervisor: a second server starts when a build and
+/// a translation first meet.
 const MAX_SERVER_PROCESSES: usize = 2 * 4;
 
 /// Time for what is released elsewhere: servers that end, threads of queues.
