@@ -1,19 +1,18 @@
-//! Dataflow analysis: the least solution of equations between the states of a control-flow graph's blocks.
+//! Dataflow analysis: the least fixed point of equations between the states of a control-flow graph's blocks.
 //!
-//! An analysis has a state where each block begins (forward) or ends (backward), a function that takes the
-//! state through a block, and one that joins what comes by an edge with what is known. Where joining moves
-//! states in one direction only, and not for ever, visiting blocks until no state changes gives the solution.
-//! Blocks whose state has changed are visited in the order of the analysis: those of a graph without loops
-//! once.
+//! An analysis has a state at the beginning (forward) or end (backward) of each block, a transfer function,
+//! and a join of the state with that of an edge. If the join is monotone on a lattice of finite height,
+//! visiting blocks until no state changes computes the fixed point. Blocks whose state has changed are
+//! visited in the order of the analysis, which visits each block of an acyclic graph once.
 
 use fixedbitset::FixedBitSet;
 
-/// Solves an analysis. `states` are by block, at first what holds without any edge.
+/// Solves an analysis. `states` are by block, initially the states without any edge.
 ///
-/// Forward: `order` is such that most blocks come after their predecessors, and `edges` are the successors.
-/// Backward: the order is reversed, and the edges are the predecessors. Only blocks of `order` are visited.
+/// Forward: most blocks are after their predecessors in `order`, and `edges` are the successors. Backward:
+/// the order is reversed, and the edges are the predecessors. Only blocks of `order` are visited.
 ///
-/// `join` says whether the first state has changed.
+/// `join` returns whether the first state has changed.
 pub fn solve<S: Clone, E: IntoIterator<Item = usize>>(
     order: impl IntoIterator<Item = usize>,
     edges: impl Fn(usize) -> E,
@@ -27,8 +26,8 @@ pub fn solve<S: Clone, E: IntoIterator<Item = usize>>(
     });
 }
 
-/// The same where the state itself tells the edges: `step` gets a copy of the state and sends what follows
-/// from it.
+/// The same if the edges depend on the state: `step` gets a copy of the state, and sends a state along each
+/// edge.
 pub fn propagate<S: Clone, J: FnMut(&mut S, &S) -> bool>(
     order: impl IntoIterator<Item = usize>,
     states: &mut [S],
@@ -47,7 +46,7 @@ pub fn propagate<S: Clone, J: FnMut(&mut S, &S) -> bool>(
     while let Some(position) = arrivals.queued.minimum() {
         arrivals.queued.remove(position);
         let block = order[position];
-        // One copy serves all blocks, so that its memory does.
+        // One copy is reused for all blocks, to reuse its memory.
         let state = match &mut copy {
             Some(state) => {
                 state.clone_from(&arrivals.states[block]);
@@ -70,7 +69,7 @@ pub struct Arrivals<'s, S, J> {
 }
 
 impl<S, J: FnMut(&mut S, &S) -> bool> Arrivals<'_, S, J> {
-    /// A state comes to a block.
+    /// Joins a state with that of a block.
     pub fn send(&mut self, block: usize, state: &S) {
         if let Some(position) = self.positions[block]
             && (self.join)(&mut self.states[block], state)
@@ -80,7 +79,7 @@ impl<S, J: FnMut(&mut S, &S) -> bool> Arrivals<'_, S, J> {
     }
 }
 
-/// Joins sets of what may be.
+/// The join of a "may" analysis: set union.
 pub fn union(known: &mut FixedBitSet, arriving: &FixedBitSet) -> bool {
     let changed = !arriving.is_subset(known);
     if changed {
@@ -89,8 +88,8 @@ pub fn union(known: &mut FixedBitSet, arriving: &FixedBitSet) -> bool {
     changed
 }
 
-/// What is alive where blocks begin, and where they end: by block what it reads before it writes it, and what
-/// it overwrites.
+/// Live-in and live-out sets of blocks, from the registers that each block reads before it writes them, and
+/// those that it overwrites.
 pub fn live_sets<E: IntoIterator<Item = usize>>(
     layout: impl DoubleEndedIterator<Item = usize>,
     predecessors: impl Fn(usize) -> E,

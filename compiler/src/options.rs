@@ -1,9 +1,9 @@
-//! What clang is told: the device, and build options.
+//! Clang's arguments: the device, and build options.
 
 use gencl_program::options::BuildOptions;
 use gencl_program::{Optional, Profile};
 
-/// Extensions and features that clang knows, and which targets have them.
+/// Extensions and features that clang knows, with a predicate for the targets that have them.
 #[rustfmt::skip]
 const FEATURES: &[Optional] = &[
     ("cl_khr_global_int32_base_atomics,+cl_khr_global_int32_extended_atomics", |_| true),
@@ -17,14 +17,14 @@ const FEATURES: &[Optional] = &[
     ("__opencl_c_generic_address_space", |p| p.generic_pointers),
 ];
 
-/// Told to clang always: the version of the device.
+/// Arguments for all devices.
 const DEVICE: &[&str] = &[
     "-D__OPENCL_VERSION__=300",
-    // Clang takes images for granted.
+    // Clang defines it by default.
     "-U__IMAGE_SUPPORT__",
 ];
 
-/// Makes clang's arguments for a device with this profile of an application's build options.
+/// Clang's arguments for a device with this profile and an application's build options.
 #[must_use]
 pub fn clang_arguments(options: &BuildOptions, profile: &Profile) -> Vec<String> {
     let features = FEATURES
@@ -32,7 +32,7 @@ pub fn clang_arguments(options: &BuildOptions, profile: &Profile) -> Vec<String>
         .filter(|(_, has)| has(profile))
         .fold(String::new(), |list, (name, _)| list + ",+" + name);
     let device = DEVICE.iter().map(ToString::to_string).chain([format!("-cl-ext=-all{features}")]);
-    // Clang makes macros of those extensions only that it knows itself.
+    // Clang only defines macros for extensions that it knows.
     let extensions = profile.extensions().map(|name| format!("-D{name}=1"));
     device.chain(extensions).chain(options.arguments.iter().cloned()).collect()
 }

@@ -1,17 +1,16 @@
-//! Where virtual registers are alive.
+//! Live intervals of virtual registers.
 //!
-//! A register is alive where a write that may have happened can reach a read that may happen. Writes under a
-//! predicate, or of a part of a register, do not end what it held before unless selection says so
-//! ([`Inst::fresh`]). As reads of lanes that were never written do not matter, life does not extend back
-//! beyond the first possible write.
+//! A register is live where a definition reaches and a use follows. Writes under a predicate, or of a part of
+//! a register, do not kill the previous value unless [`Inst::kills`] is set. As reads of lanes that were
+//! never written do not matter, a live range begins at the first possible write.
 
 use super::lir::{Inst, Program, Vreg};
 use crate::dataflow::{live_sets, solve, union};
 use fixedbitset::FixedBitSet;
 use smallvec::SmallVec;
 
-/// From the first to the last position at which a register is needed. Instruction `n` in layout order reads
-/// at `2 n` and writes at `2 n + 1`.
+/// The positions from the first to the last at which a register is live. Instruction `n` in layout order
+/// reads at `2 n` and writes at `2 n + 1`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interval {
     /// First position.
@@ -25,7 +24,7 @@ pub fn reads(inst: &Inst) -> impl Iterator<Item = Vreg> + '_ {
     inst.srcs.iter().flatten().map(|v| v.vreg)
 }
 
-/// The most bytes of registers that hold something at once.
+/// Register pressure: the maximum number of bytes that are live at once.
 pub fn peak(program: &Program) -> u32 {
     let intervals = intervals(program);
     let end = intervals.iter().flatten().map(|i| i.end as usize).max().unwrap_or(0);
@@ -43,11 +42,11 @@ pub fn peak(program: &Program) -> u32 {
     sums.max().unwrap_or(0) as u32
 }
 
-/// The interval of each register that is used; registers of the payload begin with the thread.
+/// The interval of each register that is used; those of the payload start at position 0.
 pub fn intervals(program: &Program) -> Vec<Option<Interval>> {
     let count = program.vregs.len();
-    // Registers used in more than one block, and those read before they are written in their block, matter
-    // to the flow between blocks; all others need no sets.
+    // Only registers used in several blocks, and those read before they are written in their block, take part
+    // in the dataflow analysis.
     let mut home = vec![usize::MAX; count];
     let mut global = vec![false; count];
     for (index, block) in program.blocks.iter().enumerate() {
@@ -63,7 +62,7 @@ pub fn intervals(program: &Program) -> Vec<Option<Interval>> {
         for inst in &block.insts {
             reads(inst).for_each(|v| see(v, false));
             if let Some(d) = inst.dst {
-                see(d.vreg, inst.fresh);
+                see(d.vreg, inst.kills);
             }
         }
     }
@@ -87,7 +86,7 @@ pub fn intervals(program: &Program) -> Vec<Option<Interval>> {
         let first = 2 * position;
         for inst in &block.insts {
             reads(inst).for_each(|v| extend(v.0 as usize, 2 * position));
-            if let (Some(d), true) = (inst.dst, inst.kind != super::lir::Kind::Undefined) {
+            if let (Some(d), true) = (inst.dst, inst.kind != super::lir::InstKind::Undef) {
                 let at = 2 * position + u32::from(!inst.early_clobber());
                 extend(d.vreg.0 as usize, at);
                 extend(d.vreg.0 as usize, 2 * position + 1);
@@ -109,7 +108,7 @@ pub fn intervals(program: &Program) -> Vec<Option<Interval>> {
     result
 }
 
-/// Alive at the beginning and end of each block, and possibly written before its beginning and end.
+/// Live-in and live-out sets of each block, and the registers possibly written before its beginning and end.
 fn flow(program: &Program, number: &[usize], count: usize) -> [Vec<FixedBitSet>; 4] {
     let blocks = program.blocks.len();
     let empty = || vec![FixedBitSet::with_capacity(count); blocks];
@@ -119,10 +118,10 @@ fn flow(program: &Program, number: &[usize], count: usize) -> [Vec<FixedBitSet>;
             if let Some(d) = inst.dst {
                 let n = number[d.vreg.0 as usize];
                 if n != usize::MAX {
-                    if inst.kind != super::lir::Kind::Undefined {
+                    if inst.kind != super::lir::InstKind::Undef {
                         written[index].insert(n);
                     }
-                    if inst.fresh {
+                    if inst.kills {
                         used[index].remove(n);
                         ended[index].insert(n);
                     }

@@ -1,15 +1,15 @@
-//! Operands for all lanes of a thread, and what an operation on them does.
+//! Operands for all lanes of a thread, and operations on them.
 
 use super::lir::VRef;
 use gencl_isa::{Arf, Condition, Flag, MathFunction, Opcode, Type};
 
-/// Where a value is.
+/// The location of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum ValueLocation {
     /// A constant: bits of its type, zero above.
     Immediate(u64),
-    /// In a register: `stride` bytes from lane to lane, 0 when one element is for all lanes.
-    Register(Spot),
+    /// Elements in a virtual register.
+    Register(LaneRegion),
     /// One element of an architecture register, for all lanes.
     Arf {
         /// Register.
@@ -19,20 +19,20 @@ pub enum Place {
     },
 }
 
-/// Where in registers the elements of all lanes are.
+/// A register region with an element for each lane, or one for all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Spot {
+pub struct LaneRegion {
     /// Of lane 0.
     pub at: VRef,
     /// Bytes from lane to lane; 0: one element for all lanes.
     pub stride: u32,
-    /// After each so many lanes so many bytes are left out: results of several messages.
+    /// `(lanes, gap)`: a gap of so many bytes after every so many lanes, in results of several messages.
     pub split: Option<(u32, u32)>,
 }
 
-impl Spot {
-    /// Where the element of a lane is.
-    pub fn of(&self, lane: u32) -> VRef {
+impl LaneRegion {
+    /// The element of a lane.
+    pub fn lane(&self, lane: u32) -> VRef {
         let gaps = self.split.map_or(0, |(lanes, gap)| lane / lanes * gap);
         self.at.plus(lane * self.stride + gaps)
     }
@@ -42,7 +42,7 @@ impl Spot {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Val {
     /// Where.
-    pub place: Place,
+    pub location: ValueLocation,
     /// Type.
     pub ty: Type,
     /// Negated (on logic instructions: complemented).
@@ -56,12 +56,13 @@ pub struct Val {
 pub struct Dest {
     /// Of lane 0.
     pub at: VRef,
-    /// Bytes from lane to lane; 0: one element, written whatever lanes run.
+    /// Bytes from lane to lane; 0: one element, written by `WE_all` instructions.
     pub stride: u32,
     /// Type.
     pub ty: Type,
-    /// Is nothing that the virtual register held before the IR instruction at hand needed?
-    pub fresh: bool,
+    /// Whether the writes of the current IR instruction to it are a killing definition
+    /// ([`Inst::kills`](super::lir::Inst::kills)).
+    pub kills: bool,
 }
 
 impl Val {
@@ -70,50 +71,59 @@ impl Val {
         // A packed vector is a dword whatever it expands to.
         let size = if matches!(ty, Type::V | Type::UV | Type::VF) { 4 } else { ty.size() };
         let bits = if size >= 8 { bits } else { bits & ((1 << (8 * size)) - 1) };
-        Val { place: Place::Immediate(bits), ty, negate: false, abs: false }
+        Val { location: ValueLocation::Immediate(bits), ty, negate: false, abs: false }
     }
 
     /// A register.
     pub fn reg(at: VRef, stride: u32, ty: Type) -> Val {
-        Val { place: Place::Register(Spot { at, stride, split: None }), ty, negate: false, abs: false }
+        Val {
+            location: ValueLocation::Register(LaneRegion { at, stride, split: None }),
+            ty,
+            negate: false,
+            abs: false,
+        }
     }
 
     /// An architecture register.
     pub fn arf(arf: Arf, subregister: u8, ty: Type) -> Val {
-        Val { place: Place::Arf { arf, subregister }, ty, negate: false, abs: false }
+        Val { location: ValueLocation::Arf { arf, subregister }, ty, negate: false, abs: false }
     }
 
-    /// Is it a constant?
+    /// The bits of a constant; `None` if it is none.
     pub fn constant(&self) -> Option<u64> {
-        match self.place {
-            Place::Immediate(bits) => Some(bits),
+        match self.location {
+            ValueLocation::Immediate(bits) => Some(bits),
             _ => None,
         }
     }
 
-    /// Is it the same for all lanes?
+    /// Whether it is one element for all lanes.
     pub fn scalar(&self) -> bool {
-        !matches!(self.place, Place::Register(Spot { stride: 1.., .. }))
+        !matches!(self.location, ValueLocation::Register(LaneRegion { stride: 1.., .. }))
     }
 
     /// The same bits as another type of at most the same size: the low part where it is smaller.
     pub fn cast(self, ty: Type) -> Val {
-        match self.place {
-            Place::Immediate(bits) => Val::imm(bits, ty),
+        match self.location {
+            ValueLocation::Immediate(bits) => Val::imm(bits, ty),
             _ => Val { ty, ..self },
         }
     }
 
     /// The part of each element that starts at byte `byte`.
     pub fn part(self, byte: u32, ty: Type) -> Val {
-        match self.place {
-            Place::Immediate(bits) => Val::imm(bits >> (8 * byte), ty),
-            Place::Register(spot) => {
-                Val { place: Place::Register(Spot { at: spot.at.plus(byte), ..spot }), ty, ..self }
-            }
-            Place::Arf { arf, subregister } => {
-                Val { place: Place::Arf { arf, subregister: subregister + byte as u8 }, ty, ..self }
-            }
+        match self.location {
+            ValueLocation::Immediate(bits) => Val::imm(bits >> (8 * byte), ty),
+            ValueLocation::Register(region) => Val {
+                location: ValueLocation::Register(LaneRegion { at: region.at.plus(byte), ..region }),
+                ty,
+                ..self
+            },
+            ValueLocation::Arf { arf, subregister } => Val {
+                location: ValueLocation::Arf { arf, subregister: subregister + byte as u8 },
+                ty,
+                ..self
+            },
         }
     }
 
@@ -122,7 +132,7 @@ impl Val {
         Val { negate: !self.negate, ..self }
     }
 
-    /// The value as sign- or zero-extended by its type.
+    /// The value of a constant, sign- or zero-extended by its type.
     pub fn extended(&self) -> Option<i128> {
         let bits = self.constant()?;
         let shift = 128 - 8 * self.ty.size();
@@ -132,14 +142,14 @@ impl Val {
 }
 
 impl Dest {
-    /// Does it hold one element for all lanes?
+    /// Whether it is one element for all lanes.
     pub fn scalar(&self) -> bool {
         self.stride == 0
     }
 
-    /// Where it is.
-    pub fn spot(&self) -> Spot {
-        Spot { at: self.at, stride: self.stride, split: None }
+    /// The location of private memory.
+    pub fn region(&self) -> LaneRegion {
+        LaneRegion { at: self.at, stride: self.stride, split: None }
     }
 
     /// The value in it.
@@ -147,7 +157,7 @@ impl Dest {
         Val::reg(self.at, self.stride, self.ty)
     }
 
-    /// The part of each element that starts at byte `byte`; what is around it stays.
+    /// The part of each element that starts at byte `byte`; writing it keeps the rest.
     pub fn part(self, byte: u32, ty: Type) -> Dest {
         Dest { at: self.at.plus(byte), ty, ..self }
     }
@@ -158,12 +168,12 @@ impl Dest {
     }
 }
 
-/// What an operation does, beside its operands.
+/// An operation without its operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operation {
     /// Opcode.
     pub opcode: Opcode,
-    /// Condition and where its result goes; of `sel` the flag is unused.
+    /// Condition and the flag for its result; `sel` has no flag result.
     pub condition: Option<(Condition, Flag)>,
     /// Selection by a flag; replaces the current predicate.
     pub select: Option<(Flag, bool)>,
@@ -171,9 +181,9 @@ pub struct Operation {
     pub saturate: bool,
     /// `math`.
     pub math: Option<MathFunction>,
-    /// Most lanes of one instruction.
+    /// Maximum number of lanes of one instruction.
     pub lanes: u32,
-    /// For all lanes whether they run or not.
+    /// Execute for all lanes, enabled or not (`WE_all`).
     pub all_lanes: bool,
     /// Update the accumulator.
     pub thread_switch: bool,
@@ -210,7 +220,7 @@ impl Operation {
     }
 }
 
-/// Does an operation pass the multiplier whose operands must lie alike?
+/// Whether it is one of the operations whose operands must be aligned alike on the Atom line.
 pub fn is_wide(opcode: Opcode, ty: Type, srcs: &[Val]) -> bool {
     let is_dword = |s: &Val| matches!(s.ty, Type::D | Type::UD);
     ty.size() == 8

@@ -1,14 +1,15 @@
-//! Operations that read what other lanes of the thread hold: sub-group functions are made of them.
+//! Cross-lane operations, from which sub-group functions are built.
 //!
 //! A thread is a sub-group. Lanes that are not active, or that the dispatch has not enabled, take no part.
-//! All lanes that take part must do so at once, so these operations stay where they are: no pass moves them
-//! into a side of a branch, doubles them or lets fewer lanes run them ([`super::signature::Class::CrossLane`]).
+//! They are convergent: no pass moves them into a side of a branch, duplicates them or changes the set of
+//! lanes that execute them ([`super::signature::Class::CrossLane`]).
 
 use super::fold::fold;
+use super::names::names;
 use super::{BinaryOp, Op, Type};
 use smallvec::{SmallVec, smallvec};
 
-/// How the values of lanes are put together.
+/// How the values of lanes are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "plain words")]
 pub enum GroupOp {
@@ -19,6 +20,10 @@ pub enum GroupOp {
     And,
     Or,
     Xor,
+}
+
+names! {
+    GroupOp { Add = "add", Mul = "mul", Min = "min", Max = "max", And = "and", Or = "or", Xor = "xor" }
 }
 
 /// An operation across lanes.
@@ -58,8 +63,8 @@ impl GroupOp {
         }
     }
 
-    /// What changes no value that it is put together with: the bits of lanes that take no part (OpenCL C 3.0,
-    /// 6.15.16: infinities for minima and maxima of floats).
+    /// The identity: the value of lanes that take no part (OpenCL C 3.0, 6.15.16: infinities for minima and
+    /// maxima of floats).
     pub fn identity(self, ty: Type) -> u64 {
         let float = |half: u64, single: u64, double: u64| match ty {
             Type::F16 => half,

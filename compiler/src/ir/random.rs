@@ -1,4 +1,4 @@
-//! Random kernels for tests: control flow of any shape, reducible or not, that always ends.
+//! Random kernels for tests: arbitrary control flow, reducible or not, that always ends.
 
 use super::analysis::cfg::Cfg;
 use super::analysis::dominators::Dominators;
@@ -343,7 +343,7 @@ impl<'f, 'c> Generator<'f, 'c> {
         loops.pop();
     }
 
-    /// Uses up fuel; is there some left?
+    /// Consumes fuel; the result is whether there is some left.
     fn burn(&mut self) -> Reg {
         let one = self.builder.immediate(Type::S32, 1);
         let fuel = self.fuel;

@@ -1,4 +1,4 @@
-//! The validator: what must hold of a function in each form. It runs after every pass.
+//! The validator: the rules for functions in each form. It runs after every pass.
 
 use super::analysis::cfg::Cfg;
 use super::analysis::liveness::{Crossing, RegisterSet};
@@ -113,7 +113,7 @@ impl Checker<'_> {
         }
     }
 
-    /// What is wrong with one instruction by itself.
+    /// Violations by a single instruction.
     fn problems(&self, instruction: &Instruction, place: usize) -> Vec<String> {
         let mut problems = Vec::new();
         let registers = instruction.dsts.iter().copied().chain(instruction.reads());
@@ -233,7 +233,7 @@ impl Checker<'_> {
         if matches!(instruction.op, Op::Undefined) {
             return;
         }
-        // The predicate of an operation across lanes says who takes part; the result is for all.
+        // The predicate of a cross-lane operation selects the lanes that take part; the result is uniform.
         let across = matches!(instruction.op, Op::CrossLane(_));
         if instruction.predicate.is_some() && !across {
             problems.push(format!("uniform %{} is written under a predicate", dst.0));
@@ -249,16 +249,16 @@ impl Checker<'_> {
         }
     }
 
-    /// Definitions reach uses: in the per-lane form on all paths. In the other forms a thread may pass
-    /// through a block whose reads only matter to lanes that came another way, so there one path is enough -
-    /// but for Bools, which must be written in the block that reads them.
+    /// Checks that definitions reach uses: in the per-lane form on all paths. In the other forms a thread may
+    /// execute a block whose reads only matter for lanes from another path, so one path suffices, except for
+    /// Bools, which must be written in the block that reads them.
     fn check_definitions(&mut self) {
         let function = self.function;
         let cfg = Cfg::new(function);
         let all_paths = function.form == Form::PerLane;
         let crossing = Crossing::new(function);
         let order = cfg.reverse_post_order();
-        // None where control has not come yet.
+        // `None` for blocks that have not been reached.
         let mut defined_in: Vec<Option<RegisterSet>> = vec![None; function.blocks.len()];
         defined_in[function.entry().0 as usize] = Some(crossing.empty_set());
         let index = |block: &BlockId| block.0 as usize;
@@ -299,7 +299,7 @@ impl Checker<'_> {
             }
             for (number, instruction) in function.block(block).instructions.iter().enumerate() {
                 for reg in instruction.reads() {
-                    // A register that does not cross edges is written before in the same block.
+                    // A register that does not cross edges is written earlier in the same block.
                     if crossing.slot(reg).is_some_and(|slot| !defined.contains(slot)) {
                         self.fault(block, Some(number), format!("%{} is read before it is written", reg.0));
                     }

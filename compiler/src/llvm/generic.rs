@@ -1,8 +1,8 @@
 //! Generic pointers.
 //!
-//! LLVM finds out where most of them point. What is left are accesses for which that is not known before the
-//! kernel runs: calls of the library take their place, which look at the pointer (`library/generic20.cl` says
-//! how it tells) and go one of three ways.
+//! LLVM infers the address space of most of them. Accesses whose address space is only known at run time are
+//! replaced by calls of the library, which branch on the tag in the pointer's upper three bits
+//! (`library/generic20.cl`).
 
 use inkwell::context::Context;
 use inkwell::llvm_sys::prelude::LLVMModuleRef;
@@ -20,12 +20,12 @@ unsafe extern "C" {
     fn gencl_infer_address_spaces(module: LLVMModuleRef, generic: std::ffi::c_uint);
 }
 
-/// Makes generic pointers those of the space that they come from, where that is known.
+/// Replaces generic pointers by pointers to a specific address space where that can be inferred.
 pub fn infer(module: &Module) {
     ask!(gencl_infer_address_spaces(module.as_mut_ptr(), GENERIC));
 }
 
-/// Does a module have generic pointers?
+/// Whether a module has generic pointers.
 #[must_use]
 pub fn is_used(module: &Module) -> bool {
     let mut used = false;
@@ -36,11 +36,11 @@ pub fn is_used(module: &Module) -> bool {
     used
 }
 
-/// The library's question where a pointer points.
+/// The library's query of a generic pointer's address space.
 const POINTER_SPACE: &str = "__gencl_pointer_space";
 
-/// Answers the library's questions where pointers point: those that are known, or all of them, the rest by
-/// their upper three bits. True when there was one to answer.
+/// Replaces the library's queries of address spaces by constants where they are known. With `all`, the others
+/// are replaced by the pointer's upper three bits. Returns whether there was a query.
 pub fn tell_spaces(context: &Context, module: &Module, all: bool) -> bool {
     let mut questions = Vec::new();
     for_each_instruction(module, |instruction| {
@@ -62,7 +62,7 @@ pub fn tell_spaces(context: &Context, module: &Module, all: bool) -> bool {
     answered
 }
 
-/// The upper three bits of a generic pointer that comes from a space that is known.
+/// The tag (the upper three bits) of a generic pointer that is cast from a known address space.
 fn known_space(pointer: Value) -> Option<u64> {
     let cast = matches!(pointer.kind(), ValueKind::Instruction | ValueKind::ConstantExpression)
         && pointer.opcode() == Opcode::LLVMAddrSpaceCast;
@@ -73,10 +73,10 @@ fn known_space(pointer: Value) -> Option<u64> {
     })
 }
 
-/// Puts calls of the library in place of what goes through generic pointers; true when there was any.
+/// Replaces accesses through generic pointers by calls of the library. Returns whether there were any.
 ///
 /// # Errors
-/// What nobody does with a generic pointer that is known to the compiler.
+/// An operation on a generic pointer that the compiler does not support.
 pub fn lower(context: &Context, module: &Module) -> Result<bool, String> {
     let mut found = Vec::new();
     for_each_instruction(module, |instruction| {
@@ -116,7 +116,7 @@ struct Lowering<'m, 'ctx> {
 }
 
 impl<'m> Lowering<'m, '_> {
-    /// The upper three bits of the pointer that a call is about.
+    /// The tag (the upper three bits) of a call's pointer argument.
     fn upper_bits(&self, question: Value<'m>) -> Value<'m> {
         let b = &self.builder;
         b.before(question);
@@ -138,7 +138,7 @@ impl<'m> Lowering<'m, '_> {
         Ok(())
     }
 
-    /// Any pointer as the number that it is as a generic one.
+    /// A pointer cast to a generic one, as an integer.
     fn address(&self, pointer: Value<'m>) -> Value<'m> {
         let b = &self.builder;
         let cast = || b.cast(Opcode::LLVMAddrSpaceCast, pointer, b.pointer(GENERIC));
@@ -158,7 +158,7 @@ impl<'m> Lowering<'m, '_> {
         self.builder.call(&format!("__gencl_generic_{name}"), result, arguments)
     }
 
-    /// How a value of a type is accessed: the bytes of a piece, and how many there are.
+    /// How an access of a type is split: the size of a piece in bytes, and the number of pieces.
     fn pieces(&self, ty: view::Type, align: u32) -> Result<(u32, u32), String> {
         if matches!(ty.kind(), TypeKind::Struct(_) | TypeKind::Array(..)) {
             return Err(format!("an access of {} through a generic pointer", ty.text()));
@@ -168,7 +168,7 @@ impl<'m> Lowering<'m, '_> {
         Ok((piece, size / piece))
     }
 
-    /// The type that has a piece for each element.
+    /// The type of `count` pieces: an integer or a vector.
     fn piece_type(&self, piece: u32, count: u32) -> view::Type<'m> {
         self.builder.vector(self.builder.int(8 * piece), count)
     }
@@ -257,7 +257,7 @@ impl<'m> Lowering<'m, '_> {
         Ok(b.insert_field(pair, success, 1))
     }
 
-    /// An operand of an atomic operation, as an integer of 32 bits.
+    /// An operand of an atomic operation as a 32-bit integer.
     fn dword(&self, instruction: Value<'m>, value: Value<'m>) -> Result<Value<'m>, String> {
         match value.ty().kind() {
             TypeKind::Integer(32) => Ok(value),
@@ -278,7 +278,7 @@ impl<'m> Lowering<'m, '_> {
     }
 }
 
-/// Runs of pieces that one call accesses: first piece and number. Only dwords come in vectors.
+/// Groups of pieces that one call accesses: first piece and number. Only dwords are grouped.
 fn groups(piece: u32, count: u32) -> Vec<(u32, u32)> {
     let mut groups = Vec::new();
     let mut first = 0;

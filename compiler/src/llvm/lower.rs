@@ -1,4 +1,4 @@
-//! What the hardware has not becomes calls of the library, and conversions become casts.
+//! Lowers operations that the hardware does not have to calls of the library, and conversions to casts.
 
 use gencl_program::options::{EXACT_DIVISION, RELAXED_MATH};
 use inkwell::context::Context;
@@ -9,14 +9,15 @@ use super::prepare::for_each_instruction;
 use super::view::{self, Opcode, TypeKind, Value};
 use crate::conversion::Conversion;
 
-/// Prefix of the names of the library's functions for what the hardware has not.
+/// Prefix of the library's functions for operations that the hardware does not have.
 const LIBRARY: &str = "__gencl_";
 
-/// Makes casts of the conversions that are nothing else. The translation knows the others by name.
+/// Replaces conversions that are plain casts. The translation handles the others by name.
 ///
-/// A float that no integer is next to becomes some integer. To LLVM it is poison, and what depends on it
-/// undefined: functions of the library index tables with it and do not use what they find, which would end a
-/// kernel whose arguments are known. So the integers are frozen, those of casts too.
+/// A float out of the integer's range converts to an unspecified integer. For LLVM it is poison, and an
+/// access that depends on it undefined: functions of the library index tables with it and discard the result,
+/// so that LLVM would delete the rest of a kernel with constant arguments. So the integers are frozen, those
+/// of casts too.
 pub fn conversions(context: &Context, module: &Module) {
     let mut casts = Vec::new();
     for_each_instruction(module, |instruction| {
@@ -46,19 +47,19 @@ fn to_integer(opcode: Opcode) -> bool {
     matches!(opcode, Opcode::LLVMFPToSI | Opcode::LLVMFPToUI)
 }
 
-/// What options make of functions of floats: the option, the beginnings of the mangled names before and
-/// after.
+/// Functions of floats that build options replace: the option, and the prefixes of the mangled names before
+/// and after.
 ///
-/// Native functions keep the bounds that `-cl-fast-relaxed-math` asks for (OpenCL C 3.0, 7.4, "Relaxed
-/// Mode"). Beside speed this keeps NaN: LLVM may make anything of it in functions of the library, as the
-/// caller has promised that there is none.
+/// Native functions are within the error bounds of `-cl-fast-relaxed-math` (OpenCL C 3.0, 7.4, "Relaxed
+/// Mode"). They are not only faster, but also preserve NaN: in functions of the library it would be
+/// undefined, as the option promises that there is none.
 pub const RENAMED: &[(&str, &str, &str)] = &[
     (RELAXED_MATH, "_Z3exp", "_Z10native_exp"),
     (RELAXED_MATH, "_Z4exp2", "_Z11native_exp2"),
     (EXACT_DIVISION, "_Z4sqrt", "_Z18__gencl_sqrt_exact"),
 ];
 
-/// Calls functions of floats by another name.
+/// Replaces the names of functions of floats in calls.
 pub fn rename(module: &Module, from: &str, to: &str) {
     for function in view::Module::of(module).functions().filter(|function| function.is_declaration()) {
         let name = function.name();
@@ -75,7 +76,7 @@ pub fn rename(module: &Module, from: &str, to: &str) {
     }
 }
 
-/// LLVM's opcode; `None` when nothing changes.
+/// The opcode of a cast; `None` if the types are the same.
 fn cast(conversion: &Conversion) -> Option<Opcode> {
     let (to, from) = (conversion.to, conversion.from);
     let wider = to.bits() > from.bits();
@@ -94,8 +95,8 @@ fn cast(conversion: &Conversion) -> Option<Opcode> {
     }
 }
 
-/// Puts calls of the library in place of divisions and square roots that the hardware has not; true when
-/// there were any.
+/// Replaces divisions and square roots that the hardware does not have by calls of the library. Returns
+/// whether there were any.
 pub fn arithmetic(context: &Context, module: &Module) -> bool {
     let mut operations = Vec::new();
     for_each_instruction(module, |instruction| {
@@ -111,7 +112,7 @@ pub fn arithmetic(context: &Context, module: &Module) -> bool {
     !operations.is_empty()
 }
 
-/// The library's function that does what an instruction does, without [`LIBRARY`].
+/// The library's function for an instruction, without [`LIBRARY`].
 fn function(instruction: Value) -> Option<&'static str> {
     let element = match instruction.ty().kind() {
         TypeKind::Vector(_, element) => element.kind(),
@@ -126,7 +127,8 @@ fn function(instruction: Value) -> Option<&'static str> {
         Opcode::LLVMFDiv => match element {
             TypeKind::Half => Some("fdiv16"),
             TypeKind::Float if instruction.is_approximate() => None,
-            // The front end writes the 2.5 ULP of OpenCL at each division, unless they are to be exact.
+            // The front end annotates each division with OpenCL's 2.5 ULP, unless they must be correctly
+            // rounded.
             TypeKind::Float if instruction.has_accuracy() => Some("fdiv32"),
             TypeKind::Float => Some("fdiv32_exact"),
             TypeKind::Double => Some("fdiv64"),
@@ -172,8 +174,8 @@ fn call<'m>(builder: &Builder<'m>, function: &str, arguments: &[Value<'m>], sign
     let own = arguments[0].ty();
     let integer = function.ends_with("div64") && !function.starts_with('f') || function.ends_with("rem64");
     let ty = if integer { builder.int(64) } else { own };
-    // The operation gives poison for poison; the function may branch on it, which is undefined. Elements
-    // of vectors that nobody needs are poison.
+    // The operation propagates poison, but the function may branch on it, which is undefined. Unused elements of
+    // vectors are poison.
     let mut arguments: Vec<_> = arguments.iter().map(|&argument| builder.freeze(argument)).collect();
     if integer {
         arguments.iter_mut().for_each(|argument| *argument = builder.resize(*argument, ty, signed));

@@ -1,4 +1,4 @@
-//! What has to be changed by hand before and between LLVM's own passes.
+//! Changes to modules before and between LLVM's own passes.
 
 use std::ffi::CString;
 
@@ -11,19 +11,19 @@ use super::build::Builder;
 use super::view::{self, Opcode, SPIR_KERNEL, Value};
 use super::{Machine, ask};
 
-/// Calling convention of everything else from here on: the library's and clang's differ.
+/// The calling convention that all functions and calls are changed to: the library's and clang's differ.
 const C: u32 = LLVMCallConv::LLVMCCallConv as u32;
 
 /// Address space of `__constant`.
 const CONSTANT: u32 = 2;
 
-/// Prefix of the variables that stand for by-value arguments; the argument's number follows.
+/// Prefix of the variables that represent by-value arguments; the argument's index follows.
 pub const ARGUMENT_PREFIX: &str = "gencl.argument.";
 
-/// Clang's function that makes a sampler of its properties.
+/// The function with which clang creates a sampler from its properties.
 const MAKE_SAMPLER: &str = "__translate_sampler_initializer";
 
-/// Tells LLVM that to make a sampler has no effect, which clang does not: one that nobody uses goes.
+/// Marks the creation of samplers as free of side effects, so that unused ones are removed.
 pub fn tell_effects(context: &Context, module: &Module) {
     let Some(function) = view::Module::of(module).function(MAKE_SAMPLER) else { return };
     for name in ["nounwind", "willreturn", "memory"] {
@@ -31,7 +31,7 @@ pub fn tell_effects(context: &Context, module: &Module) {
     }
 }
 
-/// Gives a module fresh from clang the data layout of the library, and one calling convention.
+/// Gives a module from clang the data layout of the library, and one calling convention.
 pub fn unify(module: &Module, machine: &Machine) {
     let layout = CString::new(machine.data_layout).expect("no zero in it");
     ask!(LLVMSetDataLayout(module.as_mut_ptr(), layout.as_ptr()));
@@ -48,7 +48,7 @@ pub fn unify(module: &Module, machine: &Machine) {
     });
 }
 
-/// Makes everything but kernels internal and to be inlined, whatever its size.
+/// Makes all functions but kernels internal and `alwaysinline`.
 pub fn inline_everything(context: &Context, module: &Module) {
     for function in view::Module::of(module).functions() {
         if function.is_declaration() {
@@ -57,9 +57,9 @@ pub fn inline_everything(context: &Context, module: &Module) {
         for name in ["noinline", "optnone", "optsize", "minsize"] {
             function.remove_attribute(name);
         }
-        // A kernel may be called, too.
+        // Kernels can be called as well.
         function.add_attribute(context, "alwaysinline");
-        // Tables of constants in private memory, made of switches, are of no use here.
+        // Switches should not be converted to lookup tables.
         function.add_string_attribute(context, "no-jump-tables", "true");
         if !function.is_kernel() {
             function.make_internal();
@@ -67,12 +67,12 @@ pub fn inline_everything(context: &Context, module: &Module) {
     }
 }
 
-/// Lets kernels take their by-value arguments (structures) from constant memory.
+/// Changes kernels to read by-value arguments (structures) from constant memory.
 ///
 /// For each of them there is a variable in the constant address space, named
 /// [`ARGUMENT_PREFIX`]`number.kernel`, that is copied into private memory at the kernel's beginning. LLVM's
-/// passes then find the best way for each use: loads at known places come straight from the variable, and the
-/// translation makes pushed constants of them; so do loads at computed places; only an argument that the
+/// passes then forward loads to the variable. The translation turns loads at constant offsets into pushed
+/// constants, and those at dynamic offsets into loads from the argument block. Only an argument that the
 /// kernel writes keeps its private copy.
 pub fn copy_arguments(context: &Context, module: &Module) {
     let kernels: Vec<_> =

@@ -1,6 +1,7 @@
-//! Calls of `printf`: a record is reserved and filled in their place.
+//! Lowering of `printf`: each call reserves and fills a record in the printf buffer.
 //!
-//! The formats become a table of the program, and the host does the rest ([`gencl_program::printf`]).
+//! The formats become a table of the program, from which the host formats the records
+//! ([`gencl_program::printf`]).
 
 use gencl_program::printf::{LARGEST_RECORD, PrintfArgument, PrintfFormat};
 use inkwell::context::Context;
@@ -13,12 +14,12 @@ use super::view::{Opcode, TypeKind, Value};
 /// Address space of `__global`.
 const GLOBAL: u32 = 1;
 
-/// Puts the writing of records in place of the calls of `printf`. Everything has to be inlined before, so
-/// that formats that were handed to a function are known. The functions that it calls are to be linked; there
-/// are none when there are no formats.
+/// Replaces calls of `printf` by code that writes records, and returns the formats. Must run after inlining,
+/// so that formats passed as function arguments are constant. If there are formats, library functions have to
+/// be linked afterwards.
 ///
 /// # Errors
-/// A format that is no string constant; an argument of a type that no conversion takes.
+/// A format that is not a string constant; an argument of a type without conversion specifier.
 pub fn lower(context: &Context, module: &Module) -> Result<Vec<PrintfFormat>, String> {
     let mut calls = Vec::new();
     for_each_instruction(module, |instruction| {
@@ -42,7 +43,7 @@ pub fn lower(context: &Context, module: &Module) -> Result<Vec<PrintfFormat>, St
 fn describe(call: Value) -> Result<PrintfFormat, String> {
     let arguments = call.call_arguments();
     let text = arguments.first().and_then(|format| format.initializer_of_constant()?.string());
-    let text = text.ok_or("the format of printf is no string constant")?;
+    let text = text.ok_or("the format of printf is not a string constant")?;
     let end = text.iter().position(|&byte| byte == 0).unwrap_or(text.len());
     let format = PrintfFormat {
         text: text[..end].iter().map(|&byte| char::from(byte)).collect(),

@@ -1,6 +1,6 @@
 //! Addresses: variables, allocas and `getelementptr`.
 
-use gencl_program::{Image, PushSource};
+use gencl_program::{DataSection, PushSource};
 
 use super::Failure;
 use super::element_pointer::{Index, Indices, indices};
@@ -12,11 +12,11 @@ use crate::llvm::prepare::ARGUMENT_PREFIX;
 use crate::llvm::view::{Opcode, TypeKind, Value, ValueKind};
 
 impl<'m> Translator<'_, 'm> {
-    /// The space that a pointer points to.
+    /// The address space of a pointer.
     pub fn space(&self, pointer: Value<'m>) -> Result<Space, Failure> {
         match scalar(self.module, pointer.ty())? {
             Scalar::Pointer(space, _) => Ok(space),
-            _ => Err(Failure::new(format!("{} is no pointer", pointer.text()))),
+            _ => Err(Failure::new(format!("{} is not a pointer", pointer.text()))),
         }
     }
 
@@ -29,10 +29,10 @@ impl<'m> Translator<'_, 'm> {
             space @ (Space::Constant | Space::Global) => match argument_number(variable) {
                 Some(argument) => Ok(self.argument_address(argument)),
                 None => {
-                    let (image, place) = self.variables.place(self.module, variable)?;
-                    let source = match image {
-                        Image::Constants => PushSource::ConstantBase,
-                        Image::Variables => PushSource::VariableBase,
+                    let (section, place) = self.variables.place(self.module, variable)?;
+                    let source = match section {
+                        DataSection::Constants => PushSource::ConstantBase,
+                        DataSection::Variables => PushSource::VariableBase,
                     };
                     let base = self.input(Input::Push(source), self.pointers.address(space).family());
                     Ok(self.offset(space, base, place.into()))
@@ -72,7 +72,7 @@ impl<'m> Translator<'_, 'm> {
         place
     }
 
-    /// Gives an alloca its place in private memory.
+    /// Allocates an alloca in private memory.
     pub fn alloca(&mut self, instruction: Value<'m>) -> Result<Reg, Failure> {
         let ty = instruction.allocated_type();
         let count = instruction.operand(0).integer().unwrap_or(u64::MAX);
@@ -100,7 +100,7 @@ impl<'m> Translator<'_, 'm> {
         if matches!(instruction.ty().kind(), TypeKind::Vector(..)) {
             return Err(Failure::new("vectors of pointers are not supported"));
         }
-        // A generic address is computed like a global one, its tag stays.
+        // A generic address is computed like a global one, which keeps its tag.
         let space = match scalar(self.module, instruction.ty())? {
             Scalar::Generic => Space::Global,
             _ => self.space(instruction)?,
@@ -163,7 +163,8 @@ impl<'m> Translator<'_, 'm> {
         indices(self.module, instruction)
     }
 
-    /// The by-value argument that a pointer points into at a place that is known, and this place in bytes.
+    /// For a pointer at a constant offset in a by-value argument: the argument's index, and the offset in
+    /// bytes.
     pub fn argument_place(&self, pointer: Value<'m>) -> Option<(u32, u32)> {
         let mut pointer = pointer;
         let mut place = 0i64;
@@ -187,7 +188,7 @@ impl<'m> Translator<'_, 'm> {
     }
 }
 
-/// The number of the by-value argument that a variable stands for.
+/// The index of the by-value argument that a variable represents.
 fn argument_number(variable: Value) -> Option<u32> {
     let name = variable.name();
     let (number, _) = name.strip_prefix(ARGUMENT_PREFIX)?.split_once('.')?;

@@ -1,4 +1,5 @@
-//! Functions that the library declares and the compiler knows: `__gencl_*` of `library/gencl.h`.
+//! Intrinsics of the library, which it declares and the compiler translates: `__gencl_*` of
+//! `library/gencl.h`.
 
 use gencl_program::PushSource;
 
@@ -105,7 +106,7 @@ impl<'m> Translator<'_, 'm> {
             )),
             "work_dim" => Ok(Regs::from_elem(self.input(Input::Push(PushSource::WorkDim), Family::Dword), 1)),
             "barrier" | "sub_group_barrier" | "fence" => {
-                // Flags that are computed: both, to be safe.
+                // If the flags are not constant, assume both.
                 let flags = arguments[0].integer().unwrap_or(LOCAL_FENCE | GLOBAL_FENCE);
                 let (local, global) = (flags & LOCAL_FENCE != 0, flags & GLOBAL_FENCE != 0);
                 let barrier = name == "barrier";
@@ -118,7 +119,7 @@ impl<'m> Translator<'_, 'm> {
                 self.function.kernel.barrier |= barrier;
                 Ok(Regs::new())
             }
-            _ => Err(Failure::new(format!("__gencl_{name} is not known"))),
+            _ => Err(Failure::new(format!("__gencl_{name} does not exist"))),
         }
     }
 }

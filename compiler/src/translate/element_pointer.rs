@@ -1,21 +1,21 @@
-//! What a `getelementptr` computes: an object and an offset, which its indices add to.
+//! Translation of `getelementptr` as a base object plus an offset.
 
 use super::Failure;
 use crate::ir::Reg;
 use crate::llvm::view::{Module, TypeKind, Value, ValueKind};
 
-/// An address as an object and an offset.
+/// An address as a base object plus an offset.
 #[derive(Clone, Copy, Debug)]
 pub struct ObjectOffset {
     /// The object's address.
     pub base: Reg,
-    /// What was computed of the offset, 32 bits.
+    /// The variable part of the offset, 32 bits.
     pub offset: Option<Reg>,
-    /// The constant rest.
+    /// The constant part of the offset.
     pub constant: i64,
 }
 
-/// The indices of a `getelementptr`, each with the bytes that one step of it takes.
+/// The indices of a `getelementptr`, each with its scale in bytes.
 pub fn indices<'m>(module: Module<'m>, instruction: Value<'m>) -> Result<Indices<'m>, Failure> {
     let mut ty = instruction.source_element_type();
     let mut result = Vec::new();
@@ -26,7 +26,9 @@ pub fn indices<'m>(module: Module<'m>, instruction: Value<'m>) -> Result<Indices
         }
         match ty.kind() {
             TypeKind::Struct(_) => {
-                let field = index.integer().ok_or_else(|| Failure::new("a structure's field is computed"))?;
+                let field = index
+                    .integer()
+                    .ok_or_else(|| Failure::new("the index of a structure's field is not constant"))?;
                 let offset = module.field_offset(ty, field as u32);
                 result.push((Index::Constant(offset as i64), 1));
                 ty = ty.field(field as u32);
@@ -57,5 +59,5 @@ impl<'m> Index<'m> {
     }
 }
 
-/// Indices, each with the bytes that one step of it takes.
+/// Indices, each with its scale in bytes.
 pub type Indices<'m> = Vec<(Index<'m>, u64)>;

@@ -9,11 +9,11 @@ use crate::ir::{Function, Op, UnaryOp};
 use crate::llvm::generic::GENERIC;
 use crate::llvm::view::{Block, Module, Opcode, TypeKind, Value, ValueKind};
 
-/// Bytes at the beginning of local and private memory where nothing is, in kernels with generic pointers and
-/// in those that look whether a pointer is null.
+/// Unused bytes at the beginning of local and private memory, in kernels with generic pointers and in those
+/// that compare pointers with null.
 const NULL_ROOM: u32 = 16;
 
-/// Is a local or private pointer compared with null, or made a number?
+/// Whether a local or private pointer is compared with null, or converted to an integer.
 fn asks_for_null(instruction: Value) -> bool {
     let short = |value: Value| matches!(value.ty().kind(), TypeKind::Pointer(0 | 3));
     match instruction.opcode() {
@@ -26,7 +26,7 @@ fn asks_for_null(instruction: Value) -> bool {
     }
 }
 
-/// Is a generic pointer in an instruction or in the constants that it uses?
+/// Whether an instruction or a constant that it uses has a generic pointer.
 fn mentions_generic(value: Value) -> bool {
     let inside = match value.kind() {
         ValueKind::Instruction | ValueKind::ConstantExpression => value.operands(),
@@ -35,7 +35,7 @@ fn mentions_generic(value: Value) -> bool {
     value.ty().kind() == TypeKind::Pointer(GENERIC) || inside.into_iter().any(constant_mentions_generic)
 }
 
-/// The same for an operand; instructions are looked at for themselves.
+/// The same for a constant operand.
 fn constant_mentions_generic(operand: Value) -> bool {
     match operand.kind() {
         ValueKind::ConstantExpression => mentions_generic(operand),
@@ -53,7 +53,7 @@ pub fn translate<'m>(
     let mut translator = Translator::new(module, kernel, variables);
     arguments::describe(&mut translator)?;
     if kernel.blocks().any(|block| block.instructions().any(|i| mentions_generic(i) || asks_for_null(i))) {
-        // A pointer to the first byte would be null, and that is how `to_local` says no.
+        // A pointer to the first byte would be null, which is the result of `to_local` for other pointers.
         translator.function.local_size = NULL_ROOM;
         translator.function.private_size = NULL_ROOM;
     }
@@ -68,7 +68,7 @@ impl<'m> Translator<'_, 'm> {
             let id = if index == 0 { self.block } else { self.function.new_block() };
             self.blocks.insert(block, id);
         }
-        // LLVM's order is the source's for the most part; what is unreachable has no place in it.
+        // The layout is LLVM's order, which is mostly that of the source, without unreachable blocks.
         let layout = self.kernel.blocks().filter_map(|block| self.blocks.get(&block).copied());
         self.function.layout = layout.collect();
         for phi in order.iter().flat_map(|block| phis(*block)) {
@@ -129,7 +129,7 @@ impl<'m> Translator<'_, 'm> {
         Ok(())
     }
 
-    /// Writes what goes from `block` into the phis of `successor`.
+    /// Writes the incoming values from `block` to the phis of `successor`.
     fn write_phis(&mut self, block: Block<'m>, successor: Block<'m>) -> Result<(), Failure> {
         for phi in phis(successor) {
             let incoming = phi.incoming();

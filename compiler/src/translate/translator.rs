@@ -1,4 +1,4 @@
-//! The state of a kernel's translation: its values, and the instructions that are built.
+//! The state of a kernel's translation.
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -17,40 +17,41 @@ use crate::llvm::view::{Block, Module, TypeKind, Value, ValueKind};
 /// The registers of a value: one for each scalar in it.
 pub type Regs = SmallVec<[Reg; 4]>;
 
-/// A kernel in translation. Methods are spread over the files of this folder by what they translate.
+/// The translation of a kernel. The files of this folder have its methods, by the construct that they
+/// translate.
 pub struct Translator<'a, 'm> {
     pub module: Module<'m>,
-    /// How large pointers are.
+    /// The size of pointers.
     pub pointers: Pointers,
     pub kernel: Value<'m>,
     pub variables: &'a mut Variables<'m>,
     pub function: Function,
-    /// Where instructions go.
+    /// The current block.
     pub block: BlockId,
-    /// What the launch gives, read once at the kernel's beginning.
+    /// Inputs of the launch, which the prologue reads.
     inputs: FxHashMap<Input, Reg>,
     pub prologue: Vec<Instruction>,
     pub values: FxHashMap<Value<'m>, Regs>,
     pub blocks: FxHashMap<Block<'m>, BlockId>,
-    /// Each phi's registers into which predecessors write. The phi's own are written at the beginning of its
-    /// block, so that no predecessor can overwrite a phi that another path still needs.
+    /// The registers of each phi that predecessors write. They are copied to the phi's own registers at the
+    /// beginning of its block, so that no predecessor overwrites a phi that is live on another path.
     pub phi_places: FxHashMap<Value<'m>, Regs>,
-    /// Constants made in this block.
+    /// Constants with a register in the current block.
     immediates: FxHashMap<(Type, u64), Reg>,
-    /// Places of allocas in private memory.
+    /// Offsets of allocas in private memory.
     pub private: FxHashMap<Value<'m>, u32>,
-    /// Places of `__local` variables.
+    /// Offsets of `__local` variables in local memory.
     pub local: FxHashMap<Value<'m>, u32>,
-    /// Where the memory of work-group functions is in local memory, once one needs it.
+    /// Offset of the memory of work-group functions in local memory, if it is allocated.
     pub group_memory: Option<u32>,
-    /// Where the lock is in local memory, once something needs it.
+    /// Offset of the lock in local memory, if it is allocated.
     pub local_lock: Option<u32>,
-    /// `getelementptr`s whose objects are known.
+    /// `getelementptr`s whose base objects are known.
     pub places: FxHashMap<Value<'m>, ObjectOffset>,
 }
 
 impl<'a, 'm> Translator<'a, 'm> {
-    /// Nothing of the kernel yet but an empty block.
+    /// A translation with an empty entry block.
     pub fn new(module: Module<'m>, kernel: Value<'m>, variables: &'a mut Variables<'m>) -> Self {
         let function = Function::new(&kernel.name());
         let block = function.layout[0];
@@ -87,12 +88,12 @@ impl<'m> Translator<'_, 'm> {
         Ok(scalars.into_iter().map(|scalar| self.function.new_register(scalar.family())).collect())
     }
 
-    /// Says which registers hold a value.
+    /// Sets the registers of a value.
     pub fn define(&mut self, value: Value<'m>, registers: Regs) {
         self.values.insert(value, registers);
     }
 
-    /// The registers of a value; constants are made here.
+    /// The registers of a value; constants are materialised in the current block.
     pub fn value(&mut self, value: Value<'m>) -> Result<Regs, Failure> {
         if let Some(registers) = self.values.get(&value) {
             return Ok(registers.clone());
@@ -133,7 +134,7 @@ impl<'m> Translator<'_, 'm> {
         }
     }
 
-    /// The register of a value that needs one.
+    /// The register of a value that has exactly one.
     pub fn one(&mut self, value: Value<'m>) -> Result<Reg, Failure> {
         let registers = self.value(value)?;
         match registers.as_slice() {
@@ -149,7 +150,7 @@ impl<'m> Translator<'_, 'm> {
         }
     }
 
-    /// Reads an input, at the kernel's beginning.
+    /// The register of an input, which the prologue reads.
     pub fn input(&mut self, input: Input, family: Family) -> Reg {
         if let Some(&register) = self.inputs.get(&input) {
             return register;
@@ -192,7 +193,7 @@ impl Translator<'_, '_> {
         self.result(ty.family(), Op::Binary(op, ty), &[a, b])
     }
 
-    /// The second operand is a constant.
+    /// A binary operation whose second operand is a constant.
     pub fn binary_constant(&mut self, op: BinaryOp, ty: Type, a: Reg, b: u64) -> Reg {
         let b = self.immediate(ty, b);
         self.binary(op, ty, a, b)
@@ -223,7 +224,7 @@ impl Translator<'_, '_> {
         self.result(to.family(), Op::Convert { to, from, rounding, saturate }, &[a])
     }
 
-    /// A new block that is laid out after the current one, where building goes on.
+    /// Creates a block after the current one in the layout, and makes it the current one.
     pub fn start_block(&mut self) -> BlockId {
         let block = self.function.new_block();
         let position = self.function.layout.iter().position(|&other| other == self.block);
@@ -232,7 +233,7 @@ impl Translator<'_, '_> {
         block
     }
 
-    /// Building goes on in another block.
+    /// Changes the current block.
     pub fn continue_in(&mut self, block: BlockId) {
         self.block = block;
         self.immediates.clear();

@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use gencl_i915::{Engine, Errno, ExecBuffer, ExecFlags, ExecObject, GemHandle, ObjectFlags, Relocation};
-use gencl_program::{Image, PushSource};
+use gencl_program::{DataSection, PushSource};
 
 use super::batch::{BatchState, BatchWriter, EmittedState, WalkState};
 use super::clock::Correlation;
@@ -446,17 +446,17 @@ fn note_places(slot: &Slot) {
 }
 
 /// Adds a program's variables to the validation list, with relocations for the pointers in them.
-fn add_variables(slot: &mut Slot, executable: &Executable, image: Image, flags: ObjectFlags) {
-    let Some(storage) = executable.image(image) else { return };
+fn add_variables(slot: &mut Slot, executable: &Executable, section: DataSection, flags: ObjectFlags) {
+    let Some(storage) = executable.data_section(section) else { return };
     add(slot, storage, flags);
     if !storage.relocates() || slot.relocated.iter().any(|other| other.handle() == storage.handle()) {
         return;
     }
-    let pointers = executable.relocations().iter().filter(|pointer| pointer.image == image);
+    let pointers = executable.relocations().iter().filter(|pointer| pointer.section == section);
     // The kernel driver writes a pointer when its target has moved, even if a kernel has changed the pointer.
     // Presumed addresses are set when the batch is submitted, as batches of other queues come between.
     let entries = pointers.filter_map(|pointer| {
-        let target = executable.image(pointer.target)?;
+        let target = executable.data_section(pointer.target)?;
         Some(relocation(target.handle(), pointer.addend as u32, pointer.offset, 0))
     });
     if let Some(object) = slot.objects.iter_mut().find(|object| object.handle == storage.handle()) {
@@ -468,8 +468,8 @@ fn add_variables(slot: &mut Slot, executable: &Executable, image: Image, flags: 
 /// Adds the buffers that a launch uses to the validation list.
 fn add_objects(context: &DeviceContext, slot: &mut Slot, launch: &Launch, printf: Option<&PrintfBuffer>) {
     add(slot, launch.executable().code(), ObjectFlags::CAPTURE);
-    add_variables(slot, launch.executable(), Image::Constants, ObjectFlags::empty());
-    add_variables(slot, launch.executable(), Image::Variables, ObjectFlags::WRITE);
+    add_variables(slot, launch.executable(), DataSection::Constants, ObjectFlags::empty());
+    add_variables(slot, launch.executable(), DataSection::Variables, ObjectFlags::WRITE);
     if let Some(printf) = printf {
         add(slot, printf.storage(), ObjectFlags::WRITE);
     }

@@ -1,12 +1,12 @@
 //! Operations on truth values.
 
 use super::{Failure, Selector, machine_type};
-use crate::codegen::operand::{Operation, Place, Val};
+use crate::codegen::operand::{Operation, Val, ValueLocation};
 use crate::ir::{BinaryOp, Condition, Form, Instruction, Reg, Type as IrType, UnaryOp};
 use gencl_isa::{Arf, Condition as MachineCondition, Flag, Opcode};
 use smallvec::SmallVec;
 
-/// The machine's name of a comparison.
+/// The conditional modifier of a comparison.
 pub fn machine_condition(condition: Condition) -> MachineCondition {
     match condition {
         Condition::Equal => MachineCondition::Equal,
@@ -30,11 +30,12 @@ fn mirrored(condition: Condition) -> Condition {
 }
 
 impl Selector<'_> {
-    /// A logic instruction on flags. Only source 0 can be an architecture register: another one is copied.
+    /// A logic instruction on flags. Only source 0 can be an architecture register: a second one is copied to
+    /// a scalar.
     pub fn logic(&mut self, opcode: Opcode, to: Flag, srcs: &[Val]) {
         let mut srcs: SmallVec<[Val; 2]> = srcs.into();
         if let [_, second] = &mut srcs[..]
-            && matches!(second.place, Place::Arf { .. })
+            && matches!(second.location, ValueLocation::Arf { .. })
         {
             let copy = self.b.scalar(self.flag_type());
             self.b.mov(copy, Val { negate: false, ..*second });
@@ -55,7 +56,8 @@ impl Selector<'_> {
         copy.val()
     }
 
-    /// Puts `compute`'s result, made for all lanes, into the lanes of `dst` that run.
+    /// Assigns the result of `compute`, which computes all lanes, to `dst` in the lanes of the instruction's
+    /// predicate.
     fn assign_truth(
         &mut self,
         dst: Reg,
@@ -69,7 +71,7 @@ impl Selector<'_> {
                 self.flag_written(dst);
                 return Ok(());
             }
-            // Computed apart, as `dst` is a source as well.
+            // `dst` is a source as well: compute the result in a temporary.
             let t = self.temporary_flag()?;
             compute(self, t)?;
             let to = self.write_flag(dst)?;
@@ -80,7 +82,7 @@ impl Selector<'_> {
         let to = self.write_flag(dst)?;
         let t = self.temporary_flag()?;
         compute(self, t)?;
-        // to = to ^ ((to ^ t) & mask): other lanes keep what they had.
+        // to = to ^ ((to ^ t) & mask): other lanes keep their bits.
         let mask = self.truth(p.reg)?;
         let in_mask = if p.inverse { self.complement(mask) } else { mask };
         self.logic(Opcode::Xor, t, &[self.flag_value(t), self.flag_value(to)]);
@@ -124,7 +126,7 @@ impl Selector<'_> {
         }
     }
 
-    /// t = a op b, of which either may be the constant 0.
+    /// t = a op b, either of which can be the constant 0.
     fn logic2(&mut self, opcode: Opcode, t: Flag, a: Val, b: Val) {
         let (a, b) = if a.constant().is_some() { (b, a) } else { (a, b) };
         if a.constant().is_some() {
@@ -162,7 +164,7 @@ impl Selector<'_> {
         })
     }
 
-    /// A comparison of numbers.
+    /// A numeric comparison.
     pub fn compare(&mut self, condition: Condition, ty: IrType, i: &Instruction) -> Result<(), Failure> {
         let ty = machine_type(ty)?;
         let [a, b] = i.sources();
@@ -173,11 +175,11 @@ impl Selector<'_> {
             condition = mirrored(condition);
         }
         let a = self.materialize(a);
-        let b = self.second(b);
+        let b = self.as_second_source(b);
         self.compare_to(i, condition, a, b)
     }
 
-    /// dst = a ? b
+    /// dst = a `condition` b
     pub fn compare_to(
         &mut self,
         i: &Instruction,
@@ -185,10 +187,11 @@ impl Selector<'_> {
         a: Val,
         b: Val,
     ) -> Result<(), Failure> {
-        // A uniform truth value is the same in the bits of all lanes, active or not: votes read them all.
+        // The bits of a uniform truth value must be equal in all lanes, active or not: votes read all of
+        // them.
         let uniform = self.function.register(i.result()).uniform && self.function.form == Form::Masked;
         if uniform && !(a.scalar() && b.scalar()) {
-            return Err(Failure::internal("a uniform comparison of what is no scalar"));
+            return Err(Failure::internal("a uniform comparison of operands that are not scalar"));
         }
         self.assign_truth(i.result(), i, |s, t| {
             let condition = machine_condition(condition);
@@ -210,7 +213,7 @@ impl Selector<'_> {
             inverse = true;
         }
         let a = self.materialize(a);
-        let b = self.second(b);
+        let b = self.as_second_source(b);
         let d = self.dest(i.result(), ty)?;
         let operation = Operation { select: Some((flag, inverse)), ..Operation::new(Opcode::Sel) };
         self.b.op(operation, d, &[a, b]);

@@ -1,12 +1,11 @@
-//! Which registers are alive where blocks begin and end.
+//! Live-in and live-out registers of blocks.
 //!
-//! In the per-lane form a register is alive where some lane may read what it holds. In the other forms, where
-//! lanes wait while others run, the same equations hold of the thread: a write under a predicate or in a
-//! masked block keeps the other lanes' values and so does not end the life of what the register held;
-//! `undefined` does.
+//! In the per-lane form a register is live where some lane may read its value. In the other forms, where
+//! lanes are parked while others are active, the same equations are used for the thread: a write under a
+//! predicate or in a masked block keeps the other lanes' values and so does not kill; `undefined` does.
 //!
-//! Most registers live within one block. The sets hold only those that some block reads before it writes
-//! them, numbered densely: the others are alive across no edge.
+//! Most live ranges are within one block. The sets contain only registers that some block reads before it
+//! writes them, numbered densely: the others are not live across any edge.
 
 use super::cfg::Cfg;
 use crate::dataflow::live_sets;
@@ -50,7 +49,8 @@ impl Crossing {
     pub fn new(function: &Function) -> Crossing {
         let mut crossing =
             Crossing { registers: Vec::new(), slots: vec![Self::ABSENT; function.registers.len()] };
-        // The block that wrote each register whole last, so that one array serves all blocks.
+        // The block with the last full definition of each register, so that one array is enough for all
+        // blocks.
         let mut written_in = vec![u32::MAX; function.registers.len()];
         let homes = homes(function);
         for (id, block) in function.blocks_in_layout() {
@@ -63,7 +63,7 @@ impl Crossing {
                     }
                 }
                 for &dst in &instruction.dsts {
-                    // Lanes that wait meanwhile read no register of this block.
+                    // Parked lanes read no register of this block.
                     let own = instruction.predicate.is_none() && homes[dst.0 as usize] == Some(id);
                     if own || function.writes_whole(block, instruction, dst) {
                         written_in[dst.0 as usize] = id.0;
@@ -74,7 +74,7 @@ impl Crossing {
         crossing
     }
 
-    /// How many there are.
+    /// The number of registers.
     pub fn len(&self) -> usize {
         self.registers.len()
     }
@@ -132,28 +132,28 @@ impl Liveness {
         Liveness { crossing, live_in, live_out }
     }
 
-    /// Registers whose values the block or one after it reads.
+    /// Registers that are live at the beginning of the block.
     pub fn live_in(&self, block: BlockId) -> &RegisterSet {
         &self.live_in[block.0 as usize]
     }
 
-    /// Registers whose values a block after this one reads.
+    /// Registers that are live at the end of the block.
     pub fn live_out(&self, block: BlockId) -> &RegisterSet {
         &self.live_out[block.0 as usize]
     }
 
-    /// Is a register alive where the block begins?
+    /// Whether a register is live at the beginning of the block.
     pub fn is_live_in(&self, block: BlockId, reg: Reg) -> bool {
         self.crossing.contains(self.live_in(block), reg)
     }
 
-    /// Is a register alive where the block ends?
+    /// Whether a register is live at the end of the block.
     pub fn is_live_out(&self, block: BlockId, reg: Reg) -> bool {
         self.crossing.contains(self.live_out(block), reg)
     }
 }
 
-/// Registers that the block reads before it writes them whole, and those that it writes whole.
+/// Registers that the block reads before a full definition, and those that it defines fully.
 fn upward_exposed(
     function: &Function,
     block: &Block,

@@ -1,8 +1,8 @@
-//! Reference semantics: what each pure operation gives for given sources.
+//! Reference semantics: the result of each pure operation.
 //!
-//! Constant folding and the interpreter use it. The simulator does not: it is written from the hardware's
-//! side, so that each checks the other. Values are bits in the low end of a `u64`, zero above; a Bool is 0 or
-//! 1.
+//! Constant folding and the interpreter use it. The simulator does not: it is written independently, from the
+//! hardware's documentation, so that each checks the other. Values are bits in the low end of a `u64`, zero
+//! above; a Bool is 0 or 1.
 
 use super::{BinaryOp, Condition, Op, Rounding, TernaryOp, Type, UnaryOp};
 use half::f16;

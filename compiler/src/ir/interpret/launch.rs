@@ -1,4 +1,4 @@
-//! What a launch gives to a kernel.
+//! The launch of a kernel in the interpreter.
 
 use super::Trap;
 use super::memory::{Memory, from_bytes};
@@ -33,7 +33,7 @@ pub struct Launch {
     pub arguments: Vec<Value>,
     /// What `Input::Push(PushSource::PrintfBuffer)` gives.
     pub printf_buffer: u64,
-    /// Instructions after which a thread counts as endless.
+    /// Limit of instructions of a thread, after which it is assumed not to end.
     pub step_limit: u64,
 }
 

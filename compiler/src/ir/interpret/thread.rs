@@ -1,4 +1,4 @@
-//! One thread: lanes in step, one control flow.
+//! A thread: lanes in lockstep with one control flow.
 
 use super::Trap;
 use super::launch::Group;
@@ -10,15 +10,15 @@ use crate::ir::{
 };
 use smallvec::SmallVec;
 
-/// Why a thread gave control back.
+/// Why a thread has yielded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stop {
     /// It has returned.
     End,
     /// It waits.
     Barrier,
-    /// Per-lane form: it waits for the other lanes of its sub-group, which do the operation together. Its
-    /// place: block in layout order, instruction.
+    /// Per-lane form: it waits at a cross-lane operation for the other lanes of its sub-group. Its location:
+    /// index of the block in the layout, instruction.
     CrossLane(usize, usize),
 }
 
@@ -227,7 +227,7 @@ impl Thread {
         }
     }
 
-    /// Per-lane form: does the operation across lanes at which each of these threads, the lanes of a
+    /// Per-lane form: executes the cross-lane operation at which each of these threads, the lanes of a
     /// sub-group, waits.
     pub fn cross_lane_of_group(function: &Function, group: &Group, lanes: &mut [(usize, &mut Thread)]) {
         let Some((_, first)) = lanes.first() else { return };
@@ -247,14 +247,14 @@ impl Thread {
         instruction.srcs.iter().map(|&src| self.read(function, src, lane)).collect()
     }
 
-    /// Comes to a block: lanes that wait there are active from now on.
+    /// Arrives at a block, which activates the lanes that are parked there.
     fn go(&mut self, block: BlockId) {
         self.block = block;
         self.index = 0;
         self.waiting.iter_mut().filter(|w| **w == Some(block)).for_each(|w| *w = None);
     }
 
-    /// The lanes that do not wait.
+    /// The active lanes.
     fn active(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.lanes).filter(|&lane| self.waiting[lane].is_none())
     }

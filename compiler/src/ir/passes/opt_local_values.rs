@@ -1,4 +1,4 @@
-//! Within a block: constants are folded, and what has been computed is not computed again.
+//! Local value numbering and constant folding.
 
 use crate::ir::analysis::values::Values;
 use crate::ir::fold::fold;
@@ -6,9 +6,9 @@ use crate::ir::{BinaryOp, Condition, Function, Instruction, Op, Reg, Type, Unary
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// Local value numbering with constant folding and the simplest identities. What LLVM could see it has done;
-/// this is for what the translation to Gen IR makes: addresses, work-item functions, conversions. Per-lane
-/// form.
+/// Local value numbering with constant folding and the simplest identities. LLVM has done this for its IR;
+/// this pass is for instructions that the translation to Gen IR adds: addresses, work-item functions,
+/// conversions. Per-lane form.
 pub fn opt_local_values(function: &mut Function) {
     let values = Values::new(function);
     let mut constants = values.constants(function);
@@ -23,7 +23,7 @@ pub fn opt_local_values(function: &mut Function) {
 /// A register after so many writes in the block.
 type Version = (Reg, u32);
 
-/// What registers hold at a point of a block.
+/// The values of registers at a point of a block.
 struct Numbering<'c> {
     /// Constants in registers that are written once.
     constants: &'c mut Vec<Option<u64>>,

@@ -1,10 +1,10 @@
-//! Accesses to neighbouring places become one.
+//! Merges accesses to neighbouring elements.
 //!
-//! One message transports up to four elements for each lane, or a block for all of them, and costs hardly
-//! more than one of a single element. Within a block, loads go to where the first of them is and stores to
-//! where the last is, as far as nothing between them may touch the same memory. Addresses are compared as a
-//! root and a constant; the translation computes them as an argument and an offset of 32 bits
-//! (`translate/offset.rs`), whose constant part is found here. Per-lane form.
+//! One message transfers up to four elements for each lane, or a block for all of them, and costs hardly more
+//! than one for a single element. Within a block, loads are moved to the first of them and stores to the
+//! last, if no access between them may alias. Addresses are compared as a root and a constant; the
+//! translation computes them as an argument and an offset of 32 bits (`translate/offset.rs`), whose constant
+//! part is found here. Per-lane form.
 
 use crate::ir::analysis::uniformity::uniform_by_data;
 use crate::ir::analysis::values::Values;
@@ -12,9 +12,9 @@ use crate::ir::{BinaryOp, BlockId, Family, Function, Instruction, Op, Reg, Space
 use fixedbitset::FixedBitSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Most elements of one access.
+/// Maximum number of elements of one access.
 const ELEMENTS: usize = 4;
-/// And of one load of which all lanes get the same, as a block.
+/// The same for a uniform load, which is a block read.
 const BLOCK_ELEMENTS: usize = 16;
 
 /// Merges loads, and stores.
@@ -30,11 +30,11 @@ pub fn opt_merge_accesses(function: &mut Function) {
     }
 }
 
-/// A register that is the same wherever it stands for the same: with the number of its writes in the block,
-/// if it is written more than once.
+/// A version of a register: with the number of its writes so far in the block, if it is written more than
+/// once.
 type Value = (Reg, u32);
 
-/// What an address is counted from.
+/// The root of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Root {
     /// An absolute address.
@@ -46,16 +46,16 @@ enum Root {
 
 /// An address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Place {
+struct AccessAddress {
     root: Root,
     constant: i64,
 }
 
 /// The address of each access of a block, by index.
-struct Places(FxHashMap<usize, Place>);
+struct AccessAddresses(FxHashMap<usize, AccessAddress>);
 
-impl Places {
-    fn new(function: &Function, values: &Values, block: BlockId) -> Places {
+impl AccessAddresses {
+    fn new(function: &Function, values: &Values, block: BlockId) -> AccessAddresses {
         let mut writes: FxHashMap<Reg, u32> = FxHashMap::default();
         let mut places = FxHashMap::default();
         for (index, instruction) in function.block(block).instructions.iter().enumerate() {
@@ -67,7 +67,7 @@ impl Places {
                 *writes.entry(dst).or_default() += 1;
             }
         }
-        Places(places)
+        AccessAddresses(places)
     }
 }
 
@@ -118,23 +118,23 @@ impl Find<'_> {
         (reg, constant)
     }
 
-    fn place(&self, space: Space, address: Reg) -> Place {
+    fn place(&self, space: Space, address: Reg) -> AccessAddress {
         let (reg, constant) = self.split(address);
         let dword_space = matches!(space, Space::Local | Space::Private);
         if let Some(more) = self.constant(reg) {
-            return Place { root: Root::Zero, constant: constant.wrapping_add(more) };
+            return AccessAddress { root: Root::Zero, constant: constant.wrapping_add(more) };
         }
         if !dword_space && let Some((base, offset)) = self.sum(reg) {
             for (base, offset) in [(base, offset), (offset, base)] {
                 if let Some(dword) = self.extended(offset) {
                     let (dword, more) = self.split(dword);
                     let root = Root::Sum(self.value(base), self.value(dword));
-                    return Place { root, constant: constant.wrapping_add(i64::from(more as i32)) };
+                    return AccessAddress { root, constant: constant.wrapping_add(i64::from(more as i32)) };
                 }
             }
         }
         let constant = if dword_space { i64::from(constant as i32) } else { constant };
-        Place { root: Root::Register(self.value(reg)), constant }
+        AccessAddress { root: Root::Register(self.value(reg)), constant }
     }
 
     fn extended(&self, reg: Reg) -> Option<Reg> {
@@ -149,18 +149,18 @@ impl Find<'_> {
     }
 }
 
-/// Accesses that can become one: they can all be done where the first stands (loads) or the last (stores).
+/// Accesses that can be merged: all can be moved to the first (loads) or to the last (stores).
 #[derive(Clone, Debug)]
 struct Group {
     space: Space,
     ty: Type,
     root: Root,
     is_load: bool,
-    /// Most elements that one access transports.
+    /// Maximum number of elements of one access.
     most: usize,
     /// Index, offset from the root, and elements.
     members: Vec<(usize, i64, usize)>,
-    /// The same of stores behind the first load, over which a further load must not go.
+    /// The same for stores after the first load, across which no other load can be moved.
     passed: Vec<(usize, i64, usize)>,
 }
 
@@ -172,7 +172,7 @@ impl Group {
         !self.is_load && self.members.iter().any(|m| sources(m.0).any(|src| registers.contains(src)))
     }
 
-    /// Is there an element in one of the accesses?
+    /// Whether elements overlap one of the accesses.
     fn overlaps(&self, accesses: &[(usize, i64, usize)], offset: i64, elements: usize) -> bool {
         let size = i64::from(self.ty.bits() / 8);
         let end = offset + size * elements as i64;
@@ -180,9 +180,9 @@ impl Group {
     }
 }
 
-/// What is to be merged in a block.
+/// The groups of accesses of a block that can be merged.
 fn plan(function: &Function, values: &Values, uniform: &FixedBitSet, block: BlockId) -> Vec<Group> {
-    let places = Places::new(function, values, block);
+    let places = AccessAddresses::new(function, values, block);
     let mut open: Vec<Group> = Vec::new();
     let mut done = Vec::new();
     let once = |reg: &Reg| values.single_write(*reg).is_some();
@@ -217,7 +217,7 @@ fn plan(function: &Function, values: &Values, uniform: &FixedBitSet, block: Bloc
             if joins(&group) {
                 own = Some(kept.len());
             } else if group.space.overlaps(space) && !(group.is_load && is_load) {
-                // What may touch the memory of others ends their group.
+                // An access that may alias ends a group.
                 let known = (group.space, group.root, group.ty) == (space, place.root, ty);
                 if !known || group.overlaps(&group.members, place.constant, elements) {
                     done.push(group);
@@ -250,7 +250,7 @@ fn plan(function: &Function, values: &Values, uniform: &FixedBitSet, block: Bloc
     done.into_iter().flat_map(runs).collect()
 }
 
-/// Cuts a group into runs without gaps that one access can transport.
+/// Splits a group into contiguous runs for one access each.
 fn runs(mut group: Group) -> Vec<Group> {
     let size = i64::from(group.ty.bits() / 8);
     group.members.sort_by_key(|&(_, offset, _)| offset);
@@ -272,7 +272,7 @@ fn runs(mut group: Group) -> Vec<Group> {
     list
 }
 
-/// Puts one access in place of each group.
+/// Replaces each group by one access.
 fn rewrite(function: &mut Function, block: BlockId, groups: Vec<Group>) {
     let old = std::mem::take(&mut function.block_mut(block).instructions);
     let mut merged: FxHashMap<usize, Vec<Instruction>> = FxHashMap::default();

@@ -1,4 +1,4 @@
-//! The text form of Gen IR: what dumps show and what tests are written in.
+//! The text form of Gen IR, for dumps and tests.
 //!
 //! ```text
 //! constants 00010203                        ; hex bytes, any number of such lines
@@ -29,14 +29,14 @@ pub use print::{print, print_function, print_instruction};
 #[cfg(test)]
 mod tests;
 
-use gencl_program::{Image, Kernel};
+use gencl_program::{DataSection, Kernel};
 use serde_json::{Map, Value};
 
-/// The name of an image.
-fn image_name(image: Image) -> &'static str {
-    match image {
-        Image::Constants => "constants",
-        Image::Variables => "variables",
+/// The name of a data section.
+fn section_name(section: DataSection) -> &'static str {
+    match section {
+        DataSection::Constants => "constants",
+        DataSection::Variables => "variables",
     }
 }
 

@@ -1,13 +1,13 @@
 //! The parser.
 
 use super::operation::{Parsed, integer, operation};
-use super::{default_metadata, image_name};
+use super::{default_metadata, section_name};
 use crate::ir::{Block, BlockId, Family, Form, Function, Instruction, Predicate, Reg, RegisterInfo, Unit};
 use fixedbitset::FixedBitSet;
-use gencl_program::{Image, Relocation};
+use gencl_program::{DataSection, Relocation};
 use serde_json::{Map, Value};
 
-/// Block ids from here on are refused, so that a wrong digit does not ask for all memory.
+/// Block ids from here on are rejected, so that a typo does not allocate all memory.
 const MAX_BLOCKS: u32 = 1 << 20;
 
 /// The text is not Gen IR.
@@ -84,22 +84,24 @@ impl OpenFunction {
     }
 }
 
-/// `image offset size target addend`
+/// `section offset size target addend`
 fn relocation(text: &str) -> Parsed<Relocation> {
     let words: Vec<&str> = text.split_whitespace().collect();
-    let &[image, offset, size, target, addend] = words.as_slice() else {
-        return Err("a relocation has an image, an offset, a size, a target and an addend".to_owned());
+    let &[section, offset, size, target, addend] = words.as_slice() else {
+        return Err("a relocation has a section, an offset, a size, a target and an addend".to_owned());
     };
-    let image_of = |name: &str| {
-        let known = [Image::Constants, Image::Variables].into_iter().find(|image| image_name(*image) == name);
-        known.ok_or_else(|| format!("there is no image `{name}`"))
+    let section_of = |name: &str| {
+        let known = [DataSection::Constants, DataSection::Variables]
+            .into_iter()
+            .find(|section| section_name(*section) == name);
+        known.ok_or_else(|| format!("there is no section `{name}`"))
     };
     let number = |word: &str| word.parse::<i64>().map_err(|e| format!("{word}: {e}"));
     Ok(Relocation {
-        image: image_of(image)?,
+        section: section_of(section)?,
         offset: number(offset)? as u64,
         size: size.parse().map_err(|e| format!("{size}: {e}"))?,
-        target: image_of(target)?,
+        target: section_of(target)?,
         addend: number(addend)?,
     })
 }

@@ -1,7 +1,7 @@
 //! The printer.
 
 use super::operation::{Printed, Word as _};
-use super::{default_metadata, image_name};
+use super::{default_metadata, section_name};
 use crate::ir::{Function, Instruction, Op, Reg, Type, Unit};
 use gencl_program::Kernel;
 use serde_json::Value;
@@ -23,8 +23,8 @@ pub fn print(unit: &Unit) -> String {
         }
     }
     for r in &unit.data.relocations {
-        let (image, target) = (image_name(r.image), image_name(r.target));
-        let _ = writeln!(text, "relocation {image} {} {} {target} {}", r.offset, r.size, r.addend);
+        let (section, target) = (section_name(r.section), section_name(r.target));
+        let _ = writeln!(text, "relocation {section} {} {} {target} {}", r.offset, r.size, r.addend);
     }
     for function in &unit.functions {
         text.push_str(&print_function(function));

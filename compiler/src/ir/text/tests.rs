@@ -8,7 +8,7 @@ use crate::ir::{
     AtomicOp, BinaryOp, BlockId, Condition, CrossLane, Family, Form, Function, GroupOp, Input, Instruction,
     Op, Predicate, Reg, RegisterInfo, Rounding, Space, TernaryOp, Type, UnaryOp, Unit, Vote,
 };
-use gencl_program::{Data, Image, PushSource, Relocation};
+use gencl_program::{Data, DataSection, PushSource, Relocation};
 use proptest::prelude::*;
 
 const SAMPLE: &str = r#"constants 00010203ff
@@ -174,8 +174,13 @@ fn random_instruction(choices: &[u32], blocks: u32, linear: bool) -> Option<(Ins
 }
 
 fn data() -> Data {
-    let relocation =
-        Relocation { image: Image::Variables, offset: 8, size: 8, target: Image::Constants, addend: -4 };
+    let relocation = Relocation {
+        section: DataSection::Variables,
+        offset: 8,
+        size: 8,
+        target: DataSection::Constants,
+        addend: -4,
+    };
     Data { constants: vec![7; 40], variables: vec![8; 33], relocations: vec![relocation] }
 }
 

@@ -1,29 +1,30 @@
 //! From the per-lane to the masked form: the hardware keeps an instruction pointer for each lane
 //! (docs/structured-branches.md).
 //!
-//! The rule is that of block IPs ([`super::lower_block_ips`]): the thread runs the first block in layout
-//! order that some lane has to run, the others are parked. But here the hardware knows who is parked where:
-//! `leave` sends lanes to wait at a later block, and they are enabled again when the thread gets there. So
-//! nothing is compared and nothing predicated. What is left to do is to say
+//! The rule is that of block IPs ([`super::lower_block_ips`]): the thread executes the first block in layout
+//! order that is the next one of some lane, the others are parked. But here the hardware keeps track of
+//! parked lanes: `leave` parks lanes at a later block, and they are enabled when the thread arrives there. So
+//! no comparisons and predicates are needed. The lowering determines
 //!
-//! - where the thread goes when no lane is left for the next block: to the first block where lanes may wait;
-//! - by which instruction lanes leave and come together: what the tree of the function says ([`ControlTree`]), and `goto` and
-//!   `join` for all that is in no construct;
-//! - what a write under a mask ends: `undefined` before writes that no waiting lane minds.
+//! - where the thread jumps when no lane is left for the next block: to the first block where lanes may be
+//!   parked;
+//! - by which instructions lanes leave and reconverge: those of the function's tree ([`ControlTree`]), and
+//!   `goto` and `join` outside of constructs;
+//! - which masked writes kill: `undefined` is inserted before writes of registers that no parked lane reads.
 //!
-//! A block where lanes come together gets a head, a block of its own with nothing but the `join`. Three kinds
-//! of places need none, because the machine's instruction just before enables the lanes: the second side of
-//! an if, the last block of a loop that lanes `continue` at, and what follows a loop. They get one
-//! nevertheless when the thread may come there for lanes that are elsewhere.
+//! A block where lanes reconverge gets a head, a separate block with only the `join`. Three kinds of blocks
+//! need none, because the preceding machine instruction enables the lanes: the else side of an if, the last
+//! block of a loop where lanes `continue`, and the block after a loop. They get one if the thread may arrive
+//! there without an active lane.
 //!
-//! A uniform branch sends all active lanes the same way. Where no lane waits in between it is a jump of the
-//! thread.
+//! A uniform branch has the same target for all active lanes. If no lane is parked in between it is a jump of
+//! the thread.
 //!
-//! Short sides of an if become part of the block that decides and run under a predicate ([`short_sides`]).
+//! Short sides of an if are merged into the block with the branch and predicated ([`short_sides`]).
 
 mod short_sides;
 
-use super::end_lives::end_lives;
+use super::insert_undefined::insert_undefined;
 use crate::ir::analysis::cfg::Cfg;
 use crate::ir::analysis::liveness::{Liveness, RegisterSet};
 use crate::ir::analysis::parking::Parking;
@@ -32,13 +33,13 @@ use crate::ir::{BlockId, Form, Function, Instruction, Join, Leave, Op, Predicate
 use short_sides::short_sides;
 use smallvec::SmallVec;
 
-/// Makes the constructs of the control-flow tree complete: each gets a join of its own. Expects
+/// Inserts blocks so that each construct of the control-flow tree has its own join. Expects
 /// [`super::arrange_blocks`].
 pub fn structure_blocks(function: &mut Function) {
     ControlTree::build(function);
 }
 
-/// Puts an empty block behind every branch of which neither side is the next block. Expects
+/// Inserts an empty block after every branch neither of whose sides is the next block. Expects
 /// [`super::arrange_blocks`].
 pub fn split_branches(function: &mut Function) {
     let old = std::mem::take(&mut function.layout);
@@ -158,7 +159,7 @@ impl<'f, 't> Lowering<'f, 't> {
         self.function.layout = layout;
         self.function.form = Form::Masked;
         let crossing = &self.liveness.crossing;
-        end_lives(self.function, |block, reg| crossing.contains(&alive[block.0 as usize], reg));
+        insert_undefined(self.function, |block, reg| crossing.contains(&alive[block.0 as usize], reg));
     }
 
     fn place(&self, block: BlockId) -> usize {

@@ -1,7 +1,7 @@
-//! Which sides of ifs run under a predicate instead of a branch (docs/masks.md).
+//! If-conversion: which sides of ifs are predicated instead of branched over (docs/masks.md).
 //!
-//! `if` and `endif` are two instructions for every thread that comes by, three with an `else`; in return the
-//! thread jumps over a side that none of its lanes takes. A short side is cheaper when it is always executed.
+//! `if` and `endif` are two instructions for every thread, three with an `else`, and skip a side that no lane
+//! takes. A short side is cheaper when it is always executed.
 
 use super::End;
 use crate::ir::analysis::cfg::Cfg;
@@ -9,13 +9,12 @@ use crate::ir::signature::Class;
 use crate::ir::{BlockId, Function, Instruction, Op, Predicate, Reg};
 use smallvec::{SmallVec, smallvec};
 
-/// Instructions of a side, as [`cost`] counts them, that are rather executed than branched over. Measured:
-/// docs/masks.md.
+/// Maximum [`cost`] of a side that is predicated. Measured: docs/masks.md.
 const SHORT: usize = 8;
 
 /// An if that becomes part of its first block. Blocks by their places in the layout.
 pub struct Short {
-    /// The block that decides.
+    /// The block with the branch.
     pub head: usize,
     /// The blocks of the sides, one or two, and which lanes run them.
     pub sides: SmallVec<[(usize, Predicate); 2]>,

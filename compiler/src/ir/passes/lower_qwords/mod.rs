@@ -1,14 +1,14 @@
-//! Registers of 64 bits become two of 32, for machines without instructions on quadwords (Gen7 and Gen7.5
+//! Lowers 64-bit registers to two of 32 bits, for machines without instructions on quadwords (Gen7 and Gen7.5
 //! have no type `Q`: Ivy Bridge PRM, volume 4 part 3, "Numeric Data Types").
 //!
 //! Each quadword register has a low and a high dword; [`arithmetic`], [`compare`], [`convert`] and
-//! [`cross_lane`] say what operations on 64-bit integers are on these. Results are made in new registers and
-//! then copied, as a destination may be a source as well; the optimisations behind this pass take the copies
-//! away, and what constants leave of the rest.
+//! [`cross_lane`] lower the operations on 64-bit integers. Results are computed in new registers and then
+//! copied, as a destination may be a source as well; later optimisations remove the copies, and fold
+//! constants.
 //!
-//! What has no such form is done on whole quadwords, joined before and parted after: addresses of 64 bits,
-//! arithmetic of doubles, atomic operations on 64 bits. Code generation refuses these for machines without
-//! quadwords. On others the pass can be tried all the same (`GENCL_DEBUG=qwords=lowered`).
+//! Other operations are done on quadwords, joined before and split after: 64-bit addresses, arithmetic of
+//! doubles, 64-bit atomics. Code generation rejects these for machines without quadwords. On others the pass
+//! can be enabled for tests (`GENCL_DEBUG=qwords=lowered`).
 
 mod arithmetic;
 mod compare;
@@ -33,7 +33,7 @@ struct Halves {
     high: Reg,
 }
 
-/// Puts two dword registers in place of every quadword register. Per-lane form.
+/// Replaces every quadword register by two dword registers. Per-lane form.
 pub fn lower_qwords(function: &mut Function) {
     let mut halves = vec![None; function.registers.len()];
     for (index, slot) in halves.iter_mut().enumerate() {
@@ -68,7 +68,7 @@ struct Lowering<'f> {
     once: Vec<bool>,
     /// By register that there was: the quadword whose halves it is, if it is written once.
     wholes: Vec<Option<Reg>>,
-    /// The block that is being made.
+    /// The instructions of the current block.
     out: Vec<Instruction>,
 }
 
