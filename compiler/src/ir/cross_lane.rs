@@ -32,13 +32,13 @@ pub enum CrossLane {
     /// dst = what the lane numbered src1 (modulo the lanes of a thread) holds in src0; anything when that
     /// lane is not active.
     Shuffle(Type),
-    /// dst: bit `i` says that lane `i` is active and holds true in src0.
+    /// dst: bit `i` is set if lane `i` is active and src0 is true there.
     Ballot,
-    /// dst = src0 of all active lanes put together: the upper half of the lanes with the lower half, until
-    /// one is left.
+    /// dst = the reduction of src0 in all active lanes: the upper half of the lanes is combined with the
+    /// lower half, until one is left.
     Reduce(GroupOp, Type),
-    /// dst = src0 of all active lanes up to this one, put together: first neighbours, then groups of two with
-    /// the last lane of the group before, then of four, and so on.
+    /// dst = the reduction of src0 in all active lanes up to this one: first neighbours are combined, then
+    /// groups of two with the last lane of the preceding group, then of four, and so on.
     Scan {
         /// How.
         op: GroupOp,

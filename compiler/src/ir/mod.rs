@@ -12,7 +12,7 @@
 //! - *linear* (after control flow is lowered): blocks run in layout order, lanes are masked by predicates,
 //!   and blocks end with `jump`, `vote` or `return`, which decide for the whole thread;
 //! - *masked* (the other way to lower it): blocks run in layout order with the lanes that the hardware
-//!   enables. `leave` sends lanes to wait at a later block, which `join`s them again.
+//!   enables. `leave` parks lanes at a later block, where `join` activates them.
 
 pub mod analysis;
 mod arithmetic;

@@ -1,9 +1,9 @@
 //! The control-flow tree: structural analysis of ifs and loops.
 //!
-//! The tree stands beside the graph of blocks (as in NIR; docs/structured-branches.md). Its leaves are
-//! blocks; an [`Node::If`] has a head block, whose branch decides, and one or two sides; a [`Node::Loop`] has
-//! a body whose first block is the only one that is entered from outside. Other regions are a plain list of
-//! blocks: the analysis never fails.
+//! The tree describes the graph of blocks (as in NIR; docs/structured-branches.md). Its leaves are blocks; an
+//! [`Node::If`] has a head block, whose branch decides, and one or two sides; a [`Node::Loop`] has a body
+//! whose first block is the only one that is entered from outside. Other regions are a plain list of blocks:
+//! the analysis never fails.
 //!
 //! It is derived from the layout, in which the blocks of a loop and of the sides of an if are contiguous
 //! ([`arrange_blocks`](crate::ir::passes::arrange_blocks)): a list of blocks is scanned, and where a loop or
@@ -125,7 +125,7 @@ struct TreeBuilder<'f> {
 }
 
 impl TreeBuilder<'_> {
-    /// The nodes of a list of blocks that goes on with `follow`. `inside`: the list is the body of the loop
+    /// The nodes of a list of blocks that continues with `follow`. `inside`: the list is the body of the loop
     /// that its first block begins.
     fn list(
         &mut self,

@@ -171,7 +171,7 @@ fn parking_in_a_loop() {
     for reg in uniform_registers(&function).ones() {
         function.registers[reg].uniform = true;
     }
-    // The counter is uniform as nothing reads it behind the loop; the condition of @5 is; the loop's are not.
+    // The counter is uniform as it is not read after the loop; the condition of @5 is; the loop's are not.
     let uniform: Vec<bool> = function.registers.iter().map(|r| r.uniform).collect();
     assert_eq!(uniform, [false, false, true, true, false, false, true]);
     assert_eq!(parked(&function)[6], Vec::<u32>::new());

@@ -12,7 +12,7 @@ use half::f16;
 /// Operations of the MATH unit ([`super::signature::Signature::exact`]) are given as correctly rounded as the host computes them.
 ///
 /// # Panics
-/// When there are fewer sources than [`super::signature`] asks for.
+/// When there are fewer sources than [`super::signature`] requires.
 pub fn fold(op: &Op, srcs: &[u64]) -> Option<u64> {
     Some(match *op {
         Op::Immediate { bits, .. } => bits,

@@ -19,7 +19,7 @@ pub enum Value {
 /// An NDRange.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Launch {
-    /// Lanes of a thread, 1 to 32. In the per-lane form it only decides about lane and sub-group numbers.
+    /// Lanes of a thread, 1 to 32. In the per-lane form it only determines lane and sub-group ids.
     pub simd_width: u32,
     /// Number of dimensions, for `get_work_dim`.
     pub dimensions: u32,
@@ -31,7 +31,7 @@ pub struct Launch {
     pub local_size: [u32; 3],
     /// Values of the arguments in order.
     pub arguments: Vec<Value>,
-    /// What `Input::Push(PushSource::PrintfBuffer)` gives.
+    /// The value of `Input::Push(PushSource::PrintfBuffer)`.
     pub printf_buffer: u64,
     /// Limit of instructions of a thread, after which it is assumed not to end.
     pub step_limit: u64,
@@ -133,7 +133,7 @@ pub(super) fn local_layout(function: &Function, launch: &Launch) -> (Vec<u32>, u
     (offsets, size)
 }
 
-/// Writes the argument block to memory and gives its address.
+/// Writes the argument block to memory and returns its address.
 pub(super) fn argument_block(
     function: &Function,
     launch: &Launch,

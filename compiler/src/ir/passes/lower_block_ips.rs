@@ -343,7 +343,7 @@ impl Lowering<'_> {
         let goes_back = |target| self.parking.place(target) <= place;
         let first_parked = self.parking.parked(block).next();
         match (goes_back(then), goes_back(otherwise)) {
-            // All lanes are here, so the condition says where all are.
+            // All lanes are active, so the condition determines the next block of all.
             (false, false) if !self.is_masked(block) => {
                 let (near, far, voters) = if self.parking.place(then) < self.parking.place(otherwise) {
                     (then, otherwise, condition)

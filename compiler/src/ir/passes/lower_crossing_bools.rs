@@ -63,7 +63,7 @@ pub fn lower_crossing_bools(function: &mut Function) {
     }
 }
 
-/// The last instruction of a block that writes each of the registers asked for.
+/// The last instruction of a block that writes each of the `wanted` registers.
 fn last_writes(instructions: &[Instruction], wanted: impl Fn(Reg) -> bool) -> Vec<(usize, Reg)> {
     let mut writes: Vec<(usize, Reg)> = Vec::new();
     for (index, instruction) in instructions.iter().enumerate().rev() {

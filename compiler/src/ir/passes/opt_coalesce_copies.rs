@@ -126,7 +126,7 @@ impl Candidates {
     }
 }
 
-/// For each candidate those that are needed where it is written, and the other way round.
+/// For each candidate those that are live where it is written (a symmetric relation).
 fn interference(function: &Function, candidates: &Candidates) -> Vec<FixedBitSet> {
     let count = candidates.registers.len();
     let cfg = Cfg::new(function);

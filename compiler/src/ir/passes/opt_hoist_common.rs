@@ -34,7 +34,7 @@ pub fn opt_hoist_common(function: &mut Function) {
                     .common(function, instruction)
                     .and_then(|common| Some((known.places(function, &cfg, head, &common)?, common)));
                 match found {
-                    // What stands there now is a copy, or what stood behind it.
+                    // The instruction there is now a copy, or the one after it.
                     Some((places, common)) => known.hoist(function, head, common, &places),
                     None => index += 1,
                 }
@@ -160,7 +160,7 @@ impl RegisterValues {
         let inside = |block: &BlockId| *block == head || seen.contains(block);
         let alone =
             seen.iter().all(|block| *block != cfg.entry() && cfg.predecessors(*block).iter().all(inside));
-        // What comes behind a place has not been looked at.
+        // Instructions after a location have not been checked.
         let ends =
             |(block, _): &(BlockId, usize)| !cfg.successors(*block).iter().any(|next| seen.contains(next));
         let all = common.copied_to.is_none_or(|dst| self.writes[dst.0 as usize] == places.len());

@@ -132,7 +132,7 @@ impl<'c> Numbering<'c> {
         }
     }
 
-    /// What comparing with the smallest unsigned number gives, if it is always the same.
+    /// The result of a comparison with the smallest unsigned number, if it is constant.
     fn truth_of_comparison(&self, instruction: &Instruction) -> Option<bool> {
         let Op::Compare(condition, ty) = instruction.op else { return None };
         if ty.is_float() || ty.is_signed() {

@@ -297,7 +297,7 @@ fn rewrite(function: &mut Function, block: BlockId, groups: Vec<Group>) {
     function.block_mut(block).instructions = new;
 }
 
-/// The instructions of a merged access that stands at index `at`.
+/// The instructions of a merged access at index `at`.
 fn access(function: &mut Function, old: &[Instruction], group: &Group, at: usize) -> Vec<Instruction> {
     let mut code = Vec::new();
     let (first, offset, _) = group.members[0];

@@ -40,7 +40,7 @@ fn section_name(section: DataSection) -> &'static str {
     }
 }
 
-/// The metadata that a function has when its text says nothing of it.
+/// The default metadata of a function.
 fn default_metadata(name: &str) -> Map<String, Value> {
     let kernel = Kernel { name: name.to_owned(), ..Kernel::default() };
     match serde_json::to_value(kernel) {

@@ -193,7 +193,7 @@ proptest! {
         prop_assert_eq!(&parse(&print(&unit)).expect("it was printed"), &unit);
         standard(&mut unit, ControlFlow::default(), &mut Unobserved).expect("random kernels are valid");
         for function in &mut unit.functions {
-            // Blocks behind the last of the layout are not in the text.
+            // Blocks outside the layout are not in the text.
             let end = function.layout.iter().map(|b| b.0 as usize + 1).max().unwrap_or(0);
             function.blocks.truncate(end);
         }

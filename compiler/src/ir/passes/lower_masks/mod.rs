@@ -77,12 +77,12 @@ pub fn lower_structured(function: &mut Function) {
 /// How a block ends.
 #[derive(Clone, Copy)]
 enum End {
-    /// As it is: the thread goes to one block, or returns.
+    /// Unchanged: the thread jumps to one block, or returns.
     Jump(BlockId),
     Vote(Vote, Reg, BlockId),
     Leave(Leave, BlockId, Option<Predicate>),
     Return,
-    /// With the end of the block before it, whose part it becomes.
+    /// With the end of the preceding block, into which it is merged.
     Absorbed,
 }
 
@@ -93,11 +93,11 @@ struct Lowering<'f, 't> {
     parking: Parking,
     /// Of the per-lane form.
     liveness: Liveness,
-    /// By place: what stands before the block.
+    /// By index in the layout: the head before the block.
     heads: Vec<Option<(Join, BlockId)>>,
-    /// By place: may the thread come to the head without a lane for it?
+    /// By index in the layout: whether the thread may arrive at the head without an active lane.
     uncertain: Vec<bool>,
-    /// By place: the block that the block becomes part of, and for which lanes it runs.
+    /// By index in the layout: the block that the block is merged into, and its predicate.
     absorbed: Vec<Option<(BlockId, Predicate)>>,
 }
 
@@ -170,12 +170,12 @@ impl<'f, 't> Lowering<'f, 't> {
         self.tree.and_then(|tree| tree.kind(block))
     }
 
-    /// The first place behind a block where lanes may wait.
+    /// The index in the layout of the first block after `block` where lanes may be parked.
     fn first_parked(&self, block: BlockId) -> Option<usize> {
         self.parking.parked(block).next().map(|parked| self.place(parked))
     }
 
-    /// Decides how a block ends.
+    /// Determines how a block ends.
     fn end(&self, place: usize) -> End {
         let block = self.layout[place];
         let Some(terminator) = self.function.block(block).terminator() else { return End::Return };
@@ -187,8 +187,8 @@ impl<'f, 't> Lowering<'f, 't> {
         let forward = kind.filter(|kind| !kind.is_backward()).unwrap_or(Leave::Goto);
         let jump = |target: BlockId| {
             if back(target) {
-                // Lanes that `continue` are enabled by the `while`; without one, or any that wait, a jump is
-                // as good.
+                // Lanes that `continue` are enabled by the `while`; without one, or without parked lanes, a
+                // jump is equivalent.
                 let plain = kind != Some(Leave::While) || self.parking.is_convergent(block);
                 if plain { End::Jump(target) } else { End::Leave(Leave::While, target, None) }
             } else if waits_before(target) {
@@ -204,7 +204,7 @@ impl<'f, 't> Lowering<'f, 't> {
                 let condition = terminator.condition();
                 let uniform = self.function.register(condition).uniform;
                 let far = if self.layout.get(place + 1) == Some(&otherwise) { then } else { otherwise };
-                // Lanes that `break` or `continue` wait for the `while`.
+                // Lanes that `break` or `continue` are parked at the `while`.
                 let needs_while = kind == Some(Leave::While) && !self.parking.is_convergent(block);
                 if uniform && !needs_while && (back(far) || !waits_before(far)) {
                     let vote = if far == then { Vote::Any } else { Vote::None };
@@ -217,12 +217,12 @@ impl<'f, 't> Lowering<'f, 't> {
         }
     }
 
-    /// Is the block the second side of an if?
+    /// Whether the block is the else side of an if.
     fn is_other_side(&self, place: usize) -> bool {
         place > 0 && self.kind(self.layout[place - 1]) == Some(Leave::Else)
     }
 
-    /// Gives heads to the places where lanes come together that no other instruction enables.
+    /// Adds heads to the blocks where lanes reconverge, unless another instruction enables them.
     fn add_heads(&mut self, place: usize, end: End) {
         let End::Leave(by, target, _) = end else { return };
         let target = self.place(target);
@@ -238,7 +238,7 @@ impl<'f, 't> Lowering<'f, 't> {
 
     fn add_head(&mut self, place: usize, join: Join) {
         match &mut self.heads[place] {
-            // What lanes left for by `goto` must be a `join`.
+            // The target of a `goto` must be a `join`.
             Some((known, _)) => {
                 if join == Join::Goto {
                     *known = join;
@@ -248,7 +248,7 @@ impl<'f, 't> Lowering<'f, 't> {
         }
     }
 
-    /// Where the thread may come for lanes that are elsewhere there must be a head.
+    /// Marks blocks at which the thread may arrive without an active lane: they need a head.
     fn mark_uncertain(&mut self, place: usize, end: End, ends: &[End]) {
         let block = self.layout[place];
         if self.uncertain[place]
@@ -267,14 +267,15 @@ impl<'f, 't> Lowering<'f, 't> {
         }
     }
 
-    /// Where the thread goes when all lanes have left a block forward: to the first place where lanes may be.
+    /// The next block of the thread when all lanes have left a block forward: the first one where lanes may
+    /// be.
     fn without_lanes(&self, place: usize, by: Leave, target: BlockId) -> usize {
-        // An `else` goes on with the next block if lanes wait there.
+        // An `else` continues with the next block if lanes are parked there.
         let after = if by == Leave::Else { place + 1 } else { place };
         let mut parked = self.parking.parked(self.layout[place]).map(|parked| self.place(parked));
         let target = self.place(target);
         let first = parked.find(|&parked| parked > after).map_or(target, |first| first.min(target));
-        // The `else` finds out whether lanes wait for the other side, if it is all that its block does.
+        // The `else` tests whether lanes are parked at the other side, if its block is otherwise empty.
         let before = first.saturating_sub(1);
         let only_else = before > place
             && first < target
@@ -284,8 +285,8 @@ impl<'f, 't> Lowering<'f, 't> {
     }
 
     fn arrive_uncertain(&mut self, place: usize, ends: &[End]) {
-        // A `while` without lanes does nothing, and behind it are those of the loop. An `else` goes on to the
-        // end of the if when no lanes wait for it.
+        // A `while` without active lanes has no effect, and after it the lanes of the loop are enabled. An
+        // `else` jumps to the end of the if when no lanes are parked at it.
         let only_leaves = self.function.block(self.layout[place]).instructions.len() == 1
             && matches!(ends[place], End::Leave(Leave::While | Leave::Else, ..));
         if self.heads[place].is_some() {
@@ -296,7 +297,7 @@ impl<'f, 't> Lowering<'f, 't> {
         }
     }
 
-    /// Where to go to come to a place forward.
+    /// The block to jump to for a forward edge to a block: its head, if it has one.
     fn entry(&self, place: usize) -> BlockId {
         self.heads[place].map_or(self.layout[place], |(_, head)| head)
     }
@@ -309,7 +310,7 @@ impl<'f, 't> Lowering<'f, 't> {
         self.function.block_mut(head).instructions.push(join);
     }
 
-    /// Says of a block's writes what they end.
+    /// Inserts `undefined` before the killing writes of a block.
     fn mask_writes(&mut self, block: BlockId) {
         if self.parking.is_convergent(block) {
             return;
@@ -320,7 +321,7 @@ impl<'f, 't> Lowering<'f, 't> {
         block.instructions = instructions;
     }
 
-    /// Makes a block part of another, for the lanes of a predicate.
+    /// Merges a block into another under a predicate.
     fn absorb(&mut self, block: BlockId, head: BlockId, predicate: Predicate) {
         let mut instructions = self.masked_writes(block, Some(predicate));
         instructions.pop();
@@ -329,8 +330,8 @@ impl<'f, 't> Lowering<'f, 't> {
         head.splice(end..end, instructions);
     }
 
-    /// The instructions of a block with what its writes end. With a predicate those get it that matter to
-    /// lanes which do not run the block.
+    /// The instructions of a block, with `undefined` before killing writes. The predicate, if there is one,
+    /// is set on those with effects on lanes that do not execute the block.
     fn masked_writes(&mut self, block: BlockId, predicate: Option<Predicate>) -> Vec<Instruction> {
         let kept = self.parking.kept(block, &self.liveness);
         let crossing = &self.liveness.crossing;

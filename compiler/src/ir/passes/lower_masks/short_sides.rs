@@ -12,17 +12,17 @@ use smallvec::{SmallVec, smallvec};
 /// Maximum [`cost`] of a side that is predicated. Measured: docs/masks.md.
 const SHORT: usize = 8;
 
-/// An if that becomes part of its first block. Blocks by their places in the layout.
+/// An if that is converted. Blocks by their index in the layout.
 pub struct Short {
     /// The block with the branch.
     pub head: usize,
-    /// The blocks of the sides, one or two, and which lanes run them.
+    /// The blocks of the sides, one or two, each with the lanes that execute it.
     pub sides: SmallVec<[(usize, Predicate); 2]>,
-    /// What follows.
+    /// The block after the if.
     pub join: BlockId,
 }
 
-/// The ifs of a function whose sides are short, from what is decided about the ends of its blocks.
+/// The ifs of a function whose sides are short, given the ends of its blocks.
 pub fn short_sides(function: &Function, ends: &[End]) -> Vec<Short> {
     let cfg = Cfg::new(function);
     let find = |head: usize| {
@@ -39,7 +39,7 @@ pub fn short_sides(function: &Function, ends: &[End]) -> Vec<Short> {
             End::Jump(join) if far == join && at(2)? == join => {
                 Some(Short { head, sides: smallvec![(head + 1, staying)], join })
             }
-            // The lanes of one side wait behind the other.
+            // The lanes of one side are parked after the other.
             End::Leave(_, join, None) if at(2)? == far && at(3)? == join && takes(far) => {
                 let ends_there = matches!(ends[head + 2], End::Jump(target) if target == join);
                 let sides = smallvec![(head + 1, staying), (head + 2, leaving)];
@@ -51,7 +51,7 @@ pub fn short_sides(function: &Function, ends: &[End]) -> Vec<Short> {
     (0..ends.len()).filter_map(find).collect()
 }
 
-/// Is a block short, and can all that it does be done under a predicate, which it leaves as it is?
+/// Whether a block is short, and all its instructions can be predicated without changing the predicate.
 fn fits(function: &Function, block: BlockId, predicate: Reg) -> bool {
     let body = function.block(block).body();
     let uniform = |reg: &Reg| function.register(*reg).uniform;

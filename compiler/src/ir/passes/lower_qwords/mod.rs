@@ -173,7 +173,7 @@ impl Lowering<'_> {
         parted
     }
 
-    /// An instruction as it is, on quadwords that live for it alone.
+    /// Keeps an instruction, on quadwords that are assembled for it.
     fn whole(&mut self, instruction: &Instruction) {
         let mut instruction = instruction.clone();
         for src in &mut instruction.srcs {
