@@ -238,24 +238,17 @@ pub fn to_integral(value: f64, rounding: Rounding) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Simple deterministic random numbers.
-    fn random(state: &mut u64) -> u64 {
-        *state ^= *state << 13;
-        *state ^= *state >> 7;
-        *state ^= *state << 17;
-        *state
-    }
+    use gencl_testing::Random;
 
     #[test]
     fn fused_multiply_add_is_the_hosts() {
-        let mut state = 88172645463325252;
+        let mut random = Random::new(1);
         for _ in 0..200_000 {
-            let [a, b, c] = std::array::from_fn(|_| f32::from_bits(random(&mut state) as u32));
+            let [a, b, c] = std::array::from_fn(|_| f32::from_bits(random.next_u32()));
             let (ours, host) = (multiply_add_32(a, b, c), a.mul_add(b, c));
             assert!(ours.to_bits() == host.to_bits() || ours.is_nan() && host.is_nan(), "{a:e} {b:e} {c:e}");
             // Exponents close to each other, where cancellation is.
-            let c = -(a * b) + f32::from_bits(random(&mut state) as u32 & 0x007f_ffff | 0x3f80_0000);
+            let c = -(a * b) + f32::from_bits(random.next_u32() & 0x007f_ffff | 0x3f80_0000);
             let (ours, host) = (multiply_add_32(a, b, c), a.mul_add(b, c));
             assert!(ours.to_bits() == host.to_bits() || ours.is_nan() && host.is_nan(), "{a:e} {b:e} {c:e}");
         }

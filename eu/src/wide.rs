@@ -225,21 +225,15 @@ fn power_of_two(power: i32) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn random(state: &mut u64) -> u64 {
-        *state ^= *state << 13;
-        *state ^= *state >> 7;
-        *state ^= *state << 17;
-        *state
-    }
+    use gencl_testing::Random;
 
     #[test]
     fn multiply_add_is_the_hosts() {
-        let mut state = 88172645463325252;
+        let mut random = Random::new(1);
         let format = Format::of(Type::DF);
         for round in 0..200_000u32 {
             let [a, b, mut c] = std::array::from_fn(|_| {
-                let bits = random(&mut state);
+                let bits = random.next_u64();
                 // Exponents that meet, and now and then any.
                 f64::from_bits(if round.is_multiple_of(8) {
                     bits

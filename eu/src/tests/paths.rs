@@ -6,6 +6,7 @@ use gencl_isa::{
     AccessMode, Condition, Destination, Extra, Generation, Instruction, MathFunction, Opcode, Operand,
     Predicate, PredicateControl, Region, Register, Source, Type,
 };
+use gencl_testing::Random;
 
 use super::super::file::{CONTROL, FLAG, GRF_BYTES, set_dword};
 use super::super::general;
@@ -14,46 +15,10 @@ use super::super::op::{Action, Execute, Op};
 use super::super::operand::full_mask;
 use super::super::thread::{FloatMode, Thread};
 
-/// Deterministic random numbers (xorshift).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    fn below(&mut self, limit: usize) -> usize {
-        (self.next() >> 20) as usize % limit
-    }
-
-    fn pick<T: Copy>(&mut self, list: &[T]) -> T {
-        list[self.below(list.len())]
-    }
-
-    fn chance(&mut self, one_in: usize) -> bool {
-        self.below(one_in) == 0
-    }
-
-    /// Numbers that are likely to be special: small, extreme, floats around 1, denormals, infinities, NaN.
-    fn dword(&mut self) -> u32 {
-        let floats = [0.0, -0.0, 1.0, -1.5, 0.75, 3e9, -3e9, 1e-40, f32::MAX, f32::INFINITY, f32::NAN];
-        match self.below(5) {
-            0 => self.below(70) as u32,
-            1 => self.pick(&[0, u32::MAX, 0x8000_0000, 0x7fff_ffff, 0x8000, 0xffff, 0x80, 0xff]),
-            2 => self.pick(&floats).to_bits(),
-            3 => (self.below(2000) as f32 / 7.0 - 100.0).to_bits(),
-            _ => self.next() as u32,
-        }
-    }
-}
-
 const INTEGERS: [Type; 8] = [Type::UB, Type::B, Type::UW, Type::W, Type::UD, Type::D, Type::UQ, Type::Q];
 
 fn source(random: &mut Random, register: u8, ty: Type, lanes: u8) -> Operand {
-    if random.chance(6) && ty.size() >= 2 {
+    if random.one_in(6) && ty.size() >= 2 {
         let bits = u64::from(random.dword()) & super::super::operand::low_bits(ty.size() * 8);
         return Operand::Immediate { bits, ty };
     }
@@ -64,15 +29,15 @@ fn source(random: &mut Random, register: u8, ty: Type, lanes: u8) -> Operand {
         _ => Region::new(lanes.min(8), lanes.min(8), 1),
     };
     let mut source = Source::new(Register::Grf(register), 0, region, ty);
-    source.negate = random.chance(5);
-    source.abs = random.chance(8);
+    source.negate = random.one_in(5);
+    source.abs = random.one_in(8);
     Operand::Register(source)
 }
 
 fn instruction(random: &mut Random) -> Instruction {
     use Opcode as O;
     let lanes = random.pick(&[1, 2, 4, 8, 16, 32]);
-    let float = random.chance(2);
+    let float = random.one_in(2);
     let integer_ops = [
         O::Mov,
         O::Add,
@@ -146,7 +111,7 @@ fn instruction(random: &mut Random) -> Instruction {
         _ => random.pick(&INTEGERS),
     };
     i.destination = Destination::new(Register::Grf(64), 0, ty);
-    if random.chance(5) && opcode != O::Mad {
+    if random.one_in(5) && opcode != O::Mad {
         i.destination.hstride = 2;
     }
     if opcode == O::Math {
@@ -173,13 +138,13 @@ fn instruction(random: &mut Random) -> Instruction {
         Condition::Less,
         Condition::LessEqual,
     ];
-    if opcode == O::Cmp || random.chance(4) && opcode != O::Math {
+    if opcode == O::Cmp || random.one_in(4) && opcode != O::Math {
         i.condition = Some(random.pick(&conditions));
     }
     if opcode == O::Sel && i.condition.is_none() {
-        i.predicate = Some(Predicate { control: PredicateControl::Normal, inverse: random.chance(2) });
+        i.predicate = Some(Predicate { control: PredicateControl::Normal, inverse: random.one_in(2) });
     }
-    i.saturate = random.chance(6) && !logic && opcode != O::Cmp;
+    i.saturate = random.one_in(6) && !logic && opcode != O::Cmp;
     i
 }
 
@@ -201,7 +166,7 @@ fn thread(random: &mut Random, cr0: u32) -> Thread {
     for n in 0..GRF_BYTES / 4 {
         set_dword(&mut thread.file, n * 4, random.dword());
     }
-    set_dword(&mut thread.file, FLAG, random.next() as u32);
+    set_dword(&mut thread.file, FLAG, random.next_u32());
     set_dword(&mut thread.file, CONTROL, cr0);
     thread.float = FloatMode::of_control(cr0);
     thread
@@ -220,7 +185,7 @@ fn difference(a: &Thread, b: &Thread, ty: Type) -> Option<String> {
 
 #[test]
 fn fast_paths_agree_with_the_general_path() {
-    let mut random = Random(0x2545_f491_4f6c_dd1d);
+    let mut random = Random::new(1);
     let mut fast = 0;
     let mut failures = Vec::new();
     for round in 0..60_000 {
@@ -235,7 +200,7 @@ fn fast_paths_agree_with_the_general_path() {
         let mut a = thread(&mut random, cr0);
         let mut b = Thread { file: a.file.clone(), float: a.float, ..Thread::default() };
         let mask =
-            full_mask(usize::from(op.lanes)) & if random.chance(2) { u32::MAX } else { random.next() as u32 };
+            full_mask(usize::from(op.lanes)) & if random.one_in(2) { u32::MAX } else { random.next_u32() };
         execute(&mut a, &op, mask).unwrap();
         general::execute(&mut b, &op, mask).unwrap();
         if let Some(text) = difference(&a, &b, op.dst.ty) {

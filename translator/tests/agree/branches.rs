@@ -2,8 +2,8 @@
 //! looked at in the end.
 
 use gencl_isa::{Branch, Condition, Extra, Flag, Instruction, Opcode, Operand, Predicate, Region, Type};
+use gencl_testing::Random;
 
-use crate::random::Random;
 use crate::walks::{FUEL, NORMAL, Place, back, whole};
 
 /// First registers of elements of four bytes for 32 lanes. Longer ones are in those of two, shorter ones in parts of them.
@@ -28,7 +28,7 @@ fn row(random: &mut Random, ty: Type) -> Place {
 /// An operand that is read.
 fn source(random: &mut Random, ty: Type) -> Place {
     match random.below(6) {
-        0 => Place::Number(u64::from(random.next() as u16), Type::W),
+        0 => Place::Number(u64::from(random.next_u64() as u16), Type::W),
         1 => Place::Scalar(random.pick(&ROWS) + random.below(4) as u8, random.below(8) as u8, Type::UD),
         _ => row(random, ty),
     }
@@ -42,11 +42,11 @@ fn step(random: &mut Random, width: u8) -> Vec<Instruction> {
     let count = if opcode == Opcode::Mov { 1 } else { 2 };
     let mut sources = vec![row(random, from)];
     sources.extend((1..count).map(|_| source(random, from)));
-    let predicate = random.chance(6).then(|| Predicate { inverse: random.chance(2), ..NORMAL });
-    let no_mask = random.chance(10);
+    let predicate = random.one_in(6).then(|| Predicate { inverse: random.one_in(2), ..NORMAL });
+    let no_mask = random.one_in(10);
     let to = row(random, ty);
     let mut all = whole(width, opcode, to, &sources, |i| (i.predicate, i.no_mask) = (predicate, no_mask));
-    if random.chance(8) {
+    if random.one_in(8) {
         let mut one = all.swap_remove(0);
         (one.exec_size, one.channel_offset, one.no_mask, one.predicate) = (1, 0, true, None);
         for source in &mut one.sources {
@@ -80,13 +80,13 @@ pub fn branch(opcode: Opcode, width: u8, jip: usize, uip: usize) -> Instruction 
 fn choice(random: &mut Random, width: u8, depth: usize) -> Vec<Instruction> {
     let mut all = compare(random, width);
     let then = code(random, width, depth);
-    let otherwise = if random.chance(2) { Some(code(random, width, depth)) } else { None };
+    let otherwise = if random.one_in(2) { Some(code(random, width, depth)) } else { None };
     let end = match &otherwise {
         Some(other) => then.len() + other.len() + 2,
         None => then.len() + 1,
     };
     let mut first = branch(Opcode::If, width, if otherwise.is_some() { then.len() + 2 } else { end }, end);
-    first.predicate = Some(Predicate { inverse: random.chance(2), ..NORMAL });
+    first.predicate = Some(Predicate { inverse: random.one_in(2), ..NORMAL });
     all.push(first);
     all.extend(then);
     if let Some(other) = otherwise {
@@ -110,7 +110,7 @@ fn rounds(random: &mut Random, width: u8) -> Vec<Instruction> {
     end.extend(whole(width, Opcode::Cmp, Place::Null(Type::D), &[fuel, number(0)], |i| {
         (i.condition, i.flag) = (Some(Condition::Greater), flag);
     }));
-    if random.chance(2) {
+    if random.one_in(2) {
         body.extend(compare(random, width));
         let behind = tail.len() + end.len() + 1;
         let mut leave = branch(Opcode::Break, width, behind, behind);
@@ -131,7 +131,7 @@ fn region(random: &mut Random, width: u8, depth: usize) -> Vec<Instruction> {
     for join in 0..joins {
         for _ in 0..1 + random.below(2) {
             items.push(Item::Code(compare(random, width)));
-            let predicate = Predicate { inverse: random.chance(2), ..NORMAL };
+            let predicate = Predicate { inverse: random.one_in(2), ..NORMAL };
             items.push(Item::Goto(join + random.below(joins - join), predicate));
             items.push(Item::Code(code(random, width, depth)));
         }
@@ -173,10 +173,10 @@ fn code(random: &mut Random, width: u8, depth: usize) -> Vec<Instruction> {
 /// Code with branches. The results are all that is left.
 pub fn branches(random: &mut Random, width: u8) -> Vec<Instruction> {
     let mut all = code(random, width, 0);
-    all.extend(if random.chance(2) { choice(random, width, 0) } else { region(random, width, 0) });
+    all.extend(if random.one_in(2) { choice(random, width, 0) } else { region(random, width, 0) });
     let sums = Place::Row(SUMS, Type::UD);
     for first in ROWS {
-        if random.chance(2) {
+        if random.one_in(2) {
             all.extend(whole(width, Opcode::Add, sums, &[sums, Place::Row(first, Type::UD)], |_| {}));
         }
     }
@@ -196,17 +196,17 @@ pub fn unwritten(random: &mut Random, width: u8) -> Vec<Instruction> {
     let never = random.below(ROWS.len());
     let mut all = all_channels(SUMS);
     for (number, first) in ROWS.into_iter().enumerate() {
-        if number != never || random.chance(3) {
+        if number != never || random.one_in(3) {
             all.extend(all_channels(first));
         }
     }
     let ids = Place::Row(7, Type::UW);
-    let number = Place::Number(u64::from(random.next() as u8 & 15), Type::UW);
+    let number = Place::Number(u64::from(random.next_u64() as u8 & 15), Type::UW);
     all.extend(whole(width.min(16), Opcode::Cmp, Place::Null(Type::UW), &[ids, number], |i| {
         i.condition = Some(Condition::Less);
     }));
     let [row, other] = [never, random.below(ROWS.len())].map(|number| Place::Row(ROWS[number], Type::UD));
-    let predicate = random.chance(2).then_some(NORMAL);
+    let predicate = random.one_in(2).then_some(NORMAL);
     let (opcode, copied) = random.pick(&[(Opcode::Mov, row), (Opcode::Mov, other), (Opcode::Not, other)]);
     all.extend(whole(width, opcode, other, &[copied], |i| i.predicate = predicate));
     all.extend(branches(random, width));
@@ -219,13 +219,13 @@ pub fn predicated(random: &mut Random, width: u8) -> Vec<Instruction> {
     let sum = Place::Row(SUMS, Type::UD);
     let mut all = compare(random, width);
     for _ in 0..24 {
-        let predicate = random.chance(2).then(|| Predicate { inverse: random.chance(4), ..NORMAL });
+        let predicate = random.one_in(2).then(|| Predicate { inverse: random.one_in(4), ..NORMAL });
         let (to, a, b) = (rows(random), rows(random), rows(random));
-        if random.chance(6) {
+        if random.one_in(6) {
             // Under one predicate, if the flag stays, and forgotten then.
             let add = |i: &mut Instruction| i.predicate = Some(predicate.unwrap_or(NORMAL));
             all.extend(whole(width, Opcode::Add, to, &[a, b], add));
-            if random.chance(2) {
+            if random.one_in(2) {
                 all.extend(compare(random, width));
             }
             all.extend(whole(width, Opcode::Add, sum, &[sum, to], add));

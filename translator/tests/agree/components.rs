@@ -1,10 +1,10 @@
 //! Random arithmetic on vectors of each lane, as applications have them: what is done to one component is mostly done to all.
 
 use gencl_isa::{Instruction, Opcode, Type};
+use gencl_testing::Random;
 
 use crate::harness::{DATA, DATA_SIZE, IDS};
 use crate::memory::transfer;
-use crate::random::Random;
 use crate::walks::{Place, whole};
 
 /// Here the constants have two pointers, and behind them numbers.
@@ -22,12 +22,12 @@ pub fn components(random: &mut Random, width: u8, constants: &mut [u8]) -> Vec<I
     let size = lanes / 8;
     let count = random.pick(&[4, 4, 4, 4, 2, 3]);
     let all = |opcode, to, sources: &[Place]| whole(lanes, opcode, to, sources, |i| i.no_mask = true);
-    let enabled = random.chance(8);
+    let enabled = random.one_in(8);
     let own = |opcode, to, sources: &[Place]| whole(lanes, opcode, to, sources, |i| i.no_mask = !enabled);
     let mut body = all(Opcode::Mov, LANES, &[Place::Row(IDS, Type::UW)]);
     for (n, register) in (0..).zip(ADDRESSES) {
         let at = (usize::from(POINTERS) - 1) * 32 + usize::from(n) * 8;
-        let pointer = (DATA + random.next() % (DATA_SIZE - 2048)) & !3;
+        let pointer = (DATA + random.next_u64() % (DATA_SIZE - 2048)) & !3;
         constants[at..at + 8].copy_from_slice(&pointer.to_le_bytes());
         let step = random.pick(&[4 * u64::from(count), 4 * u64::from(count), 16, 32]);
         let offsets = Place::Row(OFFSETS, Type::UD);
@@ -43,12 +43,12 @@ pub fn components(random: &mut Random, width: u8, constants: &mut [u8]) -> Vec<I
         let [to, a, b] = [(); 3].map(|()| random.pick(&VECTORS));
         let opcode =
             random.pick(&[Opcode::Add, Opcode::Xor, Opcode::And, Opcode::Or, Opcode::Mov, Opcode::Shl]);
-        let (kind, number) = (random.below(6), random.next());
+        let (kind, number) = (random.below(6), random.next_u64());
         last = to;
         for k in 0..count {
             let component = |vector: u8, k: u8| Place::Row(vector + k * size, Type::D);
             // Sometimes one is left out.
-            if random.chance(50) {
+            if random.one_in(50) {
                 continue;
             }
             let b = match kind {
@@ -66,7 +66,7 @@ pub fn components(random: &mut Random, width: u8, constants: &mut [u8]) -> Vec<I
             let sources = [component(a, k), b];
             body.extend(own(opcode, to, if opcode == Opcode::Mov { &sources[..1] } else { &sources }));
         }
-        if random.chance(8) {
+        if random.one_in(8) {
             body.push(message(lanes, true, count, random.pick(&ADDRESSES), random.pick(&VECTORS), enabled));
         }
     }

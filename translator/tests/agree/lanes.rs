@@ -1,10 +1,10 @@
 //! Loops of as many rounds for all lanes in which each lane goes along its own row in memory; the rows are written between the times that they are read.
 
 use gencl_isa::{Condition, Destination, Flag, Instruction, Opcode, Operand, Predicate, Register, Type};
+use gencl_testing::Random;
 
 use crate::harness::{DATA, DATA_SIZE, IDS};
 use crate::memory::{read, write};
-use crate::random::Random;
 use crate::walks::{NORMAL, Place, alone, whole};
 
 /// Here the constants have a pointer, how far rows are apart, how many bytes of them are read, and how often.
@@ -35,13 +35,14 @@ pub fn lanes(random: &mut Random, width: u8, constants: &mut [u8]) -> Vec<Instru
     let step = random.pick(&[4u32, 4, 4, 4, 8, 2]);
     let rounds = 1 + random.below(40) as u32;
     // Each time from the beginning, or from where it ended.
-    let (times, goes_on) = (1 + random.below(3) as u32, random.chance(2));
+    let (times, goes_on) = (1 + random.below(3) as u32, random.one_in(2));
     let read_once = step * rounds;
     let all_read = if goes_on { read_once * times } else { read_once };
     // The last row ends where the buffer ends, or somewhere else.
     let bytes = u64::from(apart * (u32::from(width) - 1) + all_read - step) + 4;
-    let first = if random.chance(2) { DATA_SIZE - bytes } else { (random.next() % (DATA_SIZE - bytes)) & !3 };
-    let first = if random.chance(8) { first + 4 * (1 + random.next() % 4) } else { first };
+    let first =
+        if random.one_in(2) { DATA_SIZE - bytes } else { (random.next_u64() % (DATA_SIZE - bytes)) & !3 };
+    let first = if random.one_in(8) { first + 4 * (1 + random.next_u64() % 4) } else { first };
     let at = (usize::from(CONSTANTS) - 1) * 32;
     constants[at..at + 8].copy_from_slice(&(DATA + first).to_le_bytes());
     for (number, value) in [apart, read_once, times].into_iter().enumerate() {
@@ -67,7 +68,7 @@ pub fn lanes(random: &mut Random, width: u8, constants: &mut [u8]) -> Vec<Instru
     again += usize::from(goes_on);
     body.push(alone(Opcode::Add, to(TO), [scalar(AT).source(0), END.source(0)]));
     let next = body.len();
-    let predicate = random.chance(3).then(|| Predicate { inverse: random.chance(2), ..NORMAL });
+    let predicate = random.one_in(3).then(|| Predicate { inverse: random.one_in(2), ..NORMAL });
     body.extend(all(Opcode::Add, OFFSETS, &[ROWS, Place::Scalar(AT, 0, Type::UD)]));
     body.extend(address(OFFSETS));
     let part = width.min(16);
@@ -77,7 +78,7 @@ pub fn lanes(random: &mut Random, width: u8, constants: &mut [u8]) -> Vec<Instru
     );
     body.extend(whole(width, Opcode::Shl, SUM, &[SUM, Place::Number(1, Type::UW)], |_| {}));
     body.extend(whole(width, Opcode::Add, SUM, &[SUM, Place::Row(FOUND, Type::UD)], |_| {}));
-    if random.chance(2) {
+    if random.one_in(2) {
         // Some of the lanes, others in each round.
         let some = Some(Condition::Greater);
         body.extend(whole(

@@ -24,9 +24,10 @@ use gencl_eu::Kernel;
 use gencl_eu::device::Device;
 use gencl_eu::fault::Reason;
 use gencl_isa::{Extra, Instruction, Opcode, Type};
+use gencl_testing::Random;
 use harness::{CONSTANTS, Case, DATA, DATA_SIZE, IDS, Translator, code, difference, hosts, run};
 use memory::{addresses, message};
-use random::{Random, arithmetic, indirect, is_integer};
+use random::{arithmetic, bytes, indirect, is_integer};
 use rows::{edges, rows, segments};
 use walks::{Place, walks, whole};
 
@@ -39,12 +40,12 @@ fn case(random: &mut Random, width: u8, body: Vec<Instruction>) -> Case {
         body,
         width: u32::from(width),
         threads: 1 + random.below(2) as u32,
-        mask: if random.chance(2) { full } else { random.next() as u32 & full | 1 },
-        constants: random.bytes(usize::from(CONSTANTS) * 32),
-        data: random.bytes(DATA_SIZE as usize),
+        mask: if random.one_in(2) { full } else { random.next_u32() & full | 1 },
+        constants: bytes(random, usize::from(CONSTANTS) * 32),
+        data: bytes(random, DATA_SIZE as usize),
         control: random.pick(&[0x4c0, 0x4c0, 0x4c0, 0, 0x4d0, 0x4e0, 0x4f0]),
         host: hosts()[0],
-        rounds: random.chance(4).then(|| 1 + random.below(4) as u32),
+        rounds: random.one_in(4).then(|| 1 + random.below(4) as u32),
         strict: false,
     }
 }
@@ -108,7 +109,7 @@ fn compare(make: impl Fn(&mut Random) -> Case) {
     let mut failures = Vec::new();
     let mut run = 0;
     for number in seed..seed + count {
-        let mut case = make(&mut Random(number.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1));
+        let mut case = make(&mut Random::new(number));
         // What cannot be encoded is left out, one by one.
         let fits = |i: &Instruction| gencl_isa::encode(gencl_isa::Generation::Gen9, i).is_ok();
         case.body.iter_mut().filter(|i| !fits(i)).for_each(|i| *i = Instruction::new(Opcode::Nop, 1));
@@ -142,7 +143,7 @@ fn random_indirect_registers() {
         let width = random.pick(&[8, 16, 32]);
         let mut body = Vec::new();
         while body.len() < BODY {
-            if random.chance(3) {
+            if random.one_in(3) {
                 body.extend(indirect(random, width));
             } else {
                 body.extend([arithmetic(random, width)].into_iter().filter(is_integer));
@@ -206,7 +207,7 @@ fn edges_of_segments() {
         for moves in moves {
             for rows in 0..8 {
                 let offset = if down { rows * 64 } else { DATA_SIZE - rows * 64 };
-                let mut case = case(&mut Random(1), 16, Vec::new());
+                let mut case = case(&mut Random::new(1), 16, Vec::new());
                 (case.threads, case.mask) = (3, 0xffff);
                 case.body = edges(&mut case.constants, DATA + offset, &moves, is_constant, down);
                 assert_eq!(check(&case), None, "{moves:?}, {rows} rows\n{}", listing(&case));
@@ -235,7 +236,7 @@ fn half_floats_of_large_integers() {
         (Opcode::Bfrev, Place::Row(32, Type::HF), vec![bytes]),
     ];
     for control in [0x4c0, 0x4d0, 0x4e0, 0x4f0] {
-        let mut case = case(&mut Random(1), 16, Vec::new());
+        let mut case = case(&mut Random::new(1), 16, Vec::new());
         case.body =
             steps.iter().flat_map(|(opcode, to, from)| whole(16, *opcode, *to, from, |_| {})).collect();
         case.control = control;
@@ -308,7 +309,7 @@ fn random_unwritten_registers() {
             !matches!(i.extra, Extra::Branch(_)) && Kernel::assemble(device, &[*i], true).is_err()
         };
         body.iter_mut().filter(|i| refused(i)).for_each(|i| *i = Instruction::new(Opcode::Nop, 1));
-        let constants = random.bytes(5 * 32);
+        let constants = bytes(random, 5 * 32);
         let case = in_order(Case { constants, strict: true, ..case(random, width, body) });
         let fault = code(&case).and_then(|code| run(&case, &code, None).err());
         faults.borrow_mut().push(fault.map(|fault| fault.to_string()));
@@ -349,7 +350,7 @@ fn random_masked_logic() {
 fn signs_are_copied_under_masks() {
     for host in hosts() {
         for body in masked::copied_signs() {
-            let mut case = case(&mut Random(1), 16, body);
+            let mut case = case(&mut Random::new(1), 16, body);
             (case.host, case.mask, case.rounds) = (host, 0xffff, None);
             assert_eq!(check(&case), None, "{}", listing(&case));
         }

@@ -1,9 +1,9 @@
 //! Random logic, choices and signs under partial masks. On hosts with AVX-512 what meets under one mask becomes one instruction, which the other random kernels have too rarely.
 
 use gencl_isa::{Condition, Destination, Instruction, Opcode, Operand, Predicate, Register, Type};
+use gencl_testing::Random;
 
 use crate::branches::branch;
-use crate::random::Random;
 use crate::walks::{NORMAL, Place, alone, whole};
 
 /// Elements of a size, for 32 lanes.
@@ -79,7 +79,8 @@ impl Class {
         let bits = self.unsigned.size() * 8;
         let all = u64::MAX >> (64 - bits);
         let sets = (0..u64::from(SETS)).flat_map(|number| {
-            let some = [1 << (bits - 1), all >> (bits / 2), 0x0f0f_0f0f_0f0f_0f0f & all, random.next() & all];
+            let some =
+                [1 << (bits - 1), all >> (bits / 2), 0x0f0f_0f0f_0f0f_0f0f & all, random.next_u64() & all];
             let set = if number == 0 { some[0] } else { random.pick(&some) };
             [set, all & !set]
         });
@@ -111,7 +112,7 @@ impl Writer<'_> {
 
     /// Half of the instructions are for some of the lanes.
     fn predicate(&mut self) -> Option<Predicate> {
-        self.random.chance(2).then(|| Predicate { inverse: self.random.chance(3), ..NORMAL })
+        self.random.one_in(2).then(|| Predicate { inverse: self.random.one_in(3), ..NORMAL })
     }
 
     /// A finite number of what is in a variable, or a float of a size that has none.
@@ -140,7 +141,7 @@ impl Writer<'_> {
         ]);
         let (ty, predicate) = (class.integer(self.random), self.predicate());
         let integers = [(); 2].map(|()| Place::Row(class.row(self.random), ty));
-        let operands = match self.random.chance(3) {
+        let operands = match self.random.one_in(3) {
             true => [self.finite(class, 0), self.finite(class, 1)].into_iter().flatten().collect(),
             false => Vec::new(),
         };
@@ -169,10 +170,10 @@ impl Writer<'_> {
         let class = Class::any(self.random);
         let ty = class.unsigned;
         let [to, a, b] = [(); 3].map(|()| Place::Row(class.row(self.random), ty));
-        let b = if self.random.chance(3) { class.set(self.random)[0] } else { b };
-        let a = if self.random.chance(4) { to } else { a };
+        let b = if self.random.one_in(3) { class.set(self.random)[0] } else { b };
+        let a = if self.random.one_in(4) { to } else { a };
         let predicate = self.predicate();
-        let inverted = [self.random.chance(4), self.random.chance(4)];
+        let inverted = [self.random.one_in(4), self.random.one_in(4)];
         let opcode = self.random.pick(&[Opcode::And, Opcode::Or, Opcode::Xor, Opcode::Not]);
         let from = if opcode == Opcode::Not { vec![a] } else { vec![a, b] };
         self.push(opcode, to, &from, |i| {
@@ -190,8 +191,8 @@ impl Writer<'_> {
         let class = Class::any(self.random);
         let ty = class.integer(self.random);
         let [to, a, b] = [(); 3].map(|()| Place::Row(class.row(self.random), ty));
-        if self.random.chance(2) {
-            let predicate = Some(Predicate { inverse: self.random.chance(2), ..NORMAL });
+        if self.random.one_in(2) {
+            let predicate = Some(Predicate { inverse: self.random.one_in(2), ..NORMAL });
             self.push(Opcode::Sel, to, &[a, b], |i| i.predicate = predicate);
             return;
         }
@@ -213,10 +214,10 @@ impl Writer<'_> {
         ]);
         let predicate = if opcode == Opcode::Sel { None } else { self.predicate() };
         let condition = self.random.pick(&[Condition::Less, Condition::GreaterEqual]);
-        let signs = [(); 2].map(|()| (self.random.chance(2), self.random.chance(2)));
+        let signs = [(); 2].map(|()| (self.random.one_in(2), self.random.one_in(2)));
         let floats = [self.finite(class, 0), self.finite(class, 1)];
         let (ty, from) = match floats {
-            [Some(a), Some(b)] if !self.random.chance(3) => (class.float.unwrap_or(class.signed), [a, b]),
+            [Some(a), Some(b)] if !self.random.one_in(3) => (class.float.unwrap_or(class.signed), [a, b]),
             _ if opcode == Opcode::Rndd || opcode == Opcode::Mul => return,
             _ => (class.signed, [(); 2].map(|()| Place::Row(class.row(self.random), class.signed))),
         };
@@ -236,9 +237,9 @@ impl Writer<'_> {
         let [from, to] = [(); 2].map(|()| Class::any(self.random));
         let predicate = self.predicate();
         let integer = Place::Row(from.row(self.random), from.integer(self.random));
-        let source = if self.random.chance(2) { self.finite(from, 0) } else { None }.unwrap_or(integer);
+        let source = if self.random.one_in(2) { self.finite(from, 0) } else { None }.unwrap_or(integer);
         // A half float of a large integer is an infinity, which is finite again when it is next used.
-        let ty = if self.random.chance(2) { to.float } else { None }.unwrap_or(to.integer(self.random));
+        let ty = if self.random.one_in(2) { to.float } else { None }.unwrap_or(to.integer(self.random));
         let to = Place::Row(to.row(self.random), ty);
         self.push(Opcode::Mov, to, &[source], |i| i.predicate = predicate);
     }
@@ -271,12 +272,12 @@ impl Writer<'_> {
     fn sides(&mut self) {
         self.compare();
         let first = self.all.len();
-        let predicate = Predicate { inverse: self.random.chance(2), ..NORMAL };
+        let predicate = Predicate { inverse: self.random.one_in(2), ..NORMAL };
         self.all.push(branch(Opcode::If, self.width, 0, 0));
         let count = 1 + self.random.below(4);
         self.steps(count);
         let mut other = None;
-        if self.random.chance(2) {
+        if self.random.one_in(2) {
             other = Some(self.all.len());
             self.all.push(branch(Opcode::Else, self.width, 0, 0));
             let count = 1 + self.random.below(4);
@@ -305,7 +306,7 @@ pub fn masked(random: &mut Random, width: u8) -> Vec<Instruction> {
     for _ in 0..2 + writer.random.below(3) {
         let count = 1 + writer.random.below(5);
         writer.steps(count);
-        if writer.random.chance(2) {
+        if writer.random.one_in(2) {
             writer.sides();
         }
     }
@@ -320,7 +321,7 @@ pub fn copied_signs() -> impl Iterator<Item = Vec<Instruction>> {
 }
 
 fn signs_of_lanes(class: &Class, lanes: u8) -> Vec<Instruction> {
-    let mut all = class.write_sets(&mut Random(1));
+    let mut all = class.write_sets(&mut Random::new(1));
     let row = |register| Place::Row(register, class.unsigned);
     let size = class.unsigned.size() as u8;
     let [sign, others] = [0, size].map(|at| Place::Scalar(class.sets, at / size, class.unsigned));

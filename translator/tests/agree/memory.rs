@@ -4,9 +4,9 @@ use gencl_isa::{
     Descriptor, Destination, Extra, Flag, Instruction, Opcode, Operand, Predicate, PredicateControl, Region,
     Register, Send, SharedFunction, Source, Type,
 };
+use gencl_testing::Random;
 
 use crate::harness::{DATA, DATA_SIZE};
-use crate::random::Random;
 
 /// The registers with addresses, and those with offsets in shared local memory: 16 of each, how many sets.
 const ADDRESSES: [u8; 4] = [8, 12, 16, 20];
@@ -31,7 +31,7 @@ pub fn addresses(random: &mut Random, constants: &mut [u8], simd: usize) {
     for register in ADDRESSES {
         let list = pattern(random, simd, DATA_SIZE - 4096);
         let mut bytes: Vec<u8> = list.iter().flat_map(|o| (DATA + o).to_le_bytes()).collect();
-        if random.chance(12) {
+        if random.one_in(12) {
             let lane = random.below(simd) * 8;
             bytes[lane..lane + 8].copy_from_slice(&(DATA + 2 * DATA_SIZE).to_le_bytes());
         }
@@ -46,20 +46,20 @@ pub fn addresses(random: &mut Random, constants: &mut [u8], simd: usize) {
 
 fn pattern(random: &mut Random, simd: usize, limit: u64) -> Vec<u64> {
     let step = random.pick(&[4u64, 4, 8, 12, 16, 0, 1, 2, 32]);
-    let first = (random.next() % (limit - 1024)) & random.pick(&[!0u64, !3, !3, !15]);
-    let wild = random.chance(4);
+    let first = (random.next_u64() % (limit - 1024)) & random.pick(&[!0u64, !3, !3, !15]);
+    let wild = random.one_in(4);
     (0..simd as u64)
-        .map(|lane| if wild { (random.next() % (limit - 64)) & !3 } else { first + lane * step })
+        .map(|lane| if wild { (random.next_u64() % (limit - 64)) & !3 } else { first + lane * step })
         .collect()
 }
 
 /// An atomic operation for a thread of `width` lanes.
 fn atomic(random: &mut Random, width: u8) -> Instruction {
-    let local = random.chance(3);
-    let float = random.chance(4);
-    let simd: u32 = if local && width >= 16 && random.chance(2) { 16 } else { 8 };
-    let wide = !local && !float && random.chance(2);
-    let lanes = if random.chance(8) { 1 } else { simd as u8 };
+    let local = random.one_in(3);
+    let float = random.one_in(4);
+    let simd: u32 = if local && width >= 16 && random.one_in(2) { 16 } else { 8 };
+    let wide = !local && !float && random.one_in(2);
+    let lanes = if random.one_in(8) { 1 } else { simd as u8 };
     let operation = if float { 1 + random.below(3) as u32 } else { 1 + random.below(15) as u32 };
     let sources = match (float, operation) {
         (false, 5 | 6 | 15) => 0,
@@ -75,7 +75,7 @@ fn atomic(random: &mut Random, width: u8) -> Instruction {
         (false, true) => 0x1d,
     };
     let shape = if local { simd == 8 } else { wide };
-    let returns = random.chance(2);
+    let returns = random.one_in(2);
     let (address_register, length) =
         if local { (random.pick(&OFFSETS), registers(4)) } else { (random.pick(&ADDRESSES), registers(8)) };
     let response = if returns { size } else { 0 };
@@ -105,7 +105,7 @@ fn atomic(random: &mut Random, width: u8) -> Instruction {
 
 /// Registers to or from the thread's scratch memory, mostly as compilers spill them.
 fn scratch(random: &mut Random, width: u8) -> Instruction {
-    let write = random.chance(2);
+    let write = random.one_in(2);
     let code = random.below(4) as u32;
     let registers = 1 << code;
     let mut i =
@@ -120,16 +120,16 @@ fn scratch(random: &mut Random, width: u8) -> Instruction {
         i.sources[1] = payload(data);
     }
     // Once in a while beyond what the thread has.
-    let offset = if random.chance(30) { 31 } else { random.below(24) as u32 };
+    let offset = if random.one_in(30) { 31 } else { random.below(24) as u32 };
     let response = if write { 0 } else { registers };
-    let mode = u32::from(write) << 17 | u32::from(random.chance(2)) << 16;
+    let mode = u32::from(write) << 17 | u32::from(random.one_in(2)) << 16;
     i.extra = Extra::Send(Send {
         target: SharedFunction::DataCache,
         descriptor: Descriptor::Immediate(1 << 25 | response << 20 | 3 << 18 | mode | code << 12 | offset),
         extended: Descriptor::Immediate(if write { registers << 6 } else { 0 }),
         end_of_thread: false,
     });
-    i.no_mask = !random.chance(6);
+    i.no_mask = !random.one_in(6);
     i
 }
 
@@ -139,9 +139,9 @@ fn channels(random: &mut Random, i: &mut Instruction, width: u8) {
     if width > lanes && lanes > 1 {
         i.channel_offset = random.below(usize::from(width / lanes)) as u8 * lanes;
     }
-    i.no_mask = lanes == 1 || random.chance(6);
-    if random.chance(4) {
-        i.predicate = Some(Predicate { control: PredicateControl::Normal, inverse: random.chance(2) });
+    i.no_mask = lanes == 1 || random.one_in(6);
+    if random.one_in(4) {
+        i.predicate = Some(Predicate { control: PredicateControl::Normal, inverse: random.one_in(2) });
         i.flag = Flag { register: random.below(2) as u8, subregister: 0 };
     }
 }
@@ -157,7 +157,7 @@ pub fn message(random: &mut Random, width: u8) -> Instruction {
 
 /// A read or write for a thread of `width` lanes.
 fn access(random: &mut Random, width: u8) -> Instruction {
-    let place = if random.chance(3) {
+    let place = if random.one_in(3) {
         Place::Local(random.pick(&OFFSETS))
     } else {
         Place::Global(random.pick(&ADDRESSES))
@@ -176,12 +176,12 @@ pub enum Place {
 
 /// A read or write by addresses that are somewhere.
 pub fn access_at(random: &mut Random, width: u8, place: Place) -> Instruction {
-    let simd: u32 = if width >= 16 && random.chance(2) { 16 } else { 8 };
-    let lanes = if random.chance(8) { 1 } else { simd as u8 };
-    let write = random.chance(2);
+    let simd: u32 = if width >= 16 && random.one_in(2) { 16 } else { 8 };
+    let lanes = if random.one_in(8) { 1 } else { simd as u8 };
+    let write = random.one_in(2);
     let local = matches!(place, Place::Local(_));
     let registers = |bytes: u32| (simd * bytes).div_ceil(32);
-    let (ty, control, data) = if local || random.chance(2) {
+    let (ty, control, data) = if local || random.one_in(2) {
         let components = random.pick(&[1u32, 1, 3, 7, 15, 2, 9]);
         let number = match (local, write) {
             (true, false) => 0x01,

@@ -1,90 +1,49 @@
-//! Random numbers, operands and instructions.
+//! Random elements, operands and instructions.
 
 use gencl_isa::{
     AccessMode, Condition, Destination, Extra, Flag, Indirect, Instruction, MathFunction, Opcode, Operand,
     Predicate, PredicateControl, Region, Register, Source, Type,
 };
+use gencl_testing::Random;
 
-/// Deterministic random numbers (xorshift).
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
+/// The bits of a number of a type, likely a special one.
+pub fn element(random: &mut Random, ty: Type) -> u64 {
+    let (bits, fraction) = match ty {
+        Type::HF => (16, 10),
+        Type::F => (32, 23),
+        Type::DF => (64, 52),
+        _ => (ty.size() * 8, 0),
+    };
+    let all = u64::MAX >> (64 - bits);
+    let any = random.next_u64() & all;
+    if fraction == 0 {
+        let special =
+            [0, 1, 2, all, all - 1, all >> 1, (all >> 1) + 1, u64::from(random.dword()), any >> (bits / 2)];
+        return if random.one_in(2) { random.pick(&special) & all } else { any };
     }
-
-    pub fn below(&mut self, limit: usize) -> usize {
-        (self.next() >> 20) as usize % limit
+    let sign = any & 1 << (bits - 1);
+    let exponents = (1 << (bits - 1 - fraction)) - 1;
+    let low = any & ((1 << fraction) - 1);
+    let number = |exponent: u64, low: u64| sign | exponent << fraction | low;
+    match random.below(8) {
+        0 => number(random.pick(&[0, 0, exponents, exponents / 2]), 0),
+        // Denormal.
+        1 => number(0, low >> random.below(fraction)),
+        // NaN, or the largest.
+        2 => number(exponents - random.below(2), low),
+        // Around 1, with many bits and with few.
+        3 | 4 => number(exponents / 2 - 4 + random.below(12), low),
+        5 | 6 => number(
+            exponents / 2 - 4 + random.below(40).min(exponents / 2),
+            low >> (fraction - 4) << (fraction - 4),
+        ),
+        _ => any,
     }
+}
 
-    pub fn pick<T: Copy>(&mut self, list: &[T]) -> T {
-        list[self.below(list.len())]
-    }
-
-    pub fn chance(&mut self, one_in: usize) -> bool {
-        self.below(one_in) == 0
-    }
-
-    /// Numbers that are likely to be special: small, extreme, floats around 1, denormals, infinities, NaN.
-    pub fn dword(&mut self) -> u32 {
-        let floats = [0.0, -0.0, 1.0, -1.5, 0.75, 3e9, -3e9, 1e-40, f32::MAX, f32::INFINITY, f32::NAN];
-        match self.below(7) {
-            0 => self.below(70) as u32,
-            1 => self.pick(&[0, u32::MAX, 0x8000_0000, 0x7fff_ffff, 0x8000, 0xffff, 0x80, 0xff]),
-            2 => self.pick(&floats).to_bits(),
-            3 => (self.below(2000) as f32 / 7.0 - 100.0).to_bits(),
-            // Half floats around 1, and denormal ones.
-            5 => (0..2).fold(0, |all, _| all << 16 | (self.next() as u32 & self.pick(&[0xbfff, 0x83ff]))),
-            // The upper half of doubles around 1.
-            4 => {
-                0x3ff0_0000 + (self.next() as u32 & 0x000f_ffff) - if self.chance(2) { 0x40_0000 } else { 0 }
-            }
-            _ => self.next() as u32,
-        }
-    }
-
-    /// The bits of a number of a type, likely a special one.
-    pub fn element(&mut self, ty: Type) -> u64 {
-        let (bits, fraction) = match ty {
-            Type::HF => (16, 10),
-            Type::F => (32, 23),
-            Type::DF => (64, 52),
-            _ => (ty.size() * 8, 0),
-        };
-        let all = u64::MAX >> (64 - bits);
-        let any = self.next() & all;
-        if fraction == 0 {
-            let special =
-                [0, 1, 2, all, all - 1, all >> 1, (all >> 1) + 1, u64::from(self.dword()), any >> (bits / 2)];
-            return if self.chance(2) { self.pick(&special) & all } else { any };
-        }
-        let sign = any & 1 << (bits - 1);
-        let exponents = (1 << (bits - 1 - fraction)) - 1;
-        let low = any & ((1 << fraction) - 1);
-        let number = |exponent: u64, low: u64| sign | exponent << fraction | low;
-        match self.below(8) {
-            0 => number(self.pick(&[0, 0, exponents, exponents / 2]), 0),
-            // Denormal.
-            1 => number(0, low >> self.below(fraction as usize)),
-            // NaN, or the largest.
-            2 => number(exponents - self.below(2) as u64, low),
-            // Around 1, with many bits and with few.
-            3 | 4 => number(exponents / 2 - 4 + self.below(12) as u64, low),
-            5 | 6 => number(
-                exponents / 2 - 4 + self.below(40).min(exponents as usize / 2) as u64,
-                low >> (fraction - 4) << (fraction - 4),
-            ),
-            _ => any,
-        }
-    }
-
-    /// Bytes with such numbers.
-    pub fn bytes(&mut self, count: usize) -> Vec<u8> {
-        (0..count / 4).flat_map(|_| self.dword().to_le_bytes()).collect()
-    }
+/// Bytes with such numbers.
+pub fn bytes(random: &mut Random, count: usize) -> Vec<u8> {
+    (0..count / 4).flat_map(|_| random.dword().to_le_bytes()).collect()
 }
 
 const INTEGERS: [Type; 8] = [Type::UB, Type::B, Type::UW, Type::W, Type::UD, Type::D, Type::UQ, Type::Q];
@@ -102,7 +61,7 @@ fn place(random: &mut Random, ty: Type) -> u8 {
 }
 
 fn source(random: &mut Random, ty: Type, lanes: u8) -> Operand {
-    if random.chance(7) && ty.size() >= 2 {
+    if random.one_in(7) && ty.size() >= 2 {
         let bits = u64::from(random.dword()) & (u64::MAX >> (64 - ty.size() * 8));
         return Operand::Immediate { bits, ty };
     }
@@ -115,10 +74,10 @@ fn source(random: &mut Random, ty: Type, lanes: u8) -> Operand {
         _ if lanes == 1 => Region::SCALAR,
         _ => Region::new(lanes.min(8), lanes.min(8), 1),
     };
-    let subregister = if random.chance(4) { ty.size() as u8 * random.below(3) as u8 } else { 0 };
+    let subregister = if random.one_in(4) { ty.size() as u8 * random.below(3) as u8 } else { 0 };
     let mut source = Source::new(Register::Grf(register), subregister, region, ty);
-    source.negate = random.chance(5);
-    source.abs = random.chance(8);
+    source.negate = random.one_in(5);
+    source.abs = random.one_in(8);
     Operand::Register(source)
 }
 
@@ -135,9 +94,9 @@ pub fn indirect(random: &mut Random, width: u8) -> [Instruction; 2] {
     addresses.destination = Destination::new(a0, 0, Type::UW);
     let region = if lanes == 1 { Region::SCALAR } else { Region::new(8, 8, 1) };
     addresses.sources[0] = Operand::Register(Source::new(Register::Grf(24), 0, region, Type::UW));
-    let bits = if random.chance(20) { 0x1ff8 } else { 0x7f8 };
+    let bits = if random.one_in(20) { 0x1ff8 } else { 0x7f8 };
     addresses.sources[1] = Operand::Immediate { bits, ty: Type::UW };
-    addresses.no_mask = random.chance(2);
+    addresses.no_mask = random.one_in(2);
     let ty = random.pick(&[Type::UW, Type::UD, Type::D, Type::W, Type::UQ]);
     let mut read = Instruction::new(random.pick(&[Opcode::Mov, Opcode::Add]), lanes);
     read.destination = Destination::new(Register::Grf(place(random, ty)), 0, ty);
@@ -154,8 +113,8 @@ pub fn indirect(random: &mut Random, width: u8) -> [Instruction; 2] {
     if read.opcode == Opcode::Add {
         read.sources[1] = Operand::Immediate { bits: 3, ty: Type::UW };
     }
-    if random.chance(4) {
-        read.predicate = Some(Predicate { control: PredicateControl::Normal, inverse: random.chance(2) });
+    if random.one_in(4) {
+        read.predicate = Some(Predicate { control: PredicateControl::Normal, inverse: random.one_in(2) });
     }
     [addresses, read]
 }
@@ -257,9 +216,9 @@ pub fn arithmetic(random: &mut Random, width: u8) -> Instruction {
             _ if mixed => random.pick(&[Type::F, Type::HF]),
             _ if float => float_type,
             _ if dwords => sign,
-            O::Sel if !random.chance(3) => first,
+            O::Sel if !random.one_in(3) => first,
             O::Math => sign,
-            O::Mov if random.chance(4) => Type::F,
+            O::Mov if random.one_in(4) => Type::F,
             _ => random.pick(&INTEGERS),
         };
         i.sources[k] = source(random, ty, lanes);
@@ -311,18 +270,18 @@ pub fn arithmetic(random: &mut Random, width: u8) -> Instruction {
         O::Math if !float => sign,
         _ if dwords => sign,
         O::Cmp => random.pick(&[Type::D, Type::UD, Type::UW]),
-        O::Sel if !float && !random.chance(3) => first,
+        O::Sel if !float && !random.one_in(3) => first,
         _ if mixed => random.pick(&[Type::F, Type::HF, Type::HF, Type::D]),
         _ if float => float_type,
         _ => random.pick(&INTEGERS),
     };
     let register = Register::Grf(place(random, ty));
-    i.destination = if opcode == O::Cmp && random.chance(2) {
+    i.destination = if opcode == O::Cmp && random.one_in(2) {
         Destination::null(ty)
     } else {
         Destination::new(register, 0, ty)
     };
-    if random.chance(5) && !ternary && opcode != O::Math {
+    if random.one_in(5) && !ternary && opcode != O::Math {
         i.destination.hstride = random.pick(&[2, 4]);
     }
     if opcode == O::Math {
@@ -332,14 +291,14 @@ pub fn arithmetic(random: &mut Random, width: u8) -> Instruction {
             random.pick(&[MathFunction::IntDivQuotient, MathFunction::IntDivRemainder])
         });
     }
-    if opcode == O::Cmp || random.chance(4) && !matches!(opcode, O::Math | O::Bfe | O::Bfi1 | O::Bfi2) {
+    if opcode == O::Cmp || random.one_in(4) && !matches!(opcode, O::Math | O::Bfe | O::Bfi1 | O::Bfi2) {
         i.condition = Some(random.pick(&CONDITIONS));
     }
     i.flag = Flag {
         register: random.below(2) as u8,
         subregister: if lanes == 32 { 0 } else { random.below(2) as u8 },
     };
-    if opcode == O::Sel && i.condition.is_none() || opcode != O::Sel && opcode != O::Cmp && random.chance(5) {
+    if opcode == O::Sel && i.condition.is_none() || opcode != O::Sel && opcode != O::Cmp && random.one_in(5) {
         let control = random.pick(&[
             PredicateControl::Normal,
             PredicateControl::Normal,
@@ -350,10 +309,10 @@ pub fn arithmetic(random: &mut Random, width: u8) -> Instruction {
             PredicateControl::AnyV,
         ]);
         let control = if ternary { PredicateControl::Normal } else { control };
-        i.predicate = Some(Predicate { control, inverse: random.chance(2) });
+        i.predicate = Some(Predicate { control, inverse: random.one_in(2) });
     }
-    i.saturate = random.chance(6) && !logic && opcode != O::Cmp && !dwords;
-    i.no_mask = random.chance(5);
+    i.saturate = random.one_in(6) && !logic && opcode != O::Cmp && !dwords;
+    i.no_mask = random.one_in(5);
     let quarters = width / lanes.max(4);
     if lanes >= 4 && lanes < width {
         i.channel_offset = random.below(usize::from(quarters)) as u8 * lanes;

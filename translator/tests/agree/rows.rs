@@ -1,10 +1,10 @@
 //! Random messages whose addresses are what compilers make of pointers and ids: as far apart from lane to lane as is known before.
 
 use gencl_isa::{Condition, Instruction, Opcode, Predicate, Type};
+use gencl_testing::Random;
 
 use crate::harness::{DATA, DATA_SIZE, IDS};
 use crate::memory::{self, access_at};
-use crate::random::Random;
 use crate::walks::{NORMAL, Place, repeated, whole};
 
 /// Here the constants have two pointers.
@@ -24,7 +24,7 @@ const ADDRESSES: [u8; 4] = [8, 12, 16, 20];
 pub fn segments(random: &mut Random, width: u8, constants: &mut [u8]) -> Vec<Instruction> {
     pointers(random, constants);
     // Often where a buffer begins or ends, so that some of what is read is outside.
-    let near = random.next() % 1024;
+    let near = random.next_u64() % 1024;
     let edge = random.pick(&[None, Some(near), Some(DATA_SIZE - 2048 + near)]);
     if let Some(edge) = edge {
         let at = (usize::from(POINTERS) - 1) * 32;
@@ -44,7 +44,7 @@ pub fn segments(random: &mut Random, width: u8, constants: &mut [u8]) -> Vec<Ins
         body.extend(sum(random, register, None, &OFFSETS, &all));
     }
     // Perhaps in a loop, from round to round of which offsets and addresses are moved on.
-    let rounds = random.chance(2).then(|| 1 + random.below(3));
+    let rounds = random.one_in(2).then(|| 1 + random.below(3));
     let first = body.len();
     let steps = 20 + random.below(20);
     for _ in 0..steps {
@@ -52,7 +52,7 @@ pub fn segments(random: &mut Random, width: u8, constants: &mut [u8]) -> Vec<Ins
             0 => {
                 let own = Place::Row(random.pick(&OFFSETS), Type::D);
                 let bytes = Place::Number(u64::from(random.pick(&[4i32, 16, 64, 256, -16]) as u32), Type::D);
-                let bytes = if random.chance(2) { Place::Scalar(POINTERS, STRIDE, Type::D) } else { bytes };
+                let bytes = if random.one_in(2) { Place::Scalar(POINTERS, STRIDE, Type::D) } else { bytes };
                 body.extend(all(Opcode::Add, own, &[own, bytes]));
             }
             1 => {
@@ -61,7 +61,7 @@ pub fn segments(random: &mut Random, width: u8, constants: &mut [u8]) -> Vec<Ins
             }
             2..=4 => {
                 // What compilers make of an element of an array: mostly of the same.
-                let offset = Place::Row(if random.chance(4) { OFFSETS[1] } else { OFFSETS[0] }, Type::D);
+                let offset = Place::Row(if random.one_in(4) { OFFSETS[1] } else { OFFSETS[0] }, Type::D);
                 let pointer = Place::Scalar(POINTERS, 0, Type::UQ);
                 body.extend(all(Opcode::Add, Place::Row(ADDRESSES[0], Type::UQ), &[pointer, offset]));
                 body.push(memory::read(lanes, 0, ADDRESSES[0], memory::data_place(random)));
@@ -71,8 +71,8 @@ pub fn segments(random: &mut Random, width: u8, constants: &mut [u8]) -> Vec<Ins
                 body.extend(all(Opcode::Add, to, &[to, from]));
             }
             _ => {
-                let writes = random.chance(40);
-                let place = match random.chance(6) {
+                let writes = random.one_in(40);
+                let place = match random.one_in(6) {
                     true => memory::Place::Local(random.pick(&OFFSETS)),
                     false => memory::Place::Global(random.pick(&ADDRESSES)),
                 };
@@ -132,9 +132,9 @@ pub fn edges(
 fn pointers(random: &mut Random, constants: &mut [u8]) {
     for n in 0..2 {
         let at = (usize::from(POINTERS) - 1) * 32 + n * 8;
-        let aligned = if random.chance(12) { !0 } else { !3 };
-        let inside = (DATA + random.next() % DATA_SIZE) & aligned;
-        let pointer = if random.chance(16) { DATA + 2 * DATA_SIZE } else { inside };
+        let aligned = if random.one_in(12) { !0 } else { !3 };
+        let inside = (DATA + random.next_u64() % DATA_SIZE) & aligned;
+        let pointer = if random.one_in(16) { DATA + 2 * DATA_SIZE } else { inside };
         constants[at..at + 8].copy_from_slice(&pointer.to_le_bytes());
     }
 }
@@ -152,21 +152,21 @@ pub fn rows(random: &mut Random, width: u8, constants: &mut [u8]) -> Vec<Instruc
     pointers(random, constants);
     let lanes = width.min(16);
     // Sometimes the first lanes are before a buffer, and before shared local memory, and ask whether they are.
-    let before = random.chance(3).then(|| 1 + random.below(usize::from(lanes)));
+    let before = random.one_in(3).then(|| 1 + random.below(usize::from(lanes)));
     if before.is_some() {
         let at = (usize::from(POINTERS) - 1) * 32;
         constants[at..at + 8].copy_from_slice(&DATA.to_le_bytes());
     }
-    let every_lane = !random.chance(4);
+    let every_lane = !random.one_in(4);
     let all = |opcode, to, sources: &[Place]| whole(lanes, opcode, to, sources, |i| i.no_mask = every_lane);
     let mut body = all(Opcode::Mov, LANES, &[Place::Row(IDS, Type::UW)]);
     for register in OFFSETS {
         // Most accesses have to be aligned.
-        let steps: &[u64] = if random.chance(16) { &[2, 3] } else { &[4, 4, 8, 12, 16, 16, 32, 64, 0] };
+        let steps: &[u64] = if random.one_in(16) { &[2, 3] } else { &[4, 4, 8, 12, 16, 16, 32, 64, 0] };
         let step = Place::Number(random.pick(steps), Type::UW);
         let own = Place::Row(register, Type::UD);
         let mut from = LANES;
-        if random.chance(5) {
+        if random.one_in(5) {
             // From the last lane on.
             body.extend(all(Opcode::Xor, own, &[LANES, Place::Number(0xffff_ffff, Type::UD)]));
             body.extend(all(Opcode::Add, own, &[own, Place::Number(lanes.into(), Type::UD)]));
@@ -174,7 +174,7 @@ pub fn rows(random: &mut Random, width: u8, constants: &mut [u8]) -> Vec<Instruc
         }
         body.extend(all(Opcode::Mul, own, &[from, step]));
     }
-    let inverse = random.chance(2);
+    let inverse = random.one_in(2);
     if let Some(before) = before {
         let offset = |register| Place::Row(register, Type::D);
         let less = Place::Number(u64::from((before as i32 * -4) as u32), Type::D);
@@ -190,12 +190,12 @@ pub fn rows(random: &mut Random, width: u8, constants: &mut [u8]) -> Vec<Instruc
         body.extend(sum(random, register, None, offsets, &all));
     }
     while body.len() < 30 {
-        if random.chance(3) {
+        if random.one_in(3) {
             let register = random.pick(&ADDRESSES);
-            let behind = random.chance(2).then(|| random.pick(&ADDRESSES));
+            let behind = random.one_in(2).then(|| random.pick(&ADDRESSES));
             body.extend(sum(random, register, behind, offsets, &all));
         } else {
-            let place = match random.chance(4) {
+            let place = match random.one_in(4) {
                 true => memory::Place::Local(random.pick(offsets)),
                 false => memory::Place::Global(random.pick(&ADDRESSES)),
             };

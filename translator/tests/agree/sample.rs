@@ -9,12 +9,13 @@ use gencl_isa::{
     AccessMode, Allows, Arf, Destination, Extra, Flag, Format, Indirect, Instruction, MathFunction, Opcode,
     Operand, Predicate, PredicateControl, Region, Register, Source, Type, encode, validate,
 };
+use gencl_testing::Random;
 use gencl_translator::host::Host;
 use gencl_translator::{modes, native};
 
 use crate::harness::{DEVICE, GENERATION};
 use crate::points::{Asked, CONDITIONS, CONTROLS, CONTROLS_16, Form, Point, TYPES, Target};
-use crate::random::Random;
+use crate::random::{bytes, element};
 
 /// Bytes of a register.
 const REGISTER: usize = 32;
@@ -69,7 +70,7 @@ pub struct Owned {
 
 /// The constants of kernels of such instructions.
 pub fn constants(random: &mut Random, registers: u8) -> Vec<u8> {
-    let mut bytes = random.bytes(usize::from(registers) * REGISTER);
+    let mut bytes = bytes(random, usize::from(registers) * REGISTER);
     let mut put = |register: u8, content: &[u8]| {
         let at = usize::from(register - 1) * REGISTER;
         bytes[at..at + content.len()].copy_from_slice(content);
@@ -78,11 +79,11 @@ pub fn constants(random: &mut Random, registers: u8) -> Vec<u8> {
         let mut content = Vec::new();
         while content.len() < usize::from(count) * REGISTER {
             let ty = random.pick(types);
-            content.extend(random.element(ty).to_le_bytes());
+            content.extend(element(random, ty).to_le_bytes());
         }
         put(first, &content[..usize::from(count) * REGISTER]);
     }
-    let patterns = [0, u32::MAX, 0xffff, 0xffff_0000, 0xff00_ff00, 0x1111_1111, random.next() as u32, 0];
+    let patterns = [0, u32::MAX, 0xffff, 0xffff_0000, 0xff00_ff00, 0x1111_1111, random.next_u32(), 0];
     put(PATTERNS, &patterns.map(u32::to_le_bytes).concat());
     for set in 0..ADDRESS_SETS {
         let words = (0..16).map(|_| (REGISTER + 8 * random.below(POOLS_END * 4 - 40)) as u16);
@@ -95,7 +96,7 @@ pub fn constants(random: &mut Random, registers: u8) -> Vec<u8> {
 fn pool(random: &mut Random, ty: Type) -> u8 {
     let own = |(types, ..): &&(&[Type], u8, u8)| types.contains(&ty);
     let other = random.pick(&POOLS);
-    let (_, first, count) = POOLS.iter().find(own).filter(|_| !random.chance(6)).unwrap_or(&other);
+    let (_, first, count) = POOLS.iter().find(own).filter(|_| !random.one_in(6)).unwrap_or(&other);
     // The last ones are behind what begins here.
     first + random.below(usize::from(*count) - 2) as u8
 }
@@ -127,8 +128,8 @@ fn region(random: &mut Random, form: Form, lanes: u8) -> Region {
 fn source(random: &mut Random, form: Form, ty: Type, lanes: u8, ternary: bool) -> Operand {
     if form == Form::Immediate {
         let bits = match ty {
-            Type::V | Type::UV | Type::VF => random.next() & 0xffff_ffff,
-            _ => random.element(ty) & (u64::MAX >> (64 - ty.size() * 8)),
+            Type::V | Type::UV | Type::VF => random.next_u64() & 0xffff_ffff,
+            _ => element(random, ty) & (u64::MAX >> (64 - ty.size() * 8)),
         };
         return Operand::Immediate { bits, ty };
     }
@@ -145,18 +146,18 @@ fn source(random: &mut Random, form: Form, ty: Type, lanes: u8, ternary: bool) -
             source.indirect = Some(Indirect { subregister: random.below(8) as u8 * 2, offset });
         }
         Form::Swizzled | Form::Replicated => {
-            source.swizzle = if random.chance(3) { random.next() as u8 } else { Source::XYZW };
+            source.swizzle = if random.one_in(3) { random.next_u64() as u8 } else { Source::XYZW };
             source.replicate = ternary && form == Form::Replicated;
             if source.replicate {
                 source.subregister = ty.size() as u8 * random.below(REGISTER / ty.size() as usize) as u8;
-            } else if random.chance(4) {
+            } else if random.one_in(4) {
                 source.subregister = 16;
             }
             if ternary {
                 source.region = Region::new(4, 4, 1);
             }
         }
-        _ if random.chance(3) => {
+        _ if random.one_in(3) => {
             source.subregister = ty.size() as u8 * random.below(REGISTER / ty.size() as usize) as u8;
         }
         _ => {}
@@ -188,7 +189,7 @@ fn instruction(random: &mut Random, point: &Point) -> Instruction {
     let mut i = Instruction::new(operation.opcode, lanes);
     let ternary = info.format == Format::Ternary;
     let align16 = ternary
-        || random.chance(12)
+        || random.one_in(12)
         || matches!(point.asked, Asked::Source { form: Form::Swizzled | Form::Replicated, .. })
         || matches!(point.asked, Asked::Destination { target: Target::Masked, .. })
         || matches!(point.asked, Asked::Flags { predicate: Some(p), .. } if CONTROLS_16.contains(&p.control));
@@ -201,7 +202,7 @@ fn instruction(random: &mut Random, point: &Point) -> Instruction {
         Asked::Flags { .. } => None,
     };
     let types = types(random, asked_type);
-    let simple = random.chance(3);
+    let simple = random.one_in(3);
     for number in 0..operation.sources() {
         let forms: &[Form] = match (align16, simple) {
             (true, false) => &[Form::Swizzled, Form::Swizzled, Form::Replicated, Form::Immediate],
@@ -222,7 +223,7 @@ fn instruction(random: &mut Random, point: &Point) -> Instruction {
         let (form, ty) = (random.pick(forms), random.pick(&types));
         i.sources[number] = source(random, form, ty, lanes, ternary);
         let modifiers = info.allows.contains(Allows::MODIFIERS) && !simple;
-        let mut modifier = (modifiers && random.chance(3), modifiers && random.chance(5));
+        let mut modifier = (modifiers && random.one_in(3), modifiers && random.one_in(5));
         if let Asked::Source { number: asked, ty, modifier: with, form } = point.asked
             && asked == number
         {
@@ -248,20 +249,20 @@ fn destination(random: &mut Random, i: &mut Instruction, point: &Point, types: &
     if let Asked::Destination { ty: asked, target: place, saturate, accumulator } = point.asked {
         (ty, target, i.saturate, i.accumulator_write) = (asked, place, saturate, accumulator);
     } else {
-        i.saturate = info.allows.contains(Allows::SATURATE) && !simple && random.chance(5);
-        i.accumulator_write = !simple && random.chance(16);
+        i.saturate = info.allows.contains(Allows::SATURATE) && !simple && random.one_in(5);
+        i.accumulator_write = !simple && random.one_in(16);
     }
     i.destination = Destination::new(Register::Grf(0), 0, ty);
     let widest = i.sources.iter().filter_map(Operand::ty).map(Type::size).max().unwrap_or(1);
     if i.access_mode == AccessMode::Align1 {
         // What is narrower than its sources has gaps.
         let ratio = (widest.max(2) / ty.size()).clamp(1, 4) as u8;
-        let gaps = matches!(point.asked, Asked::Destination { .. }) || random.chance(8);
+        let gaps = matches!(point.asked, Asked::Destination { .. }) || random.one_in(8);
         i.destination.hstride = if gaps { 1 } else { ratio };
-        if random.chance(6) {
+        if random.one_in(6) {
             i.destination.subregister = ty.size() as u8 * random.below(REGISTER / ty.size() as usize) as u8;
         }
-    } else if random.chance(6) {
+    } else if random.one_in(6) {
         i.destination.subregister = 16;
     }
     match target {
@@ -291,19 +292,19 @@ fn flags(random: &mut Random, i: &mut Instruction, point: &Point, align16: bool,
     if i.exec_size == 32 {
         i.flag.subregister = 0;
     }
-    i.no_mask = random.chance(4);
+    i.no_mask = random.one_in(4);
     if let Asked::Flags { condition, predicate } = point.asked {
         (i.condition, i.predicate) = (condition, predicate);
     } else {
         let required = info.allows.contains(Allows::CONDITION_REQUIRED);
-        if required || !simple && info.allows.contains(Allows::CONDITION) && random.chance(3) {
+        if required || !simple && info.allows.contains(Allows::CONDITION) && random.one_in(3) {
             i.condition = Some(random.pick(&CONDITIONS));
         }
         let chooses = i.opcode == Opcode::Sel && i.condition.is_none();
-        if chooses || i.opcode != Opcode::Sel && !simple && random.chance(4) {
+        if chooses || i.opcode != Opcode::Sel && !simple && random.one_in(4) {
             let others: &[PredicateControl] = if align16 { &CONTROLS_16 } else { &CONTROLS };
-            let control = if random.chance(2) { PredicateControl::Normal } else { random.pick(others) };
-            i.predicate = Some(Predicate { control, inverse: random.chance(2) });
+            let control = if random.one_in(2) { PredicateControl::Normal } else { random.pick(others) };
+            i.predicate = Some(Predicate { control, inverse: random.one_in(2) });
         }
     }
 }
@@ -329,12 +330,12 @@ impl Sample {
             let mut i = instruction(random, point);
             let widths: Vec<u8> = [8, 16, 32].into_iter().filter(|w| *w >= i.exec_size).collect();
             let width = random.pick(&widths);
-            if i.exec_size < width && random.chance(2) {
+            if i.exec_size < width && random.one_in(2) {
                 let step = i.exec_size.max(4);
                 i.channel_offset = random.below(usize::from(width / step)) as u8 * step;
             }
             let valid = validate(GENERATION, &i).is_empty() && encode(GENERATION, &i).is_ok();
-            let sample = Sample { instruction: i, width, choice: random.next() };
+            let sample = Sample { instruction: i, width, choice: random.next_u64() };
             if valid && sample.fits() && sample.is_known() {
                 return Some(sample);
             }
@@ -463,7 +464,7 @@ impl Sample {
             ty => ty,
         };
         let lanes = (64 / ty.size()) as u8;
-        let mut random = Random(self.choice | 1);
+        let mut random = Random::new(self.choice);
         let mut from = |ty| {
             let register = Register::Grf(pool(&mut random, ty));
             Operand::Register(Source::new(register, 0, Region::new(8, 8, 1), ty))

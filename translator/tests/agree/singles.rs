@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use gencl_isa::{Extra, Type, print};
+use gencl_testing::Random;
 
 use crate::harness::{BEFORE, CONSTANTS, Case, DATA_SIZE, GENERATION, Outcome, Translator, code, hosts, run};
 use crate::points::{Operation, operations, points};
-use crate::random::Random;
 use crate::sample::{Owned, SLOTS, Sample, constants};
 
 /// Between the points of samples that follow each other: a prime, so that a few samples are some of everything.
@@ -73,7 +73,7 @@ pub fn compare(count: usize, seed: u64, little: bool) -> Tally {
             break;
         }
         let point = points[number % points.len() * STRIDE % points.len()];
-        let mut random = Random((number as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+        let mut random = Random::new(number as u64);
         let sample = Sample::new(&mut random, &point);
         let counts = tally.operations.entry(name(point.operation)).or_default();
         counts.points += 1;
@@ -90,7 +90,7 @@ pub fn compare(count: usize, seed: u64, little: bool) -> Tally {
         *slots += sample.slots();
     }
     for filled in &mut filling {
-        flush(filled, &mut Random(seed | 1), little, &mut tally);
+        flush(filled, &mut Random::new(seed), little, &mut tally);
     }
     tally
 }
@@ -107,7 +107,7 @@ fn flush(filling: &mut Filling, random: &mut Random, little: bool, tally: &mut T
     // What is tested is what is written for LLVM, which takes most of the time.
     let translator = Arc::new(Translator {
         host: case.host,
-        little: little || !random.chance(3),
+        little: little || !random.one_in(3),
         ..Translator::default()
     });
     let Some((interpreted, translated)) = both(&case, &placed, &translator, tally) else { return };
@@ -133,7 +133,7 @@ fn case(random: &mut Random, placed: &Placed) -> Case {
         body: placed.iter().flat_map(|(sample, slot)| sample.placed(*slot)).collect(),
         width: u32::from(width),
         threads: 1,
-        mask: if random.chance(2) { full } else { random.next() as u32 & full | 1 },
+        mask: if random.one_in(2) { full } else { random.next_u32() & full | 1 },
         constants: constants(random, CONSTANTS),
         data: vec![0; DATA_SIZE as usize],
         host: hosts()[0],

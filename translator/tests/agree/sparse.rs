@@ -1,10 +1,10 @@
 //! Loops in which each lane goes along its own row, of its own length, and gathers with what it reads there: rows of sparse matrices.
 
 use gencl_isa::{Condition, Flag, Instruction, Opcode, Predicate, Register, Type};
+use gencl_testing::Random;
 
 use crate::harness::{DATA, DATA_SIZE, IDS, SCRATCH};
 use crate::memory::read;
-use crate::random::Random;
 use crate::walks::{NORMAL, Place, back, whole};
 
 /// Here the constants have a pointer to the numbers of columns, one to values, one to what is gathered, and what comes behind these.
@@ -37,7 +37,7 @@ pub fn ends_loops(i: &Instruction) -> bool {
 /// Such a loop.
 pub fn sparse(random: &mut Random, width: u8, constants: &mut [u8], data: &mut [u8]) -> Vec<Instruction> {
     // What numbers of columns say is in another buffer seldom, in none more seldom still.
-    let (elsewhere, nowhere) = (random.chance(4), random.chance(12));
+    let (elsewhere, nowhere) = (random.one_in(4), random.one_in(12));
     for column in data[PLACE..].chunks_exact_mut(4) {
         let number = match random.below(400) {
             0 if elsewhere => ((SCRATCH - DATA) / 4) as u32 + random.below(64) as u32,
@@ -93,11 +93,11 @@ pub fn sparse(random: &mut Random, width: u8, constants: &mut [u8], data: &mut [
     body.extend(all(Opcode::Mul, place, &[place, APART]));
     body.extend(all(Opcode::Add, place, &[place, FIRST]));
     body.extend(all(Opcode::Add, end, &[end, place]));
-    body.extend(all(Opcode::Mov, SUM, &[dword(random.next() as u32 & 0xffff)]));
+    body.extend(all(Opcode::Mov, SUM, &[dword(random.next_u32() & 0xffff)]));
     let round = body.len();
     body.extend(all(Opcode::Shl, Place::Row(OFFSETS, Type::UD), &[place, word(shift)]));
     body.extend(load(COLUMNS, OFFSETS, COLUMN));
-    if random.chance(2) {
+    if random.one_in(2) {
         body.extend(load(VALUES, OFFSETS, VALUE));
         body.extend(all(Opcode::Xor, SUM, &[SUM, Place::Row(VALUE, Type::UD)]));
     }
@@ -106,14 +106,14 @@ pub fn sparse(random: &mut Random, width: u8, constants: &mut [u8], data: &mut [
     body.extend(all(Opcode::Shl, SUM, &[SUM, word(1)]));
     body.extend(all(Opcode::Add, SUM, &[SUM, Place::Row(FOUND, Type::UD)]));
     // What lanes go on with is the same as what is compared, or one round behind it.
-    let ahead = random.chance(3);
+    let ahead = random.one_in(3);
     if !ahead {
         body.extend(all(Opcode::Add, place, &[place, word(step as u16)]));
     }
     let flag = Flag { register: 1, subregister: 0 };
     let condition =
         random.pick(&[Condition::NotEqual, Condition::NotEqual, Condition::NotEqual, Condition::Less]);
-    let inverse = condition == Condition::NotEqual && random.chance(2);
+    let inverse = condition == Condition::NotEqual && random.one_in(2);
     let condition = if inverse { Condition::Equal } else { condition };
     let next = Place::Row(36, Type::UD);
     if ahead {

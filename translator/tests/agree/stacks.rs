@@ -4,11 +4,11 @@
 use gencl_isa::{
     Condition, Destination, Flag, Instruction, Opcode, Operand, Predicate, Region, Register, Source, Type,
 };
+use gencl_testing::Random;
 
 use crate::branches::branch;
 use crate::harness::{DATA, SCRATCH};
 use crate::memory::{read, write};
-use crate::random::Random;
 use crate::walks::{FUEL, NORMAL, Place, alone, back, whole};
 
 /// An element's number, what is computed with, offsets, what was read, and addresses.
@@ -63,7 +63,7 @@ fn messages(
 
 /// An access of an element; once in a while of what is not the lane's own.
 fn element(random: &mut Random, width: u8, layout: Layout, index: Place) -> Vec<Instruction> {
-    let predicate = random.chance(3).then(|| Predicate { inverse: random.chance(2), ..NORMAL });
+    let predicate = random.one_in(3).then(|| Predicate { inverse: random.one_in(2), ..NORMAL });
     let plain = |i: &mut Instruction| i.predicate = predicate;
     let mut all = whole(
         width,
@@ -73,7 +73,7 @@ fn element(random: &mut Random, width: u8, layout: Layout, index: Place) -> Vec<
         plain,
     );
     let stray = random.pick(&[4, 8, 32, BYTES, BYTES - 4]);
-    if random.chance(5) {
+    if random.one_in(5) {
         all.extend(whole(width, Opcode::Add, dwords(OFFSETS), &[dwords(OFFSETS), number(stray)], plain));
     }
     all.extend(whole(
@@ -83,7 +83,7 @@ fn element(random: &mut Random, width: u8, layout: Layout, index: Place) -> Vec<
         &[Place::Row(BASES, Type::UQ), dwords(OFFSETS)],
         plain,
     ));
-    all.extend(if random.chance(2) {
+    all.extend(if random.one_in(2) {
         messages(width, write, random.pick(&[VALUE, FOUND, INDEX]), predicate)
     } else {
         messages(width, read, FOUND, predicate)
@@ -103,13 +103,13 @@ fn read_at(width: u8, pointer: u8, to: u8) -> Vec<Instruction> {
 fn elsewhere(random: &mut Random, width: u8) -> Vec<Instruction> {
     let mask = random.pick(&[0xffc, 0x3c]);
     let mut all = whole(width, Opcode::And, dwords(OFFSETS), &[dwords(VALUE), number(mask)], |_| {});
-    all.extend(read_at(width, u8::from(random.chance(3)), FOUND));
+    all.extend(read_at(width, u8::from(random.one_in(3)), FOUND));
     all
 }
 
 /// Arithmetic.
 fn step(random: &mut Random, width: u8) -> Vec<Instruction> {
-    let predicate = random.chance(3).then(|| Predicate { inverse: random.chance(2), ..NORMAL });
+    let predicate = random.one_in(3).then(|| Predicate { inverse: random.one_in(2), ..NORMAL });
     let plain = |i: &mut Instruction| i.predicate = predicate;
     match random.below(4) {
         0 => whole(width, Opcode::Add, dwords(VALUE), &[dwords(VALUE), dwords(FOUND)], plain),
@@ -142,7 +142,7 @@ fn count(random: &mut Random, width: u8, layout: Layout) -> Vec<Instruction> {
         whole(width, Opcode::Cmp, Place::Null(Type::D), &[a, b], |i| i.condition = Some(condition))
     };
     let mut leaves = Vec::new();
-    if random.chance(2) {
+    if random.one_in(2) {
         all.extend(compare(
             random.pick(&[Condition::Less, Condition::NotEqual]),
             dwords(VALUE),
@@ -205,7 +205,7 @@ pub fn stacks(random: &mut Random, width: u8, constants: &mut [u8]) -> Vec<Instr
         constants[at..at + 8].copy_from_slice(&pointer.to_le_bytes());
     }
     let lanes = u32::from(width);
-    let layout = if random.chance(2) {
+    let layout = if random.one_in(2) {
         Layout { step: 4, shift: 2 + lanes.trailing_zeros() }
     } else {
         Layout { step: BYTES / lanes, shift: 2 }
@@ -233,15 +233,15 @@ pub fn stacks(random: &mut Random, width: u8, constants: &mut [u8]) -> Vec<Instr
     for _ in 0..3 {
         body.extend(element(random, width, layout, dwords(INDEX)));
         body.extend(step(random, width));
-        if random.chance(6) {
+        if random.one_in(6) {
             body.extend(count(random, width, layout));
         }
-        if random.chance(6) {
+        if random.one_in(6) {
             leaves.push(body.len());
             body.push(Instruction::new(Opcode::Nop, 1));
         }
     }
-    if random.chance(2) {
+    if random.one_in(2) {
         body.extend(elsewhere(random, width));
     }
     let less = Place::Number(u64::from(-1i16 as u16), Type::W);

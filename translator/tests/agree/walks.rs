@@ -4,10 +4,10 @@ use gencl_isa::{
     Arf, Branch, Condition, Destination, Extra, Flag, Instruction, Opcode, Operand, Predicate,
     PredicateControl, Region, Register, Source, Type,
 };
+use gencl_testing::Random;
 
 use crate::harness::DATA;
 use crate::memory::read;
-use crate::random::Random;
 
 /// The first registers of variables of a type: four registers each (eight of qwords), enough for 32 lanes.
 const DWORDS: [u8; 4] = [8, 12, 16, 20];
@@ -118,7 +118,7 @@ pub fn alone(opcode: Opcode, to: Destination, sources: [Operand; 2]) -> Instruct
 /// Arithmetic on the variables.
 fn step(random: &mut Random, width: u8) -> Vec<Instruction> {
     use Opcode as O;
-    let predicate = random.chance(4).then(|| Predicate { inverse: random.chance(2), ..NORMAL });
+    let predicate = random.one_in(4).then(|| Predicate { inverse: random.one_in(2), ..NORMAL });
     let (ty, rows): (Type, &[u8]) = match random.below(4) {
         0 => (Type::F, &FLOATS),
         1 => (Type::UQ, &QWORDS),
@@ -133,7 +133,7 @@ fn step(random: &mut Random, width: u8) -> Vec<Instruction> {
         _ => Place::Row(random.pick(rows), ty),
     };
     let plain = |i: &mut Instruction| i.predicate = predicate;
-    if random.chance(5) {
+    if random.one_in(5) {
         let condition = random.pick(&[Condition::Less, Condition::Equal, Condition::Greater]);
         return whole(width, O::Cmp, Place::Null(ty), &[a, b], |i| i.condition = Some(condition));
     }
@@ -146,7 +146,7 @@ fn step(random: &mut Random, width: u8) -> Vec<Instruction> {
             })
         }
         Type::UQ => whole(width, random.pick(&[O::Add, O::And, O::Xor]), to, &[a, b], plain),
-        _ if random.chance(6) => {
+        _ if random.one_in(6) => {
             // The first word of each element.
             whole(width, O::Mov, to, &[a], |i| {
                 plain(i);
@@ -166,7 +166,7 @@ fn step(random: &mut Random, width: u8) -> Vec<Instruction> {
 /// A read from where a variable says.
 fn walk(random: &mut Random, width: u8) -> Vec<Instruction> {
     let from = Place::Row(random.pick(&DWORDS), Type::UD);
-    let bits = if random.chance(8) { 0xfff } else { 0xffc };
+    let bits = if random.one_in(8) { 0xfff } else { 0xffc };
     let offsets = Place::Row(OFFSETS, Type::UD);
     let mut all = whole(width, Opcode::And, offsets, &[from, Place::Number(bits, Type::UW)], |_| {});
     all.extend(load(random, width));
@@ -242,9 +242,9 @@ pub fn walks(random: &mut Random, width: u8, constants: &mut [u8]) -> Vec<Instru
     all.extend(whole(width, Opcode::And, fuel, &[some, Place::Number(15, Type::UW)], |_| {}));
     let mut body = walk(random, width);
     for _ in 0..4 {
-        body.extend(if random.chance(5) { walk(random, width) } else { step(random, width) });
+        body.extend(if random.one_in(5) { walk(random, width) } else { step(random, width) });
     }
-    if random.chance(2) {
+    if random.one_in(2) {
         let inside = step(random, width);
         let mut branch = Instruction::new(Opcode::If, width);
         branch.predicate = Some(NORMAL);
@@ -256,16 +256,16 @@ pub fn walks(random: &mut Random, width: u8, constants: &mut [u8]) -> Vec<Instru
         body.extend(inside);
         body.push(join);
     }
-    let both = random.chance(2);
+    let both = random.one_in(2);
     // Until there is none, or until it is 0, which says how many rounds there are.
-    let step = if random.chance(2) { random.pick(&[-1i16, 1, -2, 4]) } else { -1 };
-    let counted = step != -1 || random.chance(2);
+    let step = if random.one_in(2) { random.pick(&[-1i16, 1, -2, 4]) } else { -1 };
+    let counted = step != -1 || random.one_in(2);
     if counted {
         let number = |n: i16| Place::Number(u64::from(n as u16), Type::W);
         all.extend(whole(width, Opcode::Add, fuel, &[fuel, number(1)], |_| {}));
         all.extend(whole(width, Opcode::Mul, fuel, &[fuel, number(-step)], |_| {}));
     }
-    let inverse = counted && !both && random.chance(2);
+    let inverse = counted && !both && random.one_in(2);
     let goes_on = match (counted, inverse) {
         (false, _) => Condition::Greater,
         (true, false) => Condition::NotEqual,

@@ -15,6 +15,7 @@ use crate::ir::text::parse;
 use crate::ir::{Builder, Family, Function, Input, Leave, Op, Reg, Rounding, Space, Type, Unit};
 use gencl_isa::Generation;
 use gencl_program::{Data, PushSource};
+use gencl_testing::Random;
 use std::process::Command;
 
 /// The types of numbers.
@@ -315,15 +316,8 @@ fn a_value_written_in_parts_under_a_predicate() {
 }
 
 fn choices(seed: u32) -> Vec<u32> {
-    let mut x = seed.wrapping_mul(2_654_435_761).wrapping_add(12345);
-    (0..400)
-        .map(|_| {
-            x ^= x << 13;
-            x ^= x >> 17;
-            x ^= x << 5;
-            x >> 8
-        })
-        .collect()
+    let mut random = Random::new(seed.into());
+    (0..400).map(|_| random.next_u32()).collect()
 }
 
 /// What a random kernel leaves in its output buffer.

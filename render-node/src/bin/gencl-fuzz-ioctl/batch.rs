@@ -1,6 +1,8 @@
 //! Batches: right ones, and such as chance makes of them.
 
-use crate::random::Random;
+use gencl_testing::Random;
+
+use crate::odd::odd;
 
 /// Flags of an object with a fixed address (`EXEC_OBJECT_PINNED`, `EXEC_OBJECT_SUPPORTS_48B_ADDRESS`).
 pub const PINNED: u64 = 0x18;
@@ -67,6 +69,6 @@ fn dword(random: &mut Random, addresses: &[u64]) -> u32 {
         2 => 0,
         3 => random.below(256) as u32,
         4 => 0x2000 + 4 * random.below(0x400) as u32,
-        _ => random.odd() as u32,
+        _ => odd(random) as u32,
     }
 }

@@ -9,28 +9,24 @@
 mod arena;
 mod batch;
 mod canaries;
-mod journal;
 mod layout;
 mod mutation;
+mod odd;
 mod play;
 mod pools;
-mod random;
 mod requests;
 mod sequences;
 mod sharing;
 mod worker;
 
-use std::ffi::CStr;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Seek, SeekFrom};
-use std::os::fd::FromRawFd;
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Child, Command, ExitCode, ExitStatus};
+use std::process::{Child, Command, ExitCode};
 use std::time::{Duration, Instant};
 
 use clap::{Parser, value_parser};
-use journal::Journal;
-use random::Random;
+use gencl_testing::{Journal, Random, memory_file, wait_until};
 
 /// Sends random and mutated requests to the render node that gencl-sim shows.
 #[derive(Parser)]
@@ -93,19 +89,6 @@ fn start(arguments: &Arguments, seed: u64, seconds: u64, is_victim: bool) -> std
 }
 
 impl Worker {
-    /// Waits for the end of a process. `None` when it hangs.
-    fn wait(&mut self, until: Instant) -> std::io::Result<Option<ExitStatus>> {
-        loop {
-            if let Some(status) = self.child.try_wait()? {
-                return Ok(Some(status));
-            }
-            if Instant::now() >= until {
-                return Ok(None);
-            }
-            std::thread::sleep(Duration::from_millis(10));
-        }
-    }
-
     /// A line of standard error that tells of a panic: in the simulator it is the fault of a batch and ends
     /// no process.
     fn panic(&self) -> std::io::Result<Option<String>> {
@@ -126,17 +109,6 @@ impl Worker {
     }
 }
 
-/// A file that is nowhere, for this process and those that it starts.
-pub fn memory_file(name: &CStr) -> std::io::Result<File> {
-    // SAFETY: the name is a C string; the result is checked.
-    let fd = unsafe { libc::memfd_create(name.as_ptr(), 0) };
-    if fd < 0 {
-        return Err(std::io::Error::last_os_error());
-    }
-    // SAFETY: the descriptor is new and nobody else's.
-    Ok(unsafe { File::from_raw_fd(fd) })
-}
-
 /// Starts processes until the time is over. How many requests there were; `None` after a failure.
 fn supervise(arguments: &Arguments) -> std::io::Result<Option<u64>> {
     let end = Instant::now() + Duration::from_secs(arguments.seconds);
@@ -148,7 +120,7 @@ fn supervise(arguments: &Arguments) -> std::io::Result<Option<u64>> {
         let workers = (0..arguments.processes).map(|index| {
             // The first is never killed.
             let is_victim = index > 0 && random.one_in(4);
-            let seed = std::mem::replace(&mut next, random.next());
+            let seed = std::mem::replace(&mut next, random.next_u64());
             start(arguments, seed, left, is_victim)
         });
         let mut workers = workers.collect::<std::io::Result<Vec<_>>>()?;
@@ -158,7 +130,8 @@ fn supervise(arguments: &Arguments) -> std::io::Result<Option<u64>> {
         }
         let mut is_well = true;
         for worker in &mut workers {
-            match worker.wait(Instant::now() + Duration::from_secs(left) + HANG_TIMEOUT)? {
+            let end = Instant::now() + Duration::from_secs(left) + HANG_TIMEOUT;
+            match wait_until(&mut worker.child, end)? {
                 Some(status)
                     if status.success() || (worker.is_victim && status.signal() == Some(libc::SIGKILL)) => {}
                 Some(status) => {

@@ -7,9 +7,10 @@ use gencl_i915::uapi::{
     GemVmControl, GetParam, Query, SyncFileInfo, SyncobjArray, SyncobjTimelineArray, SyncobjTimelineWait,
     SyncobjWait, Version, ioctl,
 };
+use gencl_testing::Random;
 
 use crate::layout::Layout;
-use crate::random::Random;
+use crate::odd::odd;
 
 /// Bits of a request that say how large its argument is.
 pub const SIZE: u32 = 0x3fff << 16;
@@ -94,7 +95,7 @@ pub fn change_list(random: &mut Random, list: &mut [u8], layout: &Layout, bad: &
 pub fn dword(random: &mut Random, bytes: &mut [u8]) {
     let before = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
     let after = match random.below(4) {
-        0 => random.odd() as u32,
+        0 => odd(random) as u32,
         1 => before.wrapping_add(1),
         2 => before.wrapping_sub(1),
         _ => before ^ 1 << random.below(32),

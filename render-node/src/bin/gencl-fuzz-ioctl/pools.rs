@@ -1,6 +1,8 @@
 //! What a thread has been given by the node: it uses that again, and now and then something else.
 
-use crate::random::Random;
+use gencl_testing::Random;
+
+use crate::odd::odd;
 
 /// Most things of a kind that a thread keeps.
 const MOST: usize = 48;
@@ -27,7 +29,7 @@ impl Pool {
 
     /// One of them, most of the time.
     pub fn pick(&self, random: &mut Random) -> u32 {
-        if self.0.is_empty() || random.one_in(12) { random.odd() as u32 } else { random.pick(&self.0) }
+        if self.0.is_empty() || random.one_in(12) { odd(random) as u32 } else { random.pick(&self.0) }
     }
 
     /// One of them, which is forgotten.

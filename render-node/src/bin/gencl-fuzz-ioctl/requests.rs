@@ -12,6 +12,7 @@ use gencl_i915::uapi::{
 use crate::batch;
 use crate::canaries::CANARIES;
 use crate::layout::{BYTES, ENGINES, OBJECTS, QUERIES, REGIONS, RELOCATIONS, RESULT, SET_PARAM, TIMELINES};
+use crate::odd::odd;
 use crate::play::NO_FENCE;
 use crate::pools::Buffer;
 use crate::sequences;
@@ -115,7 +116,7 @@ impl Sender<'_> {
     pub fn mostly(&mut self, right: u64) -> u64 {
         if self.random.one_in(16) {
             self.is_odd = true;
-            self.random.odd()
+            odd(&mut self.random)
         } else {
             right
         }
@@ -135,7 +136,7 @@ fn create(s: &mut Sender<'_>) {
     if s.buffers.len() >= BUFFERS {
         return close(s);
     }
-    let mut args = GemCreate { size: size(s), handle: NO_HANDLE, pad: s.random.odd() as u32 };
+    let mut args = GemCreate { size: size(s), handle: NO_HANDLE, pad: odd(&mut s.random) as u32 };
     let asked = args.size;
     if s.send("create", ioctl::GEM_CREATE, &mut args) == 0 && asked <= LARGEST && args.size <= LARGEST {
         s.add_buffer(args.handle, args.size);
@@ -227,7 +228,7 @@ fn map(s: &mut Sender<'_>) {
     let Buffer { handle, size, .. } = s.buffers[index];
     let mut args = GemMmap {
         handle,
-        pad: s.random.odd() as u32,
+        pad: odd(&mut s.random) as u32,
         offset: s.mostly(0),
         size: s.mostly(size),
         addr_ptr: u64::MAX,
@@ -253,7 +254,7 @@ fn map_by_offset(s: &mut Sender<'_>) {
         return;
     }
     let offset = s.mostly(args.offset);
-    let length = if s.random.one_in(10) { s.random.odd() as usize } else { size as usize };
+    let length = if s.random.one_in(10) { odd(&mut s.random) as usize } else { size as usize };
     let all = libc::PROT_READ | libc::PROT_WRITE;
     s.note(&format!("mmap of {length} bytes at 0x{offset:x}"));
     // SAFETY: a new mapping at an address of the kernel's choice.
@@ -271,7 +272,7 @@ fn map_by_offset(s: &mut Sender<'_>) {
 
 fn copy(s: &mut Sender<'_>) {
     let length = s.random.below(4096);
-    let data = vec![s.random.next() as u8; length as usize];
+    let data = vec![s.random.next_u64() as u8; length as usize];
     let (name, request, layout) =
         s.random.pick(&[("pread", ioctl::GEM_PREAD, &RESULT), ("pwrite", ioctl::GEM_PWRITE, &BYTES)]);
     let data_ptr = s.list(0, layout, &data);
@@ -377,7 +378,7 @@ fn context_create(s: &mut Sender<'_>) {
 }
 
 fn context_destroy(s: &mut Sender<'_>) {
-    let ctx_id = s.contexts.take(&mut s.random).unwrap_or(s.random.odd() as u32);
+    let ctx_id = s.contexts.take(&mut s.random).unwrap_or(odd(&mut s.random) as u32);
     let mut args = ContextDestroy { ctx_id, pad: s.mostly(0) as u32 };
     s.send("context_destroy", ioctl::GEM_CONTEXT_DESTROY, &mut args);
 }
@@ -402,7 +403,7 @@ fn space(s: &mut Sender<'_>) {
             s.spaces.add(args.vm_id);
         }
     } else {
-        args.vm_id = s.spaces.take(&mut s.random).unwrap_or(s.random.odd() as u32);
+        args.vm_id = s.spaces.take(&mut s.random).unwrap_or(odd(&mut s.random) as u32);
         s.send("vm_destroy", ioctl::GEM_VM_DESTROY, &mut args);
     }
 }
@@ -448,7 +449,7 @@ fn other(s: &mut Sender<'_>) {
     let mut args = RegRead { offset: s.mostly(offset), val: 0 };
     s.send("reg_read", ioctl::REG_READ, &mut args);
     s.send("throttle", ioctl::GEM_THROTTLE, &mut [0u8; 0]);
-    let properties_ptr = s.random.odd();
+    let properties_ptr = odd(&mut s.random);
     s.send("perf_open", ioctl::PERF_OPEN, &mut PerfOpenParam { flags: 0, num_properties: 1, properties_ptr });
 }
 
@@ -460,9 +461,9 @@ fn unknown(s: &mut Sender<'_>) {
     ]);
     let request = 3 << 30 | (s.random.below(128) as u32) << 16 | 0x6400 | number;
     let mut bytes = [0u64; 16];
-    bytes.iter_mut().for_each(|word| *word = s.random.odd());
+    bytes.iter_mut().for_each(|word| *word = odd(&mut s.random));
     s.send("unknown", request, &mut bytes);
-    let kind = s.random.next() as u32 & 0xff;
+    let kind = s.random.next_u32() & 0xff;
     if !matches!(kind, 0x54 | 0x64 | 0x3e | 0x62) {
         s.send_exactly(s.node, "another kind", request & !0xff00 | kind << 8, &mut bytes, None);
     }

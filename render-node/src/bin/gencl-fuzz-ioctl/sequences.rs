@@ -103,7 +103,7 @@ pub fn reopen(s: &mut Sender<'_>) {
 
 /// A batch writes, its fence is polled, what it wrote is there.
 fn store(play: &mut Play<'_, '_>) -> Outcome {
-    let value = play.s.random.next() as u32;
+    let value = play.s.random.next_u32();
     let target = play.buffer(0x20_0000)?;
     let batch = play.batch(&batch::store(target.address + 16, value))?;
     let mut objects = [written(&target), object(&batch)];
@@ -119,7 +119,7 @@ fn store(play: &mut Play<'_, '_>) -> Outcome {
 
 /// Addresses are the node's choice.
 fn relocations(play: &mut Play<'_, '_>) -> Outcome {
-    let value = play.s.random.next() as u32;
+    let value = play.s.random.next_u32();
     let (target, batch) = (play.buffer(0)?, play.batch(&batch::store(0, value))?);
     let mut args = request();
     let by_index = play.s.random.one_in(2);
@@ -146,7 +146,7 @@ fn relocations(play: &mut Play<'_, '_>) -> Outcome {
 fn copies(play: &mut Play<'_, '_>) -> Outcome {
     let buffer = play.buffer(0x20_0000)?;
     let length = 1 + play.s.random.below(4096);
-    let data: Vec<u8> = (0..length).map(|_| play.s.random.next() as u8).collect();
+    let data: Vec<u8> = (0..length).map(|_| play.s.random.next_u64() as u8).collect();
     let data_ptr = play.s.list(0, &BYTES, &data);
     let mut args = GemCopy { handle: buffer.handle, pad: 0, offset: SIZE - length, size: length, data_ptr };
     play.ask("pwrite", ioctl::GEM_PWRITE, &mut args)?;
@@ -178,7 +178,7 @@ fn offset_mapping(play: &mut Play<'_, '_>) -> Outcome {
 
 /// A batch writes to memory of the program.
 fn handed_over(play: &mut Play<'_, '_>) -> Outcome {
-    let value = play.s.random.next() as u32;
+    let value = play.s.random.next_u32();
     let lent = Lent::new(2);
     let (user_ptr, user_size) = lent.range();
     let mut args = GemUserptr { user_ptr, user_size, ..Default::default() };

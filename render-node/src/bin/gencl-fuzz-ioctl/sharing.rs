@@ -9,6 +9,7 @@ use gencl_i915::uapi::{
 };
 
 use crate::layout::{BYTES, RESULT};
+use crate::odd::odd;
 use crate::worker::{Sender, errno};
 
 /// Handles of sync objects.
@@ -47,7 +48,7 @@ pub fn sync_object(s: &mut Sender<'_>) {
             }
         }
         2 => {
-            let handle = s.sync_objects.take(&mut s.random).unwrap_or(s.random.odd() as u32);
+            let handle = s.sync_objects.take(&mut s.random).unwrap_or(odd(&mut s.random) as u32);
             let mut args = SyncobjDestroy { handle, pad: s.mostly(0) as u32 };
             s.send("syncobj_destroy", ioctl::SYNCOBJ_DESTROY, &mut args);
         }
@@ -205,7 +206,7 @@ pub fn fences(s: &mut Sender<'_>) {
             s.note(&format!("poll of {fd}"));
             let mut poll = libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
             // SAFETY: one structure of our own.
-            unsafe { libc::poll(&mut poll, 1, s.random.below(3) as i32) };
+            unsafe { libc::poll(&mut poll, 1, s.random.below(3)) };
         }
     }
 }

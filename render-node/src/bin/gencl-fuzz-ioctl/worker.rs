@@ -6,15 +6,14 @@ use std::time::{Duration, Instant};
 
 use bytemuck::Pod;
 use gencl_i915::uapi::ioctl;
+use gencl_testing::{Journal, Random};
 
 use crate::Arguments;
 use crate::arena::{Arena, Lent};
 use crate::canaries::Canaries;
-use crate::journal::Journal;
 use crate::layout::{self, Layout};
 use crate::mutation::{self, SIZE};
 use crate::pools::{Buffer, Pool};
-use crate::random::Random;
 use crate::requests;
 
 /// A request that takes longer hangs. Batches that run for ever are stopped after a tenth of a second, but
@@ -193,7 +192,7 @@ impl Sender<'_> {
 pub fn run(arguments: &Arguments, descriptor: i32) -> ExitCode {
     std::panic::set_hook(Box::new(|info| println!("gencl-fuzz-ioctl: {info}")));
     let threads = arguments.threads as usize;
-    let Ok(journal) = Journal::open(descriptor, threads) else { return ExitCode::from(2) };
+    let Ok(journal) = Journal::open(descriptor) else { return ExitCode::from(2) };
     let end = Instant::now() + Duration::from_secs(arguments.seconds);
     let node = open_node();
     let canaries = Canaries::new(node, arguments.threads);

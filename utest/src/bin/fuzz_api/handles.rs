@@ -4,7 +4,7 @@ use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::sync::Mutex;
 
-use crate::random::Random;
+use gencl_testing::Random;
 
 /// Kinds of objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,7 +75,7 @@ impl Handles {
     pub fn pick(&self, kind: Kind, random: &mut Random) -> *mut c_void {
         let (kind, released) = match random.below(40) {
             0 => return null_mut(),
-            1 => (random.of(&KINDS), false),
+            1 => (random.pick(&KINDS), false),
             2 => (kind, true),
             _ => (kind, false),
         };
@@ -86,7 +86,7 @@ impl Handles {
             match list.first() {
                 None => null_mut(),
                 Some(handle) if first => *handle as *mut c_void,
-                Some(_) => random.of(list) as *mut c_void,
+                Some(_) => random.pick(list) as *mut c_void,
             }
         })
     }

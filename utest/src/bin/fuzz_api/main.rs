@@ -6,8 +6,7 @@
 
 mod calls;
 mod handles;
-mod journal;
-mod random;
+mod sizes;
 mod worker;
 
 use std::io::Read;
@@ -16,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use clap::{Parser, value_parser};
 use gencl_program::debug::IMAGES;
-use journal::Journal;
+use gencl_testing::{Journal, wait_until};
 
 /// Sends random calls to the OpenCL driver that `OCL_ICD_VENDORS` names.
 #[derive(Parser)]
@@ -71,14 +70,7 @@ fn run(arguments: &Arguments, seed: u64) -> Result<u64, String> {
         let _ = stderr.read_to_end(&mut bytes);
         String::from_utf8_lossy(&bytes).into_owned()
     });
-    let end = Instant::now() + HANG_TIMEOUT;
-    let status = loop {
-        match child.try_wait().map_err(text)? {
-            Some(status) => break Some(status),
-            None if Instant::now() >= end => break None,
-            None => std::thread::sleep(Duration::from_millis(10)),
-        }
-    };
+    let status = wait_until(&mut child, Instant::now() + HANG_TIMEOUT).map_err(text)?;
     if status.is_none() {
         child.kill().and_then(|()| child.wait()).map_err(text)?;
     }

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
+use gencl_testing::{Journal, Random};
 use gencl_utest::raw::{Api, api, unified};
 use opencl_sys::{
     cl_command_queue, cl_context, cl_device_id, cl_kernel, cl_mem, cl_platform_id, cl_program,
@@ -16,8 +17,6 @@ use opencl_sys::{
 use crate::Arguments;
 use crate::calls::{ARENA, Caller, SOURCES, Shared, release};
 use crate::handles::{Handles, KINDS, Kind};
-use crate::journal::Journal;
-use crate::random::Random;
 
 /// A thread that makes no further call for so long hangs.
 const HANG_TIMEOUT: Duration = Duration::from_secs(60);
@@ -45,7 +44,7 @@ pub fn run(arguments: &Arguments, seed: u64, descriptor: i32) -> ExitCode {
 fn work(arguments: &Arguments, seed: u64, descriptor: i32) -> Result<(), String> {
     let threads = arguments.threads as usize;
     let api = api()?;
-    let journal = Journal::open(descriptor, threads).map_err(|error| error.to_string())?;
+    let journal = Journal::open(descriptor).map_err(|error| error.to_string())?;
     let (platform, device) = device(api)?;
     let binary = Own::new(api, device)?.binary()?;
     let unified = unified()?;
@@ -78,7 +77,7 @@ fn work(arguments: &Arguments, seed: u64, descriptor: i32) -> Result<(), String>
             let (left, failed) = (&left, &failed);
             scope.spawn(move || {
                 let mut seeds = Random::new(seed.wrapping_add(thread as u64));
-                let random = Random::new(seeds.next());
+                let random = Random::new(seeds.next_u64());
                 let result = calls(Caller { shared, thread, random }, arguments.calls);
                 if let Err(why) = result {
                     eprintln!("gencl-fuzz-api: thread {thread}: {why}");
@@ -107,7 +106,7 @@ fn watch(shared: &Shared, threads: usize, left: &AtomicUsize) {
         std::thread::sleep(OFTEN);
         let events = shared.user_events.lock().map(|mut events| std::mem::take(&mut *events));
         for event in events.unwrap_or_default() {
-            let status = random.of(&[0, 0, 0, -1]);
+            let status = random.pick(&[0, 0, 0, -1]);
             // SAFETY: a handle, which may have been released.
             unsafe { (shared.api.clSetUserEventStatus)(event as *mut _, status) };
         }

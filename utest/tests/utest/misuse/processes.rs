@@ -7,6 +7,7 @@ use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use gencl_testing::wait_until;
 use gencl_utest::Outcome;
 use opencl_sys::{CL_COMPLETE, CL_OUT_OF_RESOURCES, cl_event, cl_int};
 
@@ -54,16 +55,15 @@ pub fn run_as_child() {
 pub fn child(name: &str) -> Outcome {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let mut child = Command::new(program).env(VARIABLE, name).spawn().map_err(|error| error.to_string())?;
-    let end = Instant::now() + LONG;
-    while Instant::now() < end {
-        if let Some(status) = child.try_wait().map_err(|error| error.to_string())? {
-            return if status.code() == Some(WELL) { Ok(()) } else { Err(status.to_string()) };
+    match wait_until(&mut child, Instant::now() + LONG).map_err(|error| error.to_string())? {
+        Some(status) if status.code() == Some(WELL) => Ok(()),
+        Some(status) => Err(status.to_string()),
+        None => {
+            // It is reported whether that works or not.
+            let _ = child.kill();
+            Err("it hangs".into())
         }
-        std::thread::sleep(Duration::from_millis(5));
     }
-    // It is reported whether that works or not.
-    let _ = child.kill();
-    Err("it hangs".into())
 }
 
 /// Commands run, wait and are forgotten when the process ends.

@@ -9,6 +9,7 @@ use crate::ir::{
     TernaryOp, Type, UnaryOp, Unit, signature,
 };
 use gencl_program::{Data, PushSource};
+use gencl_testing::Random;
 use proptest::prelude::*;
 
 const ITEMS: u32 = 150;
@@ -73,14 +74,6 @@ fn cases() -> Vec<Case> {
     cases
 }
 
-/// Numbers that look like nothing in particular (SplitMix64).
-fn noise(index: u64) -> u64 {
-    let z = index.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    let z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ z >> 31
-}
-
 /// Limits of all halves, numbers of any length, and neighbours of powers of two.
 fn sample(ty: Type, index: u64) -> u64 {
     const EDGES: [u64; 16] = [
@@ -101,12 +94,13 @@ fn sample(ty: Type, index: u64) -> u64 {
         0xffff_ffff_7fff_ffff,
         0x0010_0000_8000_0001,
     ];
-    let random = noise(index);
+    let mut generator = Random::new(index);
+    let [random, any] = [(); 2].map(|()| generator.next_u64());
     let bits = match random % 4 {
         0 => EDGES[(random >> 8) as usize % EDGES.len()],
-        1 => noise(random) >> (random >> 8 & 63),
+        1 => any >> (random >> 8 & 63),
         2 => (1u64 << (random >> 8 & 63)).wrapping_add((random >> 16 & 3).wrapping_sub(2)),
-        _ => noise(random),
+        _ => any,
     };
     match ty {
         // Of all sizes up to those beyond 64 bits.

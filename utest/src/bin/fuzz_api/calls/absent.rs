@@ -114,7 +114,7 @@ const CALLS: &[(&str, Absent)] = &[
     }),
     ("clCreateSubDevicesEXT", |caller| {
         let (device, mut parts, mut count) = (caller.device(), [null_mut(); 2], 0);
-        let list = [0x4050 + caller.random.next() % 4, 1, 0, 0];
+        let list = [0x4050 + caller.random.next_u64() % 4, 1, 0, 0];
         let create = caller.shared.api.clCreateSubDevicesEXT;
         // SAFETY: a list that ends with 0, and room for two devices.
         unsafe { create(device, list.as_ptr(), 2, parts.as_mut_ptr(), &mut count) }
@@ -129,7 +129,7 @@ const CALLS: &[(&str, Absent)] = &[
 
 impl Caller {
     pub fn absent(&mut self) {
-        let (name, call) = self.random.of(CALLS);
+        let (name, call) = self.random.pick(CALLS);
         self.note(name);
         if call(self) == 0 {
             self.fault(format_args!("{name} succeeded"));

@@ -7,6 +7,7 @@ use opencl_sys::cl_event;
 
 use super::Caller;
 use crate::handles::Kind;
+use crate::sizes::size;
 
 impl Caller {
     pub fn launch(&mut self) {
@@ -18,14 +19,14 @@ impl Caller {
             1 + self.random.below(3) as u32
         };
         let limits = [512, 8, 4];
-        let sizes =
-            limits.map(
-                |limit| if self.random.one_in(60) { self.random.of(&HUGE) } else { self.random.below(limit) },
-            );
-        let locals = limits
-            .map(|_| if self.random.one_in(60) { self.random.size(512) } else { 1 + self.random.below(4) });
-        let offsets =
-            limits.map(|_| if self.random.one_in(60) { self.random.of(&HUGE) } else { self.random.below(4) });
+        let sizes = limits.map(|limit| {
+            if self.random.one_in(60) { self.random.pick(&HUGE) } else { self.random.below(limit) }
+        });
+        let locals = limits.map(|_| {
+            if self.random.one_in(60) { size(&mut self.random, 512) } else { 1 + self.random.below(4) }
+        });
+        let offsets = limits
+            .map(|_| if self.random.one_in(60) { self.random.pick(&HUGE) } else { self.random.below(4) });
         let global = if self.random.one_in(60) { null() } else { sizes.as_ptr() };
         let local = if self.random.one_in(2) { null() } else { locals.as_ptr() };
         let offset = if self.random.one_in(2) { null() } else { offsets.as_ptr() };
@@ -59,7 +60,7 @@ impl Caller {
     pub fn read_or_write(&mut self) {
         let (queue, buffer, waits, memory) =
             (self.pick(Kind::Queue), self.pick(Kind::Memory), self.waits(), self.memory());
-        let (offset, size) = (self.random.size(4096), self.random.size(4096));
+        let (offset, size) = (size(&mut self.random, 4096), size(&mut self.random, 4096));
         let (blocking, reads) = (u32::from(self.random.one_in(4)), self.random.one_in(2));
         let mut event = null_mut();
         self.note(format_args!(
@@ -86,7 +87,8 @@ impl Caller {
     pub fn copy_or_fill(&mut self) {
         let (queue, from, to, waits) =
             (self.pick(Kind::Queue), self.pick(Kind::Memory), self.pick(Kind::Memory), self.waits());
-        let (a, b, size) = (self.random.size(4096), self.random.size(4096), self.random.size(4096));
+        let (a, b, size) =
+            (size(&mut self.random, 4096), size(&mut self.random, 4096), size(&mut self.random, 4096));
         let (api, length, list) = (self.shared.api, waits.length(), waits.pointer());
         let mut event = null_mut();
         match self.random.below(3) {
@@ -97,7 +99,7 @@ impl Caller {
             }
             1 => {
                 let (pattern, width) =
-                    (self.memory(), self.random.of(&[0, 1, 2, 3, 4, 8, 16, 32, 64, 128, 256]));
+                    (self.memory(), self.random.pick(&[0, 1, 2, 3, 4, 8, 16, 32, 64, 128, 256]));
                 self.note(format_args!("clEnqueueFillBuffer {queue:?} {to:?} {width} {a} {size}"));
                 // SAFETY: the pattern has more bytes than the largest width.
                 unsafe {
@@ -144,11 +146,11 @@ impl Caller {
             self.waits(),
             self.memory(),
         );
-        let origin: [usize; 3] = [64, 8, 4].map(|usual| self.random.size(usual));
-        let region: [usize; 3] = [64, 8, 4].map(|usual| self.random.size(usual));
+        let origin: [usize; 3] = [64, 8, 4].map(|usual| size(&mut self.random, usual));
+        let region: [usize; 3] = [64, 8, 4].map(|usual| size(&mut self.random, usual));
         let host: [usize; 3] = [64, 8, 4].map(|usual| self.random.below(usual));
         let small = region.iter().zip([64, 8, 4]).all(|(size, limit)| *size <= limit);
-        let (row, slice) = (self.random.size(256), self.random.size(4096));
+        let (row, slice) = (size(&mut self.random, 256), size(&mut self.random, 4096));
         let (row, slice) = if self.random.one_in(3) { (row, slice) } else { (0, 0) };
         let (host_row, host_slice) = if small && self.random.one_in(3) {
             (self.random.below(256), self.random.below(4096))
@@ -184,8 +186,8 @@ impl Caller {
     /// Mapped memory is not touched: another thread may unmap it.
     pub fn map(&mut self) {
         let (queue, buffer, waits) = (self.pick(Kind::Queue), self.pick(Kind::Memory), self.waits());
-        let (offset, size) = (self.random.size(1024), self.random.size(1024));
-        let (flags, blocking) = (self.random.next() % 9, u32::from(self.random.one_in(2)));
+        let (offset, size) = (size(&mut self.random, 1024), size(&mut self.random, 1024));
+        let (flags, blocking) = (self.random.next_u64() % 9, u32::from(self.random.one_in(2)));
         let (api, length, list) = (self.shared.api, waits.length(), waits.pointer());
         let (mut events, mut error) = ([null_mut(); 2], 0);
         self.note(format_args!("clEnqueueMapBuffer {queue:?} {buffer:?} {flags} {offset} {size}"));

@@ -3,17 +3,17 @@
 use std::ffi::c_void;
 use std::ptr::null_mut;
 
+use gencl_testing::Random;
 use opencl_sys::{cl_event, cl_int};
 
 use super::{Caller, Shared};
 use crate::handles::Kind;
-use crate::random::Random;
 
 impl Caller {
     pub fn user_event(&mut self) {
         if self.random.one_in(3) {
             let (event, status) =
-                (self.pick(Kind::Event), self.random.of(&[0, 0, 1, 2, 3, -1, -5, i32::MIN, i32::MAX]));
+                (self.pick(Kind::Event), self.random.pick(&[0, 0, 1, 2, 3, -1, -5, i32::MIN, i32::MAX]));
             self.note(format_args!("clSetUserEventStatus {event:?} {status}"));
             // SAFETY: a handle and a number.
             unsafe { (self.shared.api.clSetUserEventStatus)(event, status) };
@@ -44,7 +44,7 @@ impl Caller {
             // SAFETY: a handle.
             unsafe { (shared.api.clFlush)(queue) };
         }
-        let (event, at) = (self.pick(Kind::Event), self.random.below(5) as i32 - 1);
+        let (event, at) = (self.pick(Kind::Event), self.random.below(5) - 1);
         self.note(format_args!("clSetEventCallback {event:?} {at}"));
         let look = if self.random.one_in(40) { None } else { Some(look as _) };
         // SAFETY: a function with the right signature.
@@ -70,7 +70,7 @@ impl Caller {
                 (shared.api.clGetMemObjectInfo)(object, 0x1105, 4, (&raw mut count).cast(), null_mut());
             }
         }
-        let kind = self.random.of(&[Kind::Context, Kind::Memory, Kind::Image]);
+        let kind = self.random.pick(&[Kind::Context, Kind::Memory, Kind::Image]);
         let (object, api) = (self.pick(kind), self.shared.api);
         let call = match kind {
             Kind::Context => api.clSetContextDestructorCallback,

@@ -7,6 +7,7 @@ use opencl_sys::{cl_image_desc, cl_image_format};
 
 use super::{Caller, Waits};
 use crate::handles::Kind;
+use crate::sizes::size;
 
 /// Channel orders and types that go together, and some that do not. A texel has at most 16 bytes.
 const FORMATS: [(u32, u32); 14] = [
@@ -44,8 +45,8 @@ struct Part {
 
 impl Caller {
     fn part(&mut self) -> Part {
-        let origin = SIDES.map(|usual| if self.random.one_in(6) { self.random.size(usual) } else { 0 });
-        let region = SIDES.map(|usual| if self.random.one_in(3) { self.random.size(usual) } else { 1 });
+        let origin = SIDES.map(|usual| if self.random.one_in(6) { size(&mut self.random, usual) } else { 0 });
+        let region = SIDES.map(|usual| if self.random.one_in(3) { size(&mut self.random, usual) } else { 1 });
         let (row, slice) = self.pitches();
         Part { origin, region, row, slice }
     }
@@ -57,9 +58,9 @@ impl Caller {
     pub fn create_image(&mut self) {
         let (context, host, mut error) = (self.pick(Kind::Context), self.memory(), 0);
         // Those that are equal can be copied into each other.
-        let (order, ty) = if self.random.one_in(2) { FORMATS[0] } else { self.random.of(&FORMATS) };
+        let (order, ty) = if self.random.one_in(2) { FORMATS[0] } else { self.random.pick(&FORMATS) };
         let format = cl_image_format { image_channel_order: order, image_channel_data_type: ty };
-        let [width, height, depth] = SIDES.map(|usual| self.random.size(usual));
+        let [width, height, depth] = SIDES.map(|usual| size(&mut self.random, usual));
         let (row, slice) = self.pitches();
         let image_type = 0x10F0 + self.random.below(9) as u32;
         let parent = match image_type {
@@ -73,16 +74,17 @@ impl Caller {
             image_width: width,
             image_height: height,
             image_depth: depth,
-            image_array_size: self.random.size(SIDES[2]),
+            image_array_size: size(&mut self.random, SIDES[2]),
             image_row_pitch: row,
             image_slice_pitch: slice,
             num_mip_levels: u32::from(self.random.one_in(60)),
             num_samples: u32::from(self.random.one_in(60)),
             buffer: parent,
         };
-        let flags = self.random.of(&[0, 1, 2, 4, 1 << 3, 1 << 4, 1 << 5, 1 << 7, 1 << 8, 1 << 9, 3, 1 << 40]);
+        let flags =
+            self.random.pick(&[0, 1, 2, 4, 1 << 3, 1 << 4, 1 << 5, 1 << 7, 1 << 8, 1 << 9, 3, 1 << 40]);
         let host = if flags & (1 << 3 | 1 << 5) != 0 || self.random.one_in(20) { host } else { null_mut() };
-        let list = [self.random.of(&[0, 0, 0, 0, 7]), 1, 0];
+        let list = [self.random.pick(&[0, 0, 0, 0, 7]), 1, 0];
         let which = self.random.below(6);
         self.note(format_args!(
             "create image {which} {context:?} {flags:#x} {order:x} {ty:x} {width} {height} {depth} {row} {slice} {parent:?} {host:?}"
@@ -138,7 +140,7 @@ impl Caller {
     pub fn image_copy_or_fill(&mut self) {
         let (queue, image, part, waits) = self.image();
         let Part { origin, region, .. } = part;
-        let (to, offset, which) = (self.part().origin, self.random.size(4096), self.random.below(4));
+        let (to, offset, which) = (self.part().origin, size(&mut self.random, 4096), self.random.below(4));
         let (other, color) = (self.pick(if which == 0 { Kind::Image } else { Kind::Memory }), self.memory());
         self.note(format_args!(
             "copy or fill image {which} {queue:?} {image:?} {other:?} {origin:?} {to:?} {region:?} {offset}"
@@ -170,7 +172,7 @@ impl Caller {
     /// As with buffers, what is mapped is not touched.
     pub fn image_map(&mut self) {
         let (queue, image, part, waits) = self.image();
-        let (flags, blocking) = (self.random.next() % 9, u32::from(self.random.one_in(2)));
+        let (flags, blocking) = (self.random.next_u64() % 9, u32::from(self.random.one_in(2)));
         let Part { origin, region, .. } = part;
         self.note(format_args!("clEnqueueMapImage {queue:?} {image:?} {flags} {origin:?} {region:?}"));
         let (api, length, list) = (self.shared.api, waits.length(), waits.pointer());

@@ -8,6 +8,7 @@ use opencl_sys::{cl_image_format, cl_int, cl_uint};
 
 use super::Caller;
 use crate::handles::Kind;
+use crate::sizes;
 
 type Simple = unsafe extern "C" fn(*mut c_void, cl_uint, usize, *mut c_void, *mut usize) -> cl_int;
 type OfDevice =
@@ -88,7 +89,7 @@ impl Caller {
         let (mut room, mut needed) = ([BEFORE; ROOM], 0usize);
         let to = if self.random.one_in(5) { null_mut() } else { room.as_mut_ptr().cast() };
         let ret = if self.random.one_in(5) { null_mut() } else { &raw mut needed };
-        let sizes = [0; 3].map(|_: usize| self.random.size(64));
+        let sizes = [0; 3].map(|_: usize| sizes::size(&mut self.random, 64));
         let given = self.random.below(4) * size_of::<usize>();
         let given_at = if self.random.one_in(20) { null() } else { sizes.as_ptr().cast() };
         // SAFETY: there is room for as many bytes, and at most three sizes are given.
@@ -114,7 +115,7 @@ impl Caller {
         let (api, context, device) = (self.shared.api, self.pick(Kind::Context), self.device());
         let nothing = cl_image_format { image_channel_order: 0, image_channel_data_type: 0 };
         let (mut formats, mut count, mut times) = ([nothing; ENTRIES], 0, [0u64; 2]);
-        let (flags, ty) = (self.random.next() % 9, 0x10F0 + self.random.below(9) as u32);
+        let (flags, ty) = (self.random.next_u64() % 9, 0x10F0 + self.random.below(9) as u32);
         let entries = self.random.below(ENTRIES + 1) as u32;
         let which = self.random.below(5);
         self.note(format_args!("other information {which} {context:?} {device:?} {flags} {ty:x} {entries}"));

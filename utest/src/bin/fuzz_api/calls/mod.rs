@@ -17,12 +17,12 @@ use std::ffi::{CStr, c_void};
 use std::ptr::{null, null_mut};
 use std::sync::Mutex;
 
+use gencl_testing::{Journal, Random};
 use gencl_utest::raw::{Api, Unified};
 use opencl_sys::{cl_device_id, cl_event, cl_int, clGetKernelSuggestedLocalWorkSizeKHR_t};
 
 use crate::handles::{Handles, Kind};
-use crate::journal::Journal;
-use crate::random::{Random, usual_limit};
+use crate::sizes::usual_limit;
 
 /// Memory of the application, which is there as long as the process. The rectangles of [`Caller::rect`] need
 /// most.
@@ -166,7 +166,7 @@ impl Caller {
 
     /// Makes one random call, or a few that belong together.
     pub fn call(&mut self) {
-        let total = CALLS.iter().map(|(often, _)| often).sum();
+        let total: usize = CALLS.iter().map(|(often, _)| often).sum();
         let mut place = self.random.below(total);
         for (often, call) in CALLS {
             if place < *often {

@@ -6,15 +6,15 @@ use opencl_sys::{cl_buffer_region, cl_device_id};
 
 use super::{Caller, release, retain};
 use crate::handles::{KINDS, Kind};
-use crate::random::usual_limit;
+use crate::sizes::{size, usual_limit};
 
 impl Caller {
     pub fn create_context_or_queue(&mut self) {
         let (api, device, mut error) = (self.shared.api, self.shared.device as cl_device_id, 0);
         if self.random.one_in(4) {
             let device = self.device();
-            let ty = self.random.of(&[1 << 1, 1 << 2, 1, u64::from(u32::MAX), 0, 1 << 40]);
-            let list = [self.random.of(&[0x1084, 0x1085, 7]), self.shared.platform as isize, 0];
+            let ty = self.random.pick(&[1 << 1, 1 << 2, 1, u64::from(u32::MAX), 0, 1 << 40]);
+            let list = [self.random.pick(&[0x1084, 0x1085, 7]), self.shared.platform as isize, 0];
             let properties = if self.random.one_in(2) { null() } else { list.as_ptr() };
             self.note(format_args!(
                 "clCreateContext or clCreateContextFromType {device:?} {ty:#x} {list:x?}"
@@ -31,7 +31,7 @@ impl Caller {
         }
         let context = self.pick(Kind::Context);
         let properties =
-            [self.random.of(&[0x1093, 0x1093, 0x1093, 0x1096, 0x1097]), self.random.next() % 5, 0];
+            [self.random.pick(&[0x1093, 0x1093, 0x1093, 0x1096, 0x1097]), self.random.next_u64() % 5, 0];
         self.note(format_args!("clCreateCommandQueue {context:?} {properties:?}"));
         // SAFETY: a list that ends with 0.
         let queue = unsafe {
@@ -47,9 +47,10 @@ impl Caller {
     pub fn create_buffer(&mut self) {
         let (context, host, mut error) = (self.pick(Kind::Context), self.memory(), 0);
         // Nothing between what is usual and what no device has, as the calls on buffers rely on it.
-        let size =
-            Some(self.random.size(usual_limit())).filter(|size| *size <= usual_limit()).unwrap_or(usize::MAX);
-        let flags = self.random.of(&[
+        let size = Some(size(&mut self.random, usual_limit()))
+            .filter(|size| *size <= usual_limit())
+            .unwrap_or(usize::MAX);
+        let flags = self.random.pick(&[
             0,
             1,
             2,
@@ -65,7 +66,7 @@ impl Caller {
             1 << 40,
         ]);
         let host = if flags & (1 << 3 | 1 << 5) != 0 || self.random.one_in(20) { host } else { null_mut() };
-        let list = [self.random.of(&[0, 0, 0x1122]), 1, 0];
+        let list = [self.random.pick(&[0, 0, 0x1122]), 1, 0];
         let api = self.shared.api;
         self.note(format_args!("clCreateBuffer {context:?} {flags:#x} {size} {host:?}"));
         // SAFETY: the memory is there as long as the process; a list that ends with 0.
@@ -81,9 +82,9 @@ impl Caller {
 
     pub fn create_sub_buffer(&mut self) {
         let (buffer, mut error) = (self.pick(Kind::Memory), 0);
-        let origin = self.random.size(usual_limit());
+        let origin = size(&mut self.random, usual_limit());
         let origin = if self.random.one_in(3) { origin } else { origin & !0xfff };
-        let region = cl_buffer_region { origin, size: self.random.size(usual_limit()) };
+        let region = cl_buffer_region { origin, size: size(&mut self.random, usual_limit()) };
         self.note(format_args!("clCreateSubBuffer {buffer:?} {origin} {}", region.size));
         // SAFETY: the region is there during the call.
         let part = unsafe {
@@ -93,7 +94,7 @@ impl Caller {
     }
 
     pub fn retain_or_release(&mut self) {
-        let (kind, random) = (self.random.of(&KINDS), &mut self.random);
+        let (kind, random) = (self.random.pick(&KINDS), &mut self.random);
         if random.one_in(2) {
             if let Some(handle) = self.shared.handles.take(kind, random) {
                 self.note(format_args!("release {kind:?} {handle:?}"));
@@ -114,7 +115,7 @@ impl Caller {
         let filter = self.random.below(3) as u32 + 0x1140;
         let names = [0x1152, 0x1153, 0x1154, 0x1155, 7];
         let values = [normalized, addressing, filter];
-        let list = [0; 3].map(|_: u64| self.random.of(&names));
+        let list = [0; 3].map(|_: u64| self.random.pick(&names));
         let list =
             [list[0], u64::from(values[0]), list[1], u64::from(values[1]), list[2], u64::from(values[2]), 0];
         self.note(format_args!("clCreateSampler {context:?} {values:x?} {list:x?}"));

@@ -9,7 +9,7 @@ impl Caller {
     pub fn older_synchronization(&mut self) {
         let (queue, waits, api) = (self.pick(Kind::Queue), self.waits(), self.shared.api);
         let (which, mut event, mut before) = (self.random.below(4), null_mut(), 0);
-        let (bits, enable) = (self.random.next() % 5, self.random.below(2) as u32);
+        let (bits, enable) = (self.random.next_u64() % 5, self.random.below(2) as u32);
         self.note(format_args!("older synchronization {which} {queue:?} {bits} {:?}", waits.0));
         // SAFETY: a list of its length, and room for an event and the properties.
         unsafe {
@@ -25,7 +25,7 @@ impl Caller {
 
     pub fn unload_or_look_up(&mut self) {
         let (api, device) = (self.shared.api, self.device());
-        let name = self.random.of(&[c"clIcdGetPlatformIDsKHR", c"clMemFreeINTEL", c"", NAMES[0]]).as_ptr();
+        let name = self.random.pick(&[c"clIcdGetPlatformIDsKHR", c"clMemFreeINTEL", c"", NAMES[0]]).as_ptr();
         let platform = if self.random.one_in(10) { device } else { self.shared.platform as _ };
         // Unloading the compiler makes builds slow, so it is seldom.
         let calls = if self.random.one_in(20) { 8 } else { 6 };

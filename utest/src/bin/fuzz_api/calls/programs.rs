@@ -3,11 +3,12 @@
 use std::ffi::{CStr, c_void};
 use std::ptr::{null, null_mut};
 
+use gencl_testing::Random;
 use opencl_sys::{cl_mem, cl_program};
 
 use super::{Caller, NAMES, SOURCES, Shared};
 use crate::handles::Kind;
-use crate::random::Random;
+use crate::sizes::size;
 
 impl Caller {
     pub fn program(&mut self) {
@@ -15,7 +16,7 @@ impl Caller {
         if self.random.one_in(3) {
             let program = self.pick(Kind::Program);
             self.note(format_args!("clBuildProgram {program:?}"));
-            let options = self.random.of(&[c"", c"-cl-kernel-arg-info", c"-cl-opt-disable"]);
+            let options = self.random.pick(&[c"", c"-cl-kernel-arg-info", c"-cl-opt-disable"]);
             // SAFETY: no lists, and a string.
             unsafe { (api.clBuildProgram)(program, 0, null(), options.as_ptr(), None, null_mut()) };
             return;
@@ -43,7 +44,7 @@ impl Caller {
             // SAFETY: a handle.
             unsafe { (self.shared.api.clCloneKernel)(kernel, &mut error) }
         } else {
-            let (program, name) = (self.pick(Kind::Program), self.random.of(&NAMES));
+            let (program, name) = (self.pick(Kind::Program), self.random.pick(&NAMES));
             self.note(format_args!("clCreateKernel {program:?} {name:?}"));
             // SAFETY: a string.
             unsafe { (self.shared.api.clCreateKernel)(program, name.as_ptr(), &mut error) }
@@ -59,7 +60,7 @@ impl Caller {
         let (size, value): (usize, *const c_void) = match index {
             0 => (size_of::<cl_mem>(), (&raw const buffer).cast()),
             1 => (4, (&raw const number).cast()),
-            _ => (self.random.size(256), null()),
+            _ => (size(&mut self.random, 256), null()),
         };
         // A smaller or larger size, of which as much is there.
         let size = if self.random.one_in(20) { self.random.below(5) } else { size };
@@ -101,7 +102,7 @@ impl Caller {
                 (shared.api.clFlush)(queue);
             }
         }
-        let (api, options, mut error) = (self.shared.api, self.random.of(&OPTIONS), 0);
+        let (api, options, mut error) = (self.shared.api, self.random.pick(&OPTIONS), 0);
         let notify = if self.random.one_in(2) { None } else { Some(done as _) };
         let user = if notify.is_none() && !self.random.one_in(10) { null_mut() } else { self.user_data() };
         let programs: Vec<cl_program> = (0..self.random.below(4)).map(|_| self.pick(Kind::Program)).collect();
@@ -138,7 +139,7 @@ impl Caller {
             let place = self.random.below(bytes.len());
             match self.random.below(3) {
                 0 => bytes.truncate(place.max(1)),
-                _ => bytes[place] = self.random.next() as u8,
+                _ => bytes[place] = self.random.next_u64() as u8,
             }
         }
         let (mut status, mut error, length) = (0, 0, bytes.len());

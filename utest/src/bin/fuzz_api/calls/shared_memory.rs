@@ -8,7 +8,7 @@ use opencl_sys::{cl_command_queue, cl_context, cl_event};
 
 use super::{Caller, Shared};
 use crate::handles::Kind;
-use crate::random::usual_limit;
+use crate::sizes::{size, usual_limit};
 
 /// Memory of one sequence of calls, as memory that another thread frees may not be used.
 struct Allocation {
@@ -33,14 +33,15 @@ impl Caller {
     pub fn shared_memory(&mut self) {
         let queue = self.pick(Kind::Queue);
         let context = context_of(self.shared, queue);
-        let size =
-            Some(self.random.size(usual_limit())).filter(|size| *size <= usual_limit()).unwrap_or(usize::MAX);
-        let alignment = self.random.of(&[0, 1, 3, 64, 128, 4096, u32::MAX]);
+        let size = Some(size(&mut self.random, usual_limit()))
+            .filter(|size| *size <= usual_limit())
+            .unwrap_or(usize::MAX);
+        let alignment = self.random.pick(&[0, 1, 3, 64, 128, 4096, u32::MAX]);
         let unified = self.shared.unified.filter(|_| self.random.one_in(2));
         let memory = match unified {
             Some(unified) => self.allocate_unified(unified, context, size, alignment),
             None => {
-                let flags = self.random.of(&[0, 1, 1, 2, 4, 1 << 10, 1 << 11]);
+                let flags = self.random.pick(&[0, 1, 1, 2, 4, 1 << 10, 1 << 11]);
                 self.note(format_args!("clSVMAlloc {context:?} {flags} {size} {alignment}"));
                 // SAFETY: numbers.
                 unsafe { (self.shared.api.clSVMAlloc)(context, flags, size, alignment) }
@@ -75,7 +76,7 @@ impl Caller {
         alignment: u32,
     ) -> *mut c_void {
         let (which, device, mut error) = (self.random.below(3), self.device(), 0);
-        let list = [0x4195, self.random.of(&[0, 0, 1, 1 << 16, 1 << 17, 3 << 16]), 0];
+        let list = [0x4195, self.random.pick(&[0, 0, 1, 1 << 16, 1 << 17, 3 << 16]), 0];
         let list = if self.random.one_in(2) { null() } else { list.as_ptr() };
         self.note(format_args!("unified memory {which} {context:?} {device:?} {size} {alignment}"));
         // SAFETY: a list that ends with 0.
@@ -106,7 +107,8 @@ impl Caller {
             (self.part_of(allocation), self.memory(), self.pick(Kind::Kernel));
         let (queue, api, mut event) = (allocation.queue, self.shared.api, null_mut());
         let (length, list) = (waits.length(), waits.pointer());
-        let (width, flags) = (self.random.of(&[0, 1, 1, 2, 3, 4, 8, 16, 128, 256]), self.random.next() % 9);
+        let (width, flags) =
+            (self.random.pick(&[0, 1, 1, 2, 3, 4, 8, 16, 128, 256]), self.random.next_u64() % 9);
         self.note(format_args!("shared memory {which} {queue:?} {place:?} {size} {width} {:?}", waits.0));
         // SAFETY: both places have as many bytes, patterns and values too, and lists have their lengths.
         unsafe {
@@ -140,8 +142,8 @@ impl Caller {
                 4 => (api.clSetKernelArgSVMPointer)(kernel, self.random.below(3) as u32, place),
                 _ => {
                     let pointers = [place, null_mut()];
-                    let name = self.random.of(&[0x11B6, 0x11B6, 0x11B7, 0x4200, 0x4201, 0x4202, 0x4203, 7]);
-                    let size = self.random.of(&[0, 1, 4, 7, 8, 16]);
+                    let name = self.random.pick(&[0x11B6, 0x11B6, 0x11B7, 0x4200, 0x4201, 0x4202, 0x4203, 7]);
+                    let size = self.random.pick(&[0, 1, 4, 7, 8, 16]);
                     (api.clSetKernelExecInfo)(kernel, name, size, pointers.as_ptr().cast())
                 }
             }
@@ -157,7 +159,7 @@ impl Caller {
         let (queue, mut event) = (allocation.queue, null_mut());
         let (length, list) = (waits.length(), waits.pointer());
         let (width, number) =
-            (self.random.of(&[0, 1, 1, 2, 3, 4, 8, 16, 128, 256]), self.random.below(3) as u32);
+            (self.random.pick(&[0, 1, 1, 2, 3, 4, 8, 16, 128, 256]), self.random.below(3) as u32);
         self.note(format_args!("unified memory {which} {queue:?} {place:?} {size} {width} {:?}", waits.0));
         // SAFETY: both places have as many bytes, patterns too, and lists have their lengths.
         unsafe {
