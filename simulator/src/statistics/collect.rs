@@ -1,9 +1,9 @@
 //! Collecting launches.
 
 use std::collections::BTreeMap;
-use std::hash::Hasher;
 
 use gencl_sync::Mutex;
+use sha2::{Digest, Sha256};
 
 use super::bounds::{Bound, Bounds, Machine};
 use super::report::{self, Report};
@@ -54,11 +54,9 @@ impl PartialEq for Collector {
 
 impl Eq for Collector {}
 
-/// FNV-1a: the same for all builds and machines.
-fn hash(bytes: &[u8]) -> u64 {
-    let mut hasher = fnv::FnvHasher::default();
-    hasher.write(bytes);
-    hasher.finish()
+/// The same for all builds and machines, as reports are compared.
+fn hash(code: &[u8]) -> String {
+    Sha256::digest(code)[..8].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 impl Kernel {
@@ -151,7 +149,7 @@ impl Collector {
         let full = Machine::full(device, launch);
         let bounds = Bounds::of(profile, full.used_by(launch, profile.groups, profile.threads), true);
         let (limit, cycles) = bounds.largest();
-        let hash = format!("{:016x}", hash(kernel.code));
+        let hash = hash(kernel.code);
         let mut collected = self.0.lock();
         device.name.clone_into(&mut collected.device);
         let same = |k: &Kernel| k.head.hash == hash && k.head.simd_width == launch.simd_width;

@@ -5,6 +5,7 @@
 //! nothing is skipped. What differs is written to `fuzz-SEED.cl` in the current directory.
 
 use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hasher};
 use std::io::{BufRead, BufReader};
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -210,10 +211,10 @@ fn build(seeds: std::ops::Range<u64>, options: &Options) -> Result<Program, Stri
     Gpu::get()?.build_source(&format!("#define WIDTH {attribute}\n{}{kernels}", prelude()), &options.options)
 }
 
-/// FNV-1a of all output of a kernel.
+/// A hash of all output of a kernel.
 fn digest(program: &Program, seed: u64) -> Result<u64, String> {
     let gpu = Gpu::get()?;
-    let mut hash = 0xcbf2_9ce4_8422_2325u64;
+    let mut hash = DefaultHasher::new();
     let (items, group) = SIZES[(seed % SIZES.len() as u64) as usize];
     for number in 0..LAUNCHES {
         let input = gpu.buffer(&input(seed / SIZES.len() as u64, number))?;
@@ -222,10 +223,10 @@ fn digest(program: &Program, seed: u64) -> Result<u64, String> {
         let arguments = [output.arg(), input.arg(), gencl_utest::Arg::Bytes(&argument)];
         program.run(&format!("k{seed}"), &arguments, &Launch::linear(items, group))?;
         for dword in output.read()? {
-            hash = (hash ^ u64::from(dword)).wrapping_mul(0x100_0000_01b3);
+            hash.write_u32(dword);
         }
     }
-    Ok(hash)
+    Ok(hash.finish())
 }
 
 /// Random numbers: any, small ones, the same for all, or such of few bits.
