@@ -33,8 +33,8 @@ pub use gencl_program::{Access, Argument, ArgumentKind};
 pub use gencl_simulator::Settings as SimulatorSettings;
 pub use kernel::{ArgumentValue, BuiltKernel, Kernel, ReachedKind, ReachedList};
 pub use memory::{
-    Buffer, BufferRect, ChannelOrder, ChannelType, Color, Image, ImageDescriptor, ImageFormat, ImageKind,
-    ImageLayout, ImageLimits, MAX_ALIGNMENT, MapFlags, MemoryFlags, SharedKind, SharedMemory,
+    Buffer, BufferRect, ChannelOrder, ChannelType, Color, HostAccess, Image, ImageDescriptor, ImageFormat,
+    ImageKind, ImageLayout, ImageLimits, MAX_ALIGNMENT, MapFlags, MemoryFlags, SharedKind, SharedMemory,
 };
 pub use nd_range::NdRange;
 pub use platform::Platform;

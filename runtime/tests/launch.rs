@@ -5,8 +5,8 @@ mod setup;
 use std::sync::Arc;
 
 use gencl_runtime::{
-    ArgumentValue, Buffer, Code, CommandKind, Event, EventStatus, HostMemory, Kernel, MapFlags, MemoryFlags,
-    NdRange, Profile, Queue, QueueFlags,
+    ArgumentValue, Buffer, Code, CommandKind, Event, EventStatus, HostAccess, HostMemory, Kernel, MapFlags,
+    MemoryFlags, NdRange, Profile, Queue, QueueFlags,
 };
 use setup::{Setup, line};
 
@@ -148,10 +148,10 @@ fn transfers_between_host_and_buffers() {
     let (a, b) = (setup.buffer(64), setup.buffer(64));
     let (from, to) = (host(256), host(256));
     from.write(0, &(0..=255).collect::<Vec<u8>>());
-    setup.queue.write_buffer(&a, 0, &from, &[]).unwrap();
+    setup.queue.transfer_buffer(HostAccess::Write, &a, 0, &from, &[]).unwrap();
     setup.queue.copy_buffer(&a, 16, &b, 0, 128, &[]).unwrap();
     setup.queue.fill_buffer(&b, &[0xaa, 0xbb], 4, 4, &[]).unwrap();
-    setup.queue.read_buffer(&b, 0, &to, &[]).unwrap().wait().unwrap();
+    setup.queue.transfer_buffer(HostAccess::Read, &b, 0, &to, &[]).unwrap().wait().unwrap();
     let mut bytes = [0; 10];
     to.read(0, &mut bytes);
     assert_eq!(bytes, [16, 17, 18, 19, 0xaa, 0xbb, 0xaa, 0xbb, 24, 25]);

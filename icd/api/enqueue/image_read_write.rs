@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 
 use gencl_icd_macros::cl_entrypoint;
-use gencl_runtime::{ChannelOrder, Code, Error};
+use gencl_runtime::{ChannelOrder, Code, Error, HostAccess};
 use opencl_sys::{cl_bool, cl_command_queue, cl_event, cl_mem, cl_uint};
 
 use super::read_write_rect::host_memory;
@@ -27,16 +27,8 @@ fn enqueue_read_image(
     event: Out<cl_event>,
 ) -> CLResult<()> {
     let enqueue = Enqueue::new(queue, num_events, wait_events, event)?.on_images()?;
-    let image = Memory::image_of_context(image, &enqueue.queue.context)?;
-    // CL_INVALID_VALUE if origin, region or ptr is NULL, if the region is out of bounds or breaks the rules
-    // for the kind of image, or if a pitch is too small. CL_INVALID_OPERATION if the image was created with
-    // CL_MEM_HOST_WRITE_ONLY or CL_MEM_HOST_NO_ACCESS.
-    let (origin, region) = (triple(origin)?, triple(region)?);
-    let rect = image.host_rect(origin, region, row_pitch, slice_pitch)?;
-    let memory = host_memory(&ptr, rect, image.bytes(region))?;
-    let (runtime, waits) = (&enqueue.queue.runtime, &enqueue.waits);
-    let command = runtime.read_image(&image, origin, region, &memory, rect, waits)?;
-    enqueue.done_blocking(command, blocking != 0)
+    let host = (&ptr, row_pitch, slice_pitch);
+    transfer(enqueue, HostAccess::Read, (image, origin), host, region, blocking)
 }
 
 #[cl_entrypoint(clEnqueueWriteImage)]
@@ -54,16 +46,8 @@ fn enqueue_write_image(
     event: Out<cl_event>,
 ) -> CLResult<()> {
     let enqueue = Enqueue::new(queue, num_events, wait_events, event)?.on_images()?;
-    let image = Memory::image_of_context(image, &enqueue.queue.context)?;
-    // CL_INVALID_VALUE if origin, region or ptr is NULL, if the region is out of bounds or breaks the rules
-    // for the kind of image, or if a pitch is too small. CL_INVALID_OPERATION if the image was created with
-    // CL_MEM_HOST_READ_ONLY or CL_MEM_HOST_NO_ACCESS.
-    let (origin, region) = (triple(origin)?, triple(region)?);
-    let rect = image.host_rect(origin, region, row_pitch, slice_pitch)?;
-    let memory = host_memory(&ptr, rect, image.bytes(region))?;
-    let (runtime, waits) = (&enqueue.queue.runtime, &enqueue.waits);
-    let command = runtime.write_image(&image, origin, region, &memory, rect, waits)?;
-    enqueue.done_blocking(command, blocking != 0)
+    let host = (&ptr, row_pitch, slice_pitch);
+    transfer(enqueue, HostAccess::Write, (image, origin), host, region, blocking)
 }
 
 #[cl_entrypoint(clEnqueueFillImage)]
@@ -93,4 +77,25 @@ fn enqueue_fill_image(
     let (origin, region) = (triple(origin)?, triple(region)?);
     let command = enqueue.queue.runtime.fill_image(&image, color, origin, region, &enqueue.waits)?;
     enqueue.done(command)
+}
+
+fn transfer<P>(
+    enqueue: Enqueue,
+    access: HostAccess,
+    (image, origin): (cl_mem, Fixed<usize, 3>),
+    (ptr, row_pitch, slice_pitch): (&HostPointer<P>, usize, usize),
+    region: Fixed<usize, 3>,
+    blocking: cl_bool,
+) -> CLResult<()> {
+    let image = Memory::image_of_context(image, &enqueue.queue.context)?;
+    // CL_INVALID_VALUE if origin, region or ptr is NULL, if the region is out of bounds or breaks the rules
+    // for the kind of image, or if a pitch is too small. CL_INVALID_OPERATION if the image was created with
+    // CL_MEM_HOST_NO_ACCESS, or is read and was created with CL_MEM_HOST_WRITE_ONLY, or is written and was
+    // created with CL_MEM_HOST_READ_ONLY.
+    let (origin, region) = (triple(origin)?, triple(region)?);
+    let rect = image.host_rect(origin, region, row_pitch, slice_pitch)?;
+    let memory = host_memory(ptr, rect, image.bytes(region))?;
+    let (runtime, waits) = (&enqueue.queue.runtime, &enqueue.waits);
+    let command = runtime.transfer_image(access, (&image, origin), (&memory, rect), region, waits)?;
+    enqueue.done_blocking(command, blocking != 0)
 }

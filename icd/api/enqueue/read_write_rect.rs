@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 
 use gencl_icd_macros::cl_entrypoint;
-use gencl_runtime::{BufferRect, Code, Error, HostMemory};
+use gencl_runtime::{BufferRect, Code, Error, HostAccess, HostMemory};
 use opencl_sys::{cl_bool, cl_command_queue, cl_event, cl_mem, cl_uint};
 
 use super::{Enqueue, rect, triple};
@@ -29,17 +29,9 @@ fn enqueue_read_buffer_rect(
     event: Out<cl_event>,
 ) -> CLResult<()> {
     let enqueue = Enqueue::new(queue, num_events, wait_events, event)?;
-    let buffer = Memory::buffer_of_context(buffer, &enqueue.queue.context)?;
-    // CL_INVALID_VALUE for NULL pointers, empty regions, pitches that are too small and regions out of
-    // bounds. CL_INVALID_OPERATION if the buffer was created with CL_MEM_HOST_WRITE_ONLY or
-    // CL_MEM_HOST_NO_ACCESS.
-    let region = triple(region)?;
-    let from = rect(buffer_origin, buffer_row_pitch, buffer_slice_pitch)?;
-    let to = rect(host_origin, host_row_pitch, host_slice_pitch)?.resolve(region)?;
-    let memory = host_memory(&ptr, to, region)?;
-    let (runtime, waits) = (&enqueue.queue.runtime, &enqueue.waits);
-    let command = runtime.read_buffer_rect(&buffer.runtime, from, &memory, to, region, waits)?;
-    enqueue.done_blocking(command, blocking != 0)
+    let rect = (buffer_origin, buffer_row_pitch, buffer_slice_pitch);
+    let host_rect = (host_origin, host_row_pitch, host_slice_pitch);
+    transfer(enqueue, HostAccess::Read, (buffer, rect), (&ptr, host_rect), region, blocking)
 }
 
 #[cl_entrypoint(clEnqueueWriteBufferRect)]
@@ -60,16 +52,32 @@ fn enqueue_write_buffer_rect(
     event: Out<cl_event>,
 ) -> CLResult<()> {
     let enqueue = Enqueue::new(queue, num_events, wait_events, event)?;
+    let rect = (buffer_origin, buffer_row_pitch, buffer_slice_pitch);
+    let host_rect = (host_origin, host_row_pitch, host_slice_pitch);
+    transfer(enqueue, HostAccess::Write, (buffer, rect), (&ptr, host_rect), region, blocking)
+}
+
+/// The parameters of a rectangle: origin, pitch of rows, pitch of slices.
+type Rect = (Fixed<usize, 3>, usize, usize);
+
+fn transfer<P>(
+    enqueue: Enqueue,
+    access: HostAccess,
+    (buffer, buffer_rect): (cl_mem, Rect),
+    (ptr, host_rect): (&HostPointer<P>, Rect),
+    region: Fixed<usize, 3>,
+    blocking: cl_bool,
+) -> CLResult<()> {
     let buffer = Memory::buffer_of_context(buffer, &enqueue.queue.context)?;
     // CL_INVALID_VALUE for NULL pointers, empty regions, pitches that are too small and regions out of
-    // bounds. CL_INVALID_OPERATION if the buffer was created with CL_MEM_HOST_READ_ONLY or
-    // CL_MEM_HOST_NO_ACCESS.
+    // bounds. CL_INVALID_OPERATION if the buffer was created with CL_MEM_HOST_NO_ACCESS, or is read and was
+    // created with CL_MEM_HOST_WRITE_ONLY, or is written and was created with CL_MEM_HOST_READ_ONLY.
     let region = triple(region)?;
-    let to = rect(buffer_origin, buffer_row_pitch, buffer_slice_pitch)?;
-    let from = rect(host_origin, host_row_pitch, host_slice_pitch)?.resolve(region)?;
-    let memory = host_memory(&ptr, from, region)?;
-    let (runtime, waits) = (&enqueue.queue.runtime, &enqueue.waits);
-    let command = runtime.write_buffer_rect(&buffer.runtime, to, &memory, from, region, waits)?;
+    let buffer_rect = rect(buffer_rect.0, buffer_rect.1, buffer_rect.2)?;
+    let host_rect = rect(host_rect.0, host_rect.1, host_rect.2)?.resolve(region)?;
+    let memory = host_memory(ptr, host_rect, region)?;
+    let (buffer, host) = ((&buffer.runtime, buffer_rect), (&memory, host_rect));
+    let command = enqueue.queue.runtime.transfer_buffer_rect(access, buffer, host, region, &enqueue.waits)?;
     enqueue.done_blocking(command, blocking != 0)
 }
 

@@ -83,6 +83,15 @@ pub(crate) struct Mapped {
 
 type Destructor = Box<dyn FnOnce() + Send>;
 
+/// What the host does with a memory object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HostAccess {
+    /// Bytes go from the object to the host.
+    Read,
+    /// Bytes go from the host to the object.
+    Write,
+}
+
 /// A buffer or a part of one.
 pub struct Buffer {
     context: Arc<Context>,
@@ -308,17 +317,12 @@ impl Buffer {
         Ok(())
     }
 
-    /// `INVALID_OPERATION` when the host may not read.
-    pub(crate) fn check_host_read(&self) -> Result<()> {
-        self.check_host(MemoryFlags::HOST_WRITE_ONLY, "read")
-    }
-
-    /// `INVALID_OPERATION` when the host may not write.
-    pub(crate) fn check_host_write(&self) -> Result<()> {
-        self.check_host(MemoryFlags::HOST_READ_ONLY, "write")
-    }
-
-    fn check_host(&self, forbids: MemoryFlags, what: &str) -> Result<()> {
+    /// `INVALID_OPERATION` when the host may not do that.
+    pub(crate) fn check_host(&self, access: HostAccess) -> Result<()> {
+        let (forbids, what) = match access {
+            HostAccess::Read => (MemoryFlags::HOST_WRITE_ONLY, "read"),
+            HostAccess::Write => (MemoryFlags::HOST_READ_ONLY, "write"),
+        };
         if self.flags.intersects(forbids | MemoryFlags::HOST_NO_ACCESS) {
             return Err(Error::new(Code::InvalidOperation, format!("the host may not {what} the buffer")));
         }

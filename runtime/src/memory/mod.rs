@@ -9,7 +9,7 @@ mod storage;
 mod va;
 
 pub(crate) use allocation::Allocation;
-pub use buffer::{Buffer, MapFlags, MemoryFlags};
+pub use buffer::{Buffer, HostAccess, MapFlags, MemoryFlags};
 pub use image::{
     ChannelOrder, ChannelType, Color, Image, ImageDescriptor, ImageFormat, ImageKind, ImageLimits,
     Layout as ImageLayout,

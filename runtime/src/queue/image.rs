@@ -8,46 +8,25 @@ use super::Queue;
 use super::transfer::fill;
 use crate::event::CommandKind;
 use crate::memory::{Placed, copy_rect};
-use crate::{Buffer, BufferRect, Code, Color, Error, Event, Image, ImageKind, MapFlags, Result};
+use crate::{Buffer, BufferRect, Code, Color, Error, Event, HostAccess, Image, ImageKind, MapFlags, Result};
 
 impl Queue {
-    /// Reads a region of texels to `to_rect` of `to`, which [`Image::host_rect`] has made. `INVALID_VALUE`
-    /// out of bounds, `INVALID_OPERATION` when the host may not read.
-    pub fn read_image(
+    /// Copies a region of texels between the image and `rect` of the host, which [`Image::host_rect`] has made.
+    /// `INVALID_VALUE` out of bounds, `INVALID_OPERATION` when the host may not.
+    pub fn transfer_image(
         &self,
-        image: &Arc<Image>,
-        origin: [usize; 3],
+        access: HostAccess,
+        (image, origin): (&Arc<Image>, [usize; 3]),
+        host: (&HostMemory, BufferRect),
         region: [usize; 3],
-        to: &HostMemory,
-        to_rect: BufferRect,
         waits: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
-        let (from, bytes) = self.image_rect(image, origin, region)?;
-        to_rect.check_within(bytes, to.len())?;
-        image.data().check_host_read()?;
-        let (data, to) = (image.data().clone(), to.clone());
-        self.push_copy(CommandKind::ReadImage, waits, move || {
-            copy_rect(&data.memory(), from, &to, to_rect, bytes);
-        })
-    }
-
-    /// Writes a region of texels. Errors as [`Queue::read_image`].
-    pub fn write_image(
-        &self,
-        image: &Arc<Image>,
-        origin: [usize; 3],
-        region: [usize; 3],
-        from: &HostMemory,
-        from_rect: BufferRect,
-        waits: &[Arc<Event>],
-    ) -> Result<Arc<Event>> {
-        let (to, bytes) = self.image_rect(image, origin, region)?;
-        from_rect.check_within(bytes, from.len())?;
-        image.data().check_host_write()?;
-        let (data, from) = (image.data().clone(), from.clone());
-        self.push_copy(CommandKind::WriteImage, waits, move || {
-            copy_rect(&from, from_rect, &data.memory(), to, bytes);
-        })
+        let (rect, bytes) = self.image_rect(image, origin, region)?;
+        let kind = match access {
+            HostAccess::Read => CommandKind::ReadImage,
+            HostAccess::Write => CommandKind::WriteImage,
+        };
+        self.transfer_rect((access, kind), (image.data(), rect), host, bytes, waits)
     }
 
     /// Fills a region of texels with a color. `INVALID_VALUE` out of bounds.

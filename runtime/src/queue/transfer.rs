@@ -8,41 +8,30 @@ use super::Queue;
 use super::state::Work;
 use crate::event::CommandKind;
 use crate::memory::{Placed, copy_rect};
-use crate::{Buffer, BufferRect, Code, Error, Event, MAX_ALIGNMENT, MapFlags, Result};
+use crate::{Buffer, BufferRect, Code, Error, Event, HostAccess, MAX_ALIGNMENT, MapFlags, Result};
 
 impl Queue {
-    /// Reads `to.len()` bytes from `offset` of the buffer. `INVALID_VALUE` out of bounds, `INVALID_OPERATION`
-    /// when the host may not read.
-    pub fn read_buffer(
+    /// Copies `host.len()` bytes between `offset` of the buffer and the host. `INVALID_VALUE` out of bounds,
+    /// `INVALID_OPERATION` when the host may not.
+    pub fn transfer_buffer(
         &self,
+        access: HostAccess,
         buffer: &Arc<Buffer>,
         offset: usize,
-        to: &HostMemory,
+        host: &HostMemory,
         waits: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
         self.same_context(buffer.context())?;
-        buffer.check_range(offset, to.len())?;
-        buffer.check_host_read()?;
-        let (buffer, to) = (buffer.clone(), to.clone());
-        self.push_copy(CommandKind::ReadBuffer, waits, move || {
-            to.copy_from(0, &buffer.memory(), offset, to.len());
-        })
-    }
-
-    /// Writes `from` to `offset` of the buffer. Errors as [`Queue::read_buffer`].
-    pub fn write_buffer(
-        &self,
-        buffer: &Arc<Buffer>,
-        offset: usize,
-        from: &HostMemory,
-        waits: &[Arc<Event>],
-    ) -> Result<Arc<Event>> {
-        self.same_context(buffer.context())?;
-        buffer.check_range(offset, from.len())?;
-        buffer.check_host_write()?;
-        let (buffer, from) = (buffer.clone(), from.clone());
-        self.push_copy(CommandKind::WriteBuffer, waits, move || {
-            buffer.memory().copy_from(offset, &from, 0, from.len());
+        buffer.check_range(offset, host.len())?;
+        buffer.check_host(access)?;
+        let (buffer, host) = (buffer.clone(), host.clone());
+        let kind = match access {
+            HostAccess::Read => CommandKind::ReadBuffer,
+            HostAccess::Write => CommandKind::WriteBuffer,
+        };
+        self.push_copy(kind, waits, move || match access {
+            HostAccess::Read => host.copy_from(0, &buffer.memory(), offset, host.len()),
+            HostAccess::Write => buffer.memory().copy_from(offset, &host, 0, host.len()),
         })
     }
 
@@ -88,45 +77,42 @@ impl Queue {
         self.push_copy(CommandKind::FillBuffer, waits, move || fill(&buffer.memory(), &pattern, offset, size))
     }
 
-    /// Reads a rectangle: `region` is bytes, rows, slices. Errors as [`Queue::read_buffer`].
-    pub fn read_buffer_rect(
+    /// Copies a rectangle between the buffer and the host: `region` is bytes, rows, slices. Errors as
+    /// [`Queue::transfer_buffer`].
+    pub fn transfer_buffer_rect(
         &self,
-        buffer: &Arc<Buffer>,
-        from: BufferRect,
-        to: &HostMemory,
-        to_rect: BufferRect,
+        access: HostAccess,
+        (buffer, rect): (&Arc<Buffer>, BufferRect),
+        (host, host_rect): (&HostMemory, BufferRect),
         region: [usize; 3],
         waits: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
         self.same_context(buffer.context())?;
-        let (from, to_rect) = (from.resolve(region)?, to_rect.resolve(region)?);
-        from.check_within(region, buffer.size() as usize)?;
-        to_rect.check_within(region, to.len())?;
-        buffer.check_host_read()?;
-        let (buffer, to) = (buffer.clone(), to.clone());
-        self.push_copy(CommandKind::ReadBufferRect, waits, move || {
-            copy_rect(&buffer.memory(), from, &to, to_rect, region);
-        })
+        let (rect, host_rect) = (rect.resolve(region)?, host_rect.resolve(region)?);
+        rect.check_within(region, buffer.size() as usize)?;
+        let kind = match access {
+            HostAccess::Read => CommandKind::ReadBufferRect,
+            HostAccess::Write => CommandKind::WriteBufferRect,
+        };
+        self.transfer_rect((access, kind), (buffer, rect), (host, host_rect), region, waits)
     }
 
-    /// Writes a rectangle. Errors as [`Queue::read_buffer`].
-    pub fn write_buffer_rect(
+    /// Copies a rectangle, which is within the buffer, between it and the host. `INVALID_VALUE` when it is not
+    /// within the host's memory, `INVALID_OPERATION` when the host may not.
+    pub(super) fn transfer_rect(
         &self,
-        buffer: &Arc<Buffer>,
-        to: BufferRect,
-        from: &HostMemory,
-        from_rect: BufferRect,
+        (access, kind): (HostAccess, CommandKind),
+        (buffer, rect): (&Arc<Buffer>, BufferRect),
+        (host, host_rect): (&HostMemory, BufferRect),
         region: [usize; 3],
         waits: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
-        self.same_context(buffer.context())?;
-        let (to, from_rect) = (to.resolve(region)?, from_rect.resolve(region)?);
-        to.check_within(region, buffer.size() as usize)?;
-        from_rect.check_within(region, from.len())?;
-        buffer.check_host_write()?;
-        let (buffer, from) = (buffer.clone(), from.clone());
-        self.push_copy(CommandKind::WriteBufferRect, waits, move || {
-            copy_rect(&from, from_rect, &buffer.memory(), to, region);
+        host_rect.check_within(region, host.len())?;
+        buffer.check_host(access)?;
+        let (buffer, host) = (buffer.clone(), host.clone());
+        self.push_copy(kind, waits, move || match access {
+            HostAccess::Read => copy_rect(&buffer.memory(), rect, &host, host_rect, region),
+            HostAccess::Write => copy_rect(&host, host_rect, &buffer.memory(), rect, region),
         })
     }
 
@@ -191,10 +177,10 @@ impl Queue {
     ) -> Result<(HostMemory, Arc<Event>)> {
         flags.check()?;
         if flags.contains(MapFlags::READ) {
-            buffer.check_host_read()?;
+            buffer.check_host(HostAccess::Read)?;
         }
         if flags.writes() {
-            buffer.check_host_write()?;
+            buffer.check_host(HostAccess::Write)?;
         }
         let memory = buffer.map(flags, rect, region)?;
         let (target, invalidate) = (buffer.clone(), flags.contains(MapFlags::WRITE_INVALIDATE_REGION));
