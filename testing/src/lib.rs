@@ -3,6 +3,7 @@
 //! - [`harness`]: tests that are skipped, with a reason, where a tool is missing. A test that compared
 //!   nothing never passes.
 //! - [`Journal`]: what the threads of a process did last, for who finds it dead.
+//! - [`ocloc`]: machine code of Intel's compiler.
 //! - [`packets`]: commands, state structures and registers of the hardware, as independent descriptions have
 //!   them.
 //! - [`Random`]: numbers that follow from a seed.
@@ -10,6 +11,7 @@
 
 pub mod harness;
 mod journal;
+pub mod ocloc;
 pub mod packets;
 mod process;
 mod random;

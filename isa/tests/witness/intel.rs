@@ -1,11 +1,11 @@
 //! Machine code of Intel's own compiler, which this crate must read as Intel's disassembler does,
 //! write back, and find legal.
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 
 use gencl_isa::{Extra, Generation, Opcode, Send, decode, decode_first, encode, parse, print, validate};
 use gencl_testing::harness::{Outcome, Trial, missing_programs, test_unless};
+use gencl_testing::ocloc;
 
 use crate::agree;
 
@@ -18,35 +18,6 @@ pub fn tests() -> Vec<Trial> {
         test_unless(missing.clone(), format!("intels_code_for_{device}"), move || check(generation, device))
     };
     DEVICES.into_iter().map(test).collect()
-}
-
-/// The kernels' machine code for a device.
-fn compile(device: &str) -> Vec<(String, Vec<u8>)> {
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("intel-{device}"));
-    std::fs::create_dir_all(&folder).expect("a folder for the results");
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernels/mixed.cl");
-    let run = |arguments: &[&str]| {
-        Command::new("ocloc")
-            .args(arguments)
-            .args(["-device", device])
-            .current_dir(&folder)
-            .output()
-            .expect("ocloc runs")
-    };
-    let file = source.to_str().expect("a path in UTF-8");
-    let compiled = run(&["compile", "-file", file, "-output", "mixed", "-output_no_suffix"]);
-    assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stdout));
-    run(&["disasm", "-file", "mixed", "-dump", "parts"]);
-    let mut result = Vec::new();
-    for entry in std::fs::read_dir(folder.join("parts")).expect("the parts of the program") {
-        let path = entry.expect("a readable folder").path();
-        let name = path.file_name().expect("a name").to_string_lossy().into_owned();
-        if let Some(kernel) = name.strip_suffix("_KernelHeap.dat") {
-            result.push((kernel.to_owned(), std::fs::read(&path).expect("a readable file")));
-        }
-    }
-    result.sort();
-    result
 }
 
 /// Bytes up to and with the last message that ends the thread; padding follows.
@@ -67,7 +38,8 @@ fn program_size(generation: Generation, code: &[u8]) -> usize {
 }
 
 fn check(generation: Generation, device: &str) -> Outcome {
-    let kernels = compile(device);
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernels/mixed.cl");
+    let kernels = ocloc::compile(&source, device);
     assert!(kernels.len() >= 6, "{} kernels", kernels.len());
     for (name, code) in kernels {
         let code = &code[..program_size(generation, &code)];
