@@ -19,12 +19,14 @@ use super::run::Context;
 use super::thread::Thread;
 use dependencies::Needs;
 use rustc_hash::FxHashSet;
+use serde::{Deserialize, Serialize};
 use timeline::{Issue, Timeline};
 
 /// What one instruction of a kernel took, over all threads.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counter {
     /// Times that a thread executed it.
+    #[serde(rename = "executed")]
     pub executions: u64,
     /// Lanes that were enabled, summed over the executions.
     pub lanes: u64,

@@ -12,7 +12,7 @@ use gencl_eu::abi::Interpreted;
 use gencl_eu::cycles::Class;
 use gencl_eu::device::Device;
 use gencl_eu::dispatch::Launch;
-use gencl_eu::profile::{Counter, Profile};
+use gencl_eu::profile::Profile;
 
 /// Where simulators leave what their launches took. Several may share one.
 #[derive(Debug, Default)]
@@ -30,7 +30,6 @@ struct Collected {
 struct Kernel {
     /// Without what is summed up below.
     head: report::Kernel,
-    counters: Vec<Counter>,
     messages: [u64; Class::ALL.len()],
     bounds: [u64; Bound::ALL.len()],
 }
@@ -82,12 +81,7 @@ impl Kernel {
             instructions: instructions.collect(),
             ..report::Kernel::default()
         };
-        Kernel {
-            counters: vec![Counter::default(); head.instructions.len()],
-            head,
-            messages: [0; Class::ALL.len()],
-            bounds: [0; Bound::ALL.len()],
-        }
+        Kernel { head, messages: [0; Class::ALL.len()], bounds: [0; Bound::ALL.len()] }
     }
 
     fn add(&mut self, profile: &Profile, full: Machine, cycles: u64) {
@@ -104,8 +98,8 @@ impl Kernel {
         head.thread_cycles += profile.latency;
         head.wait_cycles += total.wait;
         head.occupancy = full.resident as f64 / full.eus as f64;
-        for (own, counter) in self.counters.iter_mut().zip(&profile.counters) {
-            own.add(counter);
+        for (own, counter) in head.instructions.iter_mut().zip(&profile.counters) {
+            own.counter.add(counter);
         }
         for (own, count) in self.messages.iter_mut().zip(profile.messages) {
             *own += count;
@@ -125,18 +119,11 @@ impl Kernel {
         let most = self.bounds.into_iter().max().unwrap_or(0);
         let limit = Bound::ALL.into_iter().find(|bound| self.bounds[*bound as usize] == most);
         kernel.limit = limit.map(|bound| bound.name().to_owned()).unwrap_or_default();
-        for (instruction, counter) in kernel.instructions.iter_mut().zip(&self.counters) {
-            instruction.executed = counter.executions;
-            instruction.lanes = counter.lanes;
-            instruction.issue = counter.issue;
-            instruction.wait = counter.wait;
-            instruction.awaited = counter.awaited;
-            instruction.lines = counter.lines;
-            instruction.port = counter.port;
+        for instruction in &kernel.instructions {
             if let Some(reason) = &instruction.interpreted {
                 let left = kernel.interpreted.entry(reason.clone()).or_default();
                 left.instructions += 1;
-                left.executed += counter.executions;
+                left.executed += instruction.counter.executions;
             }
         }
         kernel

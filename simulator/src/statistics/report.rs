@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use gencl_eu::profile::Counter;
 use serde::{Deserialize, Serialize};
 
 /// The version of the form that is written.
@@ -105,20 +106,9 @@ pub struct Instruction {
     pub text: String,
     /// Channels of each execution.
     pub width: u32,
-    /// Times that a thread executed it.
-    pub executed: u64,
-    /// Enabled lanes, summed over the executions.
-    pub lanes: u64,
-    /// Clocks in which it kept its thread from issuing the next one.
-    pub issue: u64,
-    /// Clocks that threads waited before it.
-    pub wait: u64,
-    /// Clocks that threads waited for its result, at later instructions.
-    pub awaited: u64,
-    /// Cache lines of its messages.
-    pub lines: u64,
-    /// Clocks that its messages occupied the data port.
-    pub port: u64,
+    /// What it took.
+    #[serde(flatten)]
+    pub counter: Counter,
     /// Why the kernel's translation leaves it to the interpreter; without a translation, and where it is host
     /// code, nothing.
     #[serde(default)]

@@ -69,17 +69,18 @@ pub fn listing(kernel: &Kernel) -> String {
 }
 
 fn line(instruction: &Instruction, threads: f64) -> String {
+    let counter = &instruction.counter;
     let each = |sum: u64| sum as f64 / threads;
     let dash = |value: f64| if value == 0.0 { "-".to_owned() } else { format!("{value:.1}") };
-    let executed = instruction.executed as f64;
-    let enabled = 100.0 * instruction.lanes as f64 / (executed * f64::from(instruction.width)).max(1.0);
-    let lines = if instruction.executed == 0 { 0.0 } else { instruction.lines as f64 / executed };
+    let executed = counter.executions as f64;
+    let enabled = 100.0 * counter.lanes as f64 / (executed * f64::from(instruction.width)).max(1.0);
+    let lines = if counter.executions == 0 { 0.0 } else { counter.lines as f64 / executed };
     format!(
         "{:>9.2} {enabled:>5.0}% {:>8.1} {:>8} {:>8} {:>6} {:>#7x}  {}",
-        each(instruction.executed),
-        each(instruction.issue),
-        dash(each(instruction.wait)),
-        dash(each(instruction.awaited)),
+        each(counter.executions),
+        each(counter.issue),
+        dash(each(counter.wait)),
+        dash(each(counter.awaited)),
         dash(lines),
         instruction.offset,
         instruction.text.trim(),

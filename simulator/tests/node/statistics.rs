@@ -48,11 +48,11 @@ fn launches_of_one_kernel_are_added_up() {
     assert_eq!(second.messages["barrier"], 2);
     assert_eq!(second.messages["end"], 2);
     for kernel in &report.kernels {
-        assert_eq!(kernel.executed, kernel.instructions.iter().map(|i| i.executed).sum::<u64>());
+        assert_eq!(kernel.executed, kernel.instructions.iter().map(|i| i.counter.executions).sum::<u64>());
         // A thread issues or waits.
-        let clocks = |i: &gencl_simulator::statistics::report::Instruction| i.issue + i.wait;
+        let clocks = |i: &gencl_simulator::statistics::report::Instruction| i.counter.issue + i.counter.wait;
         assert_eq!(kernel.thread_cycles, kernel.instructions.iter().map(clocks).sum::<u64>());
-        assert_eq!(kernel.instructions[0].executed, kernel.threads);
+        assert_eq!(kernel.instructions[0].counter.executions, kernel.threads);
     }
     let cycles =
         |kernel: usize| report.launches.iter().filter(|l| l.kernel == kernel).map(|l| l.cycles).sum::<u64>();
