@@ -14,8 +14,8 @@ const HUGE_PAGE: usize = 2 << 20;
 ///
 /// Other threads, the application and the GPU may write to it at any time, so no reference to its bytes is
 /// ever made; they are only copied, by `memcpy`. What a copy yields while somebody writes is what the
-/// hardware yields: old or new bytes. Offsets are checked, and a range that is out of bounds is a panic, as
-/// it is with slices.
+/// hardware yields: old or new bytes (docs/eu.md, "Memory that others write"). Offsets are checked, and a
+/// range that is out of bounds is a panic, as it is with slices.
 #[derive(Clone, Debug)]
 pub struct HostMemory {
     address: *mut u8,

@@ -14,7 +14,8 @@
 //! The bytes of a buffer are shared with the application's mappings and with all host threads that
 //! execute the batch, as a GPU's memory is. Races in the simulated program are therefore races here;
 //! aligned accesses up to eight bytes are relaxed host atomics, larger ones are copies that may see
-//! another thread's bytes half written, which is what the hardware gives too.
+//! another thread's bytes half written, which is what the hardware gives too. Why plain copies will do:
+//! docs/eu.md, "Memory that others write".
 
 mod object;
 
