@@ -196,7 +196,8 @@ impl RenderNode for KernelNode {
         let length = usize::try_from(item.length).map_err(|_| Errno(-item.length))?;
         let mut data = vec![0u8; length];
         item.data_ptr = data.as_mut_ptr() as u64;
-        // SAFETY: as above; `data` has `length` bytes.
+        // SAFETY: one item that outlives the call, and so does `data`, which has the `length` bytes that it
+        // says.
         unsafe { self.request(ioctl::QUERY, &mut args) }?;
         if item.length < 0 {
             return Err(Errno(-item.length));

@@ -27,7 +27,7 @@ pub struct HostMemory {
 // SAFETY: the bytes are only accessed by copies through raw pointers, which is what the type's contract
 // allows any thread to do at any time.
 unsafe impl Send for HostMemory {}
-// SAFETY: as for `Send`.
+// SAFETY: all methods copy through raw pointers, which several threads may do at once.
 unsafe impl Sync for HostMemory {}
 
 impl HostMemory {

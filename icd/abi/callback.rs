@@ -25,7 +25,7 @@ pub struct UserData(*mut c_void);
 // SAFETY: it is only handed back. That callbacks come from any thread is what the specification says, and
 // that theirs be thread-safe is what it asks of applications.
 unsafe impl Send for UserData {}
-// SAFETY: as for `Send`.
+// SAFETY: a shared reference gives nothing but a copy of the pointer, which is only handed back.
 unsafe impl Sync for UserData {}
 
 impl UserData {

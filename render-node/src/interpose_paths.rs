@@ -193,7 +193,7 @@ replace! {
         let given = path;
         let path = Path::new(path);
         if is_open_node(directory, given, &path, flags) {
-            // SAFETY: as for the node's own path.
+            // SAFETY: the path is a C string of ours, and the program gives room for the result.
             return statx(libc::AT_FDCWD, NODE.as_ptr(), 0, mask, out);
         }
         let result = real::statx(directory, path.as_ptr(), flags, mask, out);

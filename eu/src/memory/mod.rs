@@ -97,7 +97,8 @@ pub struct AddressSpace {
 
 // SAFETY: `host` points into the binding's own object, see `Object`.
 unsafe impl Send for AddressSpace {}
-// SAFETY: as above.
+// SAFETY: it never changes, and all accesses go through atomics or raw copies, which several threads may do
+// at once.
 unsafe impl Sync for AddressSpace {}
 
 /// Remembers the buffer of the last access, so that the next access to the same buffer is one
@@ -277,7 +278,8 @@ impl AddressSpace {
     #[inline]
     pub fn atomic_u64(&self, cursor: &mut Cursor, address: u64) -> Result<&AtomicU64, PageFault> {
         let host = self.atomic_operand(cursor, address, 8)?;
-        // SAFETY: as in `atomic_u32`.
+        // SAFETY: inside of an object that lives as long as `self`, and aligned: buffers begin at page
+        // boundaries in both address spaces.
         Ok(unsafe { AtomicU64::from_ptr(host.cast()) })
     }
 }
@@ -292,7 +294,8 @@ macro_rules! typed {
                 const SIZE: u64 = size_of::<$int>() as u64;
                 match self.rest(cursor, address) {
                     Some((host, rest)) if rest >= SIZE && aligned(address, SIZE) => {
-                        // SAFETY: within the object and aligned, see `atomic_u32`.
+                        // SAFETY: within the object, which lives as long as `self`, and aligned: buffers begin at page
+                        // boundaries in both address spaces.
                         Ok(unsafe { $atomic::from_ptr(host.cast()) }.load(Ordering::Relaxed).to_le())
                     }
                     _ => {
@@ -309,7 +312,8 @@ macro_rules! typed {
                 const SIZE: u64 = size_of::<$int>() as u64;
                 match self.rest(cursor, address) {
                     Some((host, rest)) if rest >= SIZE && aligned(address, SIZE) => {
-                        // SAFETY: within the object and aligned, see `atomic_u32`.
+                        // SAFETY: within the object, which lives as long as `self`, and aligned: buffers begin at page
+                        // boundaries in both address spaces.
                         unsafe { $atomic::from_ptr(host.cast()) }.store(value.to_le(), Ordering::Relaxed);
                         Ok(())
                     }

@@ -29,7 +29,7 @@ enum Backing {
 // SAFETY: the pointer is to memory that stays mapped as long as the object lives (`File`, `Private`: by its
 // own mapping; `User`: by the contract of `userptr`), and all accesses go through atomics or raw copies.
 unsafe impl Send for Object {}
-// SAFETY: as above.
+// SAFETY: all accesses go through atomics or raw copies, which several threads may do at once.
 unsafe impl Sync for Object {}
 
 impl Object {

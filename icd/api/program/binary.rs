@@ -31,10 +31,10 @@ fn create_program_with_binary(
     // CL_INVALID_VALUE if lengths or binaries is NULL or if any entry in lengths[i] is zero or binaries[i] is
     // NULL.
     refuse_if(lengths.is_null() || binaries.is_null(), Code::InvalidValue, "no binaries")?;
-    // SAFETY: as above.
+    // SAFETY: num_devices is the length of both lists.
     let (lengths, binaries) =
         unsafe { (lengths.to_vec(num_devices as usize), binaries.to_vec(num_devices as usize)) };
-    // SAFETY: as above.
+    // SAFETY: num_devices is the length of the list.
     let report = |codes: &[cl_int]| unsafe { binary_status.write(codes, num_devices as usize) };
     let mut given = Vec::new();
     let mut codes = vec![CL_SUCCESS; devices.len()];

@@ -137,7 +137,7 @@ unsafe fn with_owner<T>(frame: *mut Frame, act: impl FnOnce(&mut Owner) -> Resul
 /// # Safety
 /// As [`with_owner`].
 pub unsafe extern "C" fn find(frame: *mut Frame, window: u32, address: u64) -> u32 {
-    // SAFETY: the caller's word.
+    // SAFETY: the caller gives the frame of an owner that nobody else refers to.
     let found = unsafe { with_owner(frame, |owner| owner.find(window, address)) };
     u32::from(found.unwrap_or(false))
 }
@@ -147,7 +147,7 @@ pub unsafe extern "C" fn find(frame: *mut Frame, window: u32, address: u64) -> u
 /// # Safety
 /// As [`with_owner`].
 pub unsafe extern "C" fn execute(frame: *mut Frame, thread: u32, instruction: u32, active: u32) -> u32 {
-    // SAFETY: the caller's word.
+    // SAFETY: the caller gives the frame of an owner that nobody else refers to.
     let done = unsafe { with_owner(frame, |owner| owner.execute(thread, instruction, active)) };
     u32::from(done.is_none())
 }

@@ -193,7 +193,8 @@ impl Runner {
                     continue;
                 }
                 let frame = ptr::from_mut(&mut *self.owner).cast::<Frame>();
-                // SAFETY: as in `run`.
+                // SAFETY: the frame is complete, and begins its owner, who is ours; the code is kept by the
+                // task.
                 let result = unsafe { entry(frame, thread, resume) };
                 self.resume[thread as usize] = match result {
                     FAULT => return Err(self.failed(group)),

@@ -59,7 +59,7 @@ fn buffer_offsets() -> Outcome {
     // SAFETY: blocking, the slice outlives the call.
     failed(unsafe { queue.enqueue_write_buffer(&mut buffer, CL_BLOCKING, 133, &data, &[]) }, "write")?;
     let mut out = vec![9u8; 104];
-    // SAFETY: as above.
+    // SAFETY: blocking, the vector outlives the call.
     failed(unsafe { queue.enqueue_read_buffer(&buffer, CL_BLOCKING, 131, &mut out, &[]) }, "read")?;
     let expected: Vec<u8> = [0, 0].into_iter().chain(0..100).chain([0, 0]).collect();
     same(&out, &expected)

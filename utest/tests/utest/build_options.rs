@@ -118,7 +118,7 @@ impl Call {
         };
         match self {
             Self::Build => {
-                // SAFETY: as above.
+                // SAFETY: handles are alive, there is one device, user data is that of the callback.
                 let code = unsafe { (api.clBuildProgram)(program.0, 1, &device, options, notify, user) };
                 Ok((code, program))
             }
@@ -129,7 +129,8 @@ impl Call {
                     return Err(format!("clCompileProgram: {compiled}"));
                 }
                 let mut code = cl_int::MAX;
-                // SAFETY: as above; there is one input.
+                // SAFETY: handles are alive, there is one device and one input, user data is that of the
+                // callback.
                 let linked = unsafe {
                     (api.clLinkProgram)(context, 1, &device, options, 1, &program.0, notify, user, &mut code)
                 };

@@ -205,7 +205,7 @@ fn fails(source: &str, words: &str) -> Outcome {
     }
     drop(buffer);
     // The same context, another queue, a good kernel.
-    // SAFETY: as above.
+    // SAFETY: context and device belong together; no host pointer; a buffer's handle as the argument.
     unsafe {
         let queue = CommandQueue::create(&context, gpu.device.id(), 0).map_err(text)?;
         let program = Program::create_and_build_from_source(&context, TWO, "")?;

@@ -108,7 +108,7 @@ fn memory_destructors() -> Outcome {
     let called = Called::new();
     let notes = [called.note(1), called.note(2), called.note(3)];
     let context = Gpu::get()?.context.get();
-    // SAFETY: as above.
+    // SAFETY: handles of live or released objects of this test; the notes outlive them.
     unsafe {
         let mut code = 0;
         let buffer: cl_mem = (api.clCreateBuffer)(context, CL_MEM_READ_WRITE, 64, null_mut(), &mut code);
@@ -214,7 +214,7 @@ fn sub_devices() -> Outcome {
     // SAFETY: null is the driver's to refuse.
     let code = unsafe { (api.clCreateSubDevices)(null_mut(), lists[0].as_ptr(), 0, null_mut(), &mut count) };
     expect(code, CL_INVALID_DEVICE, "no device")?;
-    // SAFETY: as above.
+    // SAFETY: the device is alive, and null is the driver's to refuse.
     let code = unsafe { (api.clCreateSubDevices)(device, null(), 0, null_mut(), &mut count) };
     expect(code, CL_INVALID_VALUE, "no properties")?;
     if count == 77 { Ok(()) } else { Err(format!("{count} parts")) }

@@ -111,7 +111,7 @@ impl Graph {
         unsafe { kernel.set_arg(0, &values.memory().get()) }.map_err(text)?;
         let mut events: Vec<Event> = Vec::new();
         for (number, command) in self.commands.iter().enumerate().skip(1) {
-            // SAFETY: as above; lists of events that live.
+            // SAFETY: the arguments are set with the kernel's types, and the lists have events that live.
             let event = unsafe {
                 match command {
                     Command::Marker => queue.enqueue_marker_with_wait_list(&[]),

@@ -77,12 +77,12 @@ impl<T: Copy> Shared<T> {
     }
 
     fn get(&self, index: usize) -> T {
-        // SAFETY: as above; no command uses it meanwhile.
+        // SAFETY: within the allocation, and no command uses it meanwhile.
         unsafe { self.at(index).read() }
     }
 
     fn set(&self, index: usize, value: T) {
-        // SAFETY: as above.
+        // SAFETY: within the allocation, and no command uses it meanwhile.
         unsafe { self.at(index).write(value) }
     }
 }
@@ -187,19 +187,18 @@ fn commands() -> Outcome {
     let mut host = [0u32; 100];
     let size = size_of_val(&host);
     let pattern = [1u32, 2, 3, 4];
-    // SAFETY: here and below, memory and patterns live until the commands have ended, which the test waits
-    // for.
+    // SAFETY: memory and pattern live until the command has ended, which the test waits for.
     let fill =
         unsafe { enqueue_svm_mem_fill(queue.get(), a.raw(), pattern.as_ptr().cast(), 16, 20_000, 0, null()) };
     done(&queue, fill, "clEnqueueSVMMemFill")?;
     b.set(9, 5);
     b.set(110, 6);
-    // SAFETY: as above.
+    // SAFETY: both allocations are larger than that, and live until the command has ended.
     let copy = unsafe {
         enqueue_svm_mem_cpy(queue.get(), CL_NON_BLOCKING, b.at(10).cast(), a.at(1).cast(), 400, 0, null())
     };
     done(&queue, copy, "clEnqueueSVMMemcpy")?;
-    // SAFETY: as above.
+    // SAFETY: `host` has that many bytes, the allocation more; both live until the command has ended.
     let read = unsafe {
         enqueue_svm_mem_cpy(
             queue.get(),
@@ -215,16 +214,16 @@ fn commands() -> Outcome {
     same(&host, &(0..100).map(|i| pattern[(i + 1) % 4]).collect::<Vec<_>>())?;
     same(&[b.get(9), b.get(110)], &[5, 6])?;
     let flags = CL_MAP_READ | CL_MAP_WRITE;
-    // SAFETY: as above.
+    // SAFETY: the allocation has that many bytes and lives until the command has ended.
     let map = unsafe { enqueue_svm_map(queue.get(), CL_BLOCKING, flags, a.raw(), 20_000, 0, null()) };
     done(&queue, map, "clEnqueueSVMMap")?;
     a.set(4999, 77);
-    // SAFETY: as above.
+    // SAFETY: the allocation is mapped and lives until the command has ended.
     done(&queue, unsafe { enqueue_svm_unmap(queue.get(), a.raw(), 0, null()) }, "clEnqueueSVMUnmap")?;
     let pointers = [a.raw().cast_const(), b.at(3).cast::<c_void>().cast_const()];
     let sizes = [0, 4];
     let migrate =
-        // SAFETY: as above.
+        // SAFETY: both lists have two elements and outlive the call.
         unsafe { enqueue_svm_migrate_mem(queue.get(), 2, pointers.as_ptr(), sizes.as_ptr(), 0, 0, null()) };
     done(&queue, migrate, "clEnqueueSVMMigrateMem")?;
     same(&[a.get(4998), a.get(4999)], &[3, 77])
@@ -375,7 +374,6 @@ fn faults() -> Outcome {
     let context = Gpu::get()?.context.get();
     let shared = Shared::<u32>::new(1000)?;
     let raw = queue.get();
-    // SAFETY, of all in here: nothing is accessed, as the calls are refused.
     for (flags, size, alignment) in [
         (1, 0, 0),
         (1, usize::MAX, 0),
@@ -385,12 +383,12 @@ fn faults() -> Outcome {
         (1 | 1 << 10, 64, 0),
         (1 << 11, 64, 0),
     ] {
-        // SAFETY: as above.
+        // SAFETY: the call is refused or makes memory that nobody uses.
         if unsafe { svm_alloc(context, flags, size, alignment) }.is_ok() {
             return Err(format!("clSVMAlloc took flags {flags:#x}, {size} bytes, alignment {alignment}"));
         }
     }
-    // SAFETY: as above.
+    // SAFETY: nothing is accessed, as the calls are refused.
     unsafe {
         let copy = |to: *mut u32, from: *const u32, size| {
             enqueue_svm_mem_cpy(raw, CL_BLOCKING, to.cast(), from.cast(), size, 0, null())

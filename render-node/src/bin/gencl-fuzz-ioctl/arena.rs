@@ -125,7 +125,7 @@ impl Lent {
     /// Are the pages beside as they were?
     pub fn is_whole(&self) -> bool {
         let mut whole = true;
-        // SAFETY: as in `sides`.
+        // SAFETY: the byte is one of the pages beside, which are mapped.
         self.sides(|at, offset| whole &= unsafe { at.read() } == pattern(offset));
         whole
     }

@@ -124,7 +124,8 @@ impl Code {
             // SAFETY: the address of machine code that has this signature, by what both sides have agreed on.
             Entry::Thread(unsafe { std::mem::transmute::<*const u8, Thread>(address) })
         } else {
-            // SAFETY: as above.
+            // SAFETY: the address of machine code that has this signature, by what both sides have agreed
+            // on.
             Entry::Group(unsafe { std::mem::transmute::<*const u8, Group>(address) })
         };
         let interpreted = translation.interpreted.clone();

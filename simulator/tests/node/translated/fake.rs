@@ -112,7 +112,7 @@ pub unsafe fn payload(frame: *mut Frame, thread: u32, file: usize) {
 /// `frame` is complete, and its threads have their payload.
 pub unsafe fn execute(frame: *mut Frame, thread: u32, instructions: std::ops::Range<u32>) -> bool {
     for instruction in instructions {
-        // SAFETY: by the caller's word.
+        // SAFETY: the caller gives a complete frame, which has the function and a mask for each thread.
         let failed = unsafe {
             let (execute, active) = ((*frame).execute, *(*frame).masks.add(thread as usize));
             execute(frame, thread, instruction, active)

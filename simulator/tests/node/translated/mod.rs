@@ -16,7 +16,7 @@ use fake::{Translator, execute, group, payload, thread};
 
 /// [`WRITE_IDS`], instruction by instruction.
 unsafe extern "C" fn write_ids(frame: *mut Frame) -> u32 {
-    // SAFETY: the engine's frame.
+    // SAFETY: the engine's frame, complete and in nobody else's use meanwhile.
     unsafe {
         for thread in 0..(*frame).threads {
             payload(frame, thread, 0);
@@ -30,7 +30,7 @@ unsafe extern "C" fn write_ids(frame: *mut Frame) -> u32 {
 
 /// [`REVERSE`] up to its `wait` or from there on.
 unsafe extern "C" fn reverse(frame: *mut Frame, thread: u32, resume: u32) -> u32 {
-    // SAFETY: the engine's frame.
+    // SAFETY: the engine's frame, complete and in nobody else's use meanwhile.
     unsafe {
         if resume == 0 {
             payload(frame, thread, thread as usize);
@@ -89,15 +89,15 @@ fn threads_take_turns() {
     /// [`reverse`], of which thread 0 waits in a loop for thread 1, which comes to the barrier at its third
     /// turn.
     unsafe extern "C" fn waits(frame: *mut Frame, thread: u32, resume: u32) -> u32 {
-        // SAFETY: as in `reverse`.
+        // SAFETY: the engine's frame, complete and in nobody else's use meanwhile.
         let arrived = unsafe { (*frame).arrived };
         match (thread, resume) {
-            // SAFETY: as in `reverse`.
+            // SAFETY: the engine's frame, complete and in nobody else's use meanwhile.
             (_, 1) => unsafe { reverse(frame, thread, 1) },
             (0, _) if arrived == 0 => TURN | 2,
             (1, 0) => TURN | 2,
             (1, 0x8000_0002) => TURN | 3,
-            // SAFETY: as in `reverse`.
+            // SAFETY: the engine's frame, complete and in nobody else's use meanwhile.
             _ => unsafe { reverse(frame, thread, 0) },
         }
     }
@@ -113,7 +113,7 @@ fn threads_take_turns() {
 fn faults_are_those_of_the_interpreter() {
     /// Thread 0 does not come to the barrier.
     unsafe extern "C" fn absent(frame: *mut Frame, thread: u32, resume: u32) -> u32 {
-        // SAFETY: as in `reverse`.
+        // SAFETY: the engine's frame, complete and in nobody else's use meanwhile.
         if thread == 0 { 0 } else { unsafe { reverse(frame, thread, resume) } }
     }
     let wild = [0x1234_5000, 0, 0, 0, 0, 0, 0, 0];
@@ -218,7 +218,7 @@ fn a_launch_changes_to_translated_code() {
     static CALLS: AtomicU64 = AtomicU64::new(0);
     unsafe extern "C" fn counted(frame: *mut Frame) -> u32 {
         CALLS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: as in `write_ids`.
+        // SAFETY: the engine's frame, complete and in nobody else's use meanwhile.
         unsafe { write_ids(frame) }
     }
     let translator = Translator::new(Ok(group(counted)), Duration::from_millis(5));

@@ -97,11 +97,11 @@ fn hoard(tally: &mut Tally) -> Result<Vec<(Buffer<u32>, Session)>, String> {
 
 /// Becomes a user whose processes can be counted, if need be and if that one can read the driver.
 fn is_limited(task: &Task) -> Result<bool, String> {
-    // SAFETY: plain calls.
+    // SAFETY: the call takes nothing and cannot fail.
     let is_root = unsafe { libc::geteuid() } == 0;
     if is_root {
         std::os::unix::fs::chown(&task.folder, Some(NOBODY), None).map_err(|error| error.to_string())?;
-        // SAFETY: a plain call; there is one thread yet.
+        // SAFETY: the call takes a number, and there is one thread yet.
         if unsafe { libc::setuid(NOBODY) } != 0 {
             return Err(format!("setuid: {}", std::io::Error::last_os_error()));
         }

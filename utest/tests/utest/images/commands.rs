@@ -243,7 +243,7 @@ pub fn copy() -> Outcome {
     let buffer = gpu.buffer(&[0u8; 64])?;
     let memory = buffer.memory().get();
     let codes = |image, memory, origin: &[usize; 3], region: &[usize; 3], offset| {
-        // SAFETY: as above.
+        // SAFETY: handles are alive; origin and region have three elements.
         unsafe {
             [
                 (api.clEnqueueCopyImageToBuffer)(

@@ -60,7 +60,7 @@ pub fn read_write() -> Outcome {
         copy_texels((&texels, origin, dense(image.sides)), (&mut expected, [0; 3], steps), region);
         same(&host, &expected).map_err(|error| format!("reading of kind {kind:#x}: {error}"))?;
         host.iter_mut().for_each(|byte| *byte ^= 0x5a);
-        // SAFETY: as above.
+        // SAFETY: blocking, and the host's memory is of the size that pitches and region say.
         let code = unsafe {
             (api.clEnqueueWriteImage)(
                 queue.get(),
@@ -158,7 +158,7 @@ pub fn copy_buffer() -> Outcome {
         let data = pattern(expected.len());
         let mut buffer = buffer;
         buffer.write(&data)?;
-        // SAFETY: as above.
+        // SAFETY: handles are alive; origin and region have three elements.
         let code = unsafe {
             (api.clEnqueueCopyBufferToImage)(
                 queue.get(),

@@ -38,12 +38,12 @@ unsafe extern "C" fn on_event(_: cl_event, _: cl_int, data: *mut c_void) {
 }
 
 unsafe extern "C" fn on_object(_: *mut c_void, data: *mut c_void) {
-    // SAFETY: as above.
+    // SAFETY: tests give what `data` made, and a callback is called once.
     unsafe { act(data) }
 }
 
 unsafe extern "C" fn on_free(_: cl_command_queue, _: cl_uint, _: *mut *mut c_void, data: *mut c_void) {
-    // SAFETY: as above.
+    // SAFETY: tests give what `data` made, and a callback is called once.
     unsafe { act(data) }
 }
 

@@ -325,7 +325,7 @@ pub fn in_lists() -> Outcome {
         // SAFETY: two handles.
         let found = unsafe { marker(world.queue, 2, list.as_ptr(), null_mut()) };
         code(found, CL_INVALID_EVENT_WAIT_LIST, "a list with something else")?;
-        // SAFETY: as above.
+        // SAFETY: the list has two handles.
         let found = unsafe { (world.api.clWaitForEvents)(2, list.as_ptr()) };
         code(found, CL_INVALID_EVENT, "clWaitForEvents")?;
     }

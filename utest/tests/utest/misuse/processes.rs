@@ -217,7 +217,7 @@ fn fork_while_in_use() -> Outcome {
         }
         let result = (0..20).try_for_each(|_| {
             fork(|| {
-                // SAFETY: as in `fork_after_use`.
+                // SAFETY: the handle is the parent's, which gencl knows not to be the child's.
                 code(unsafe { (api.clFinish)(queue as *mut _) }, CL_OUT_OF_RESOURCES, "clFinish")
             })
         });

@@ -122,7 +122,7 @@ const CALLS: &[(&str, Absent)] = &[
     ("clSetDefaultDeviceCommandQueue", |caller| {
         let (context, device, queue) =
             (caller.pick(Kind::Context), caller.device(), caller.pick(Kind::Queue));
-        // SAFETY: handles.
+        // SAFETY: the call takes handles, which gencl checks.
         unsafe { (caller.shared.api.clSetDefaultDeviceCommandQueue)(context, device, queue) }
     }),
 ];

@@ -94,7 +94,7 @@ impl Caller {
         match self.random.below(3) {
             0 => {
                 self.note(format_args!("clEnqueueCopyBuffer {queue:?} {from:?} {to:?} {a} {b} {size}"));
-                // SAFETY: handles and numbers.
+                // SAFETY: the call takes numbers and handles, which gencl checks.
                 unsafe { (api.clEnqueueCopyBuffer)(queue, from, to, a, b, size, length, list, &mut event) };
             }
             1 => {
@@ -119,7 +119,7 @@ impl Caller {
             _ => {
                 let list_of = [from, to];
                 self.note(format_args!("clEnqueueMigrateMemObjects {queue:?} {list_of:?}"));
-                // SAFETY: two handles.
+                // SAFETY: the call takes handles, which gencl checks.
                 unsafe {
                     (api.clEnqueueMigrateMemObjects)(
                         queue,
@@ -221,7 +221,7 @@ impl Caller {
         let finishes = self.random.one_in(3);
         self.note(format_args!("{} {queue:?}", if finishes { "clFinish" } else { "clFlush" }));
         let api = self.shared.api;
-        // SAFETY: a handle.
+        // SAFETY: the call takes a handle, which gencl checks.
         unsafe { if finishes { (api.clFinish)(queue) } else { (api.clFlush)(queue) } };
     }
 

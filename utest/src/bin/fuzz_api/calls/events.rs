@@ -21,7 +21,7 @@ impl Caller {
         }
         let (context, mut error) = (self.pick(Kind::Context), 0);
         self.note(format_args!("clCreateUserEvent {context:?}"));
-        // SAFETY: a handle.
+        // SAFETY: the call takes a handle, which gencl checks.
         let event = unsafe { (self.shared.api.clCreateUserEvent)(context, &mut error) };
         if !event.is_null()
             && let Ok(mut events) = self.shared.user_events.lock()
@@ -41,7 +41,7 @@ impl Caller {
                 (shared.api.clGetEventInfo)(event, 0x11D3, 4, (&raw mut status).cast(), null_mut());
             }
             let queue = shared.handles.pick(Kind::Queue, &mut Random::new(event as u64));
-            // SAFETY: a handle.
+            // SAFETY: the call takes a handle, which gencl checks.
             unsafe { (shared.api.clFlush)(queue) };
         }
         let (event, at) = (self.pick(Kind::Event), self.random.below(5) - 1);

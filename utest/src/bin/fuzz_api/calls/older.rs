@@ -31,7 +31,7 @@ impl Caller {
         let calls = if self.random.one_in(20) { 8 } else { 6 };
         let which = self.random.below(calls);
         self.note(format_args!("unload or look up {which} {device:?}"));
-        // SAFETY: handles, and a string.
+        // SAFETY: the name has its end, and gencl checks the handles.
         unsafe {
             match which {
                 0 => _ = (api.clGetExtensionFunctionAddress)(name),

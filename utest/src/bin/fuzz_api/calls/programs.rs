@@ -24,7 +24,7 @@ impl Caller {
         let (context, index) = (self.pick(Kind::Context), self.random.below(SOURCES.len()));
         let mut text = SOURCES[index].as_ptr();
         self.note(format_args!("clCreateProgramWithSource {context:?} {index}"));
-        // SAFETY: one string.
+        // SAFETY: there is one string, which has its end, and gencl checks the handle.
         let program = unsafe { (api.clCreateProgramWithSource)(context, 1, &mut text, null(), &mut error) };
         if !program.is_null() {
             // SAFETY: the program is ours until it is kept.
@@ -41,12 +41,12 @@ impl Caller {
         let kernel = if self.random.one_in(4) {
             let kernel = self.pick(Kind::Kernel);
             self.note(format_args!("clCloneKernel {kernel:?}"));
-            // SAFETY: a handle.
+            // SAFETY: the call takes a handle, which gencl checks.
             unsafe { (self.shared.api.clCloneKernel)(kernel, &mut error) }
         } else {
             let (program, name) = (self.pick(Kind::Program), self.random.pick(&NAMES));
             self.note(format_args!("clCreateKernel {program:?} {name:?}"));
-            // SAFETY: a string.
+            // SAFETY: the name has its end, and gencl checks the handle.
             unsafe { (self.shared.api.clCreateKernel)(program, name.as_ptr(), &mut error) }
         };
         self.created(Kind::Kernel, kernel, error);
@@ -96,7 +96,7 @@ impl Caller {
             let shared = unsafe { &*shared.cast::<Shared>() };
             let queue = shared.handles.pick(Kind::Queue, &mut Random::new(program as u64));
             let mut count = 0u32;
-            // SAFETY: handles, and an int.
+            // SAFETY: gencl checks the handles, and there is room for the four bytes of an int.
             unsafe {
                 (shared.api.clGetProgramInfo)(program, 0x1160, 4, (&raw mut count).cast(), null_mut());
                 (shared.api.clFlush)(queue);

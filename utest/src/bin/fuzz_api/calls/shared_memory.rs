@@ -43,7 +43,7 @@ impl Caller {
             None => {
                 let flags = self.random.pick(&[0, 1, 1, 2, 4, 1 << 10, 1 << 11]);
                 self.note(format_args!("clSVMAlloc {context:?} {flags} {size} {alignment}"));
-                // SAFETY: numbers.
+                // SAFETY: the call takes numbers and a handle, which gencl checks.
                 unsafe { (self.shared.api.clSVMAlloc)(context, flags, size, alignment) }
             }
         };
