@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use std::time::Instant;
 
 use gencl_eu::device::Device;
-use gencl_eu::dispatch::{Bases, CancelFlag, GroupStatistics, Launch, Rounding};
+use gencl_eu::dispatch::{CancelFlag, GroupStatistics, Launch};
 use gencl_eu::memory::{AddressSpace, Object};
 use gencl_eu::{Kernel, Worker, run_group};
 use gencl_isa::{Generation, parse_program};
@@ -124,26 +124,14 @@ fn processor_time() -> f64 {
 fn launch() -> Launch {
     let ids: Vec<u8> = (0..16u16).flat_map(u16::to_le_bytes).collect();
     Launch {
-        kernel: 0,
         simd_width: 16,
         threads: [1, 1, 1],
-        first_group: [0; 3],
         end_group: [1, 1, 1],
         right_mask: u32::MAX,
         bottom_mask: u32::MAX,
-        cross_thread: Vec::new(),
         per_thread: ids,
         per_thread_size: 32,
-        indirect_data: false,
-        slm_size: 0,
-        barrier: false,
-        scratch: None,
-        bases: Bases::default(),
-        binding_table: 0,
-        samplers: 0,
-        alternate_float: false,
-        rounding: Rounding::NearestEven,
-        single_program_flow: false,
+        ..Launch::default()
     }
 }
 

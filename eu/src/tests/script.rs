@@ -24,7 +24,7 @@ use super::super::run::Worker;
 use super::super::{Kernel, run};
 use super::state::States;
 use crate::device::Device;
-use crate::dispatch::{Bases, CancelFlag, Launch, Rounding, Scratch};
+use crate::dispatch::{CancelFlag, Launch, Rounding, Scratch};
 use crate::fault::Fault;
 use crate::memory::{AddressSpace, Cursor, Object, PAGE_SIZE};
 
@@ -169,17 +169,13 @@ impl Script {
             per_thread.resize((thread as usize + 1) * 32, 0);
         }
         Launch {
-            kernel: 0,
             simd_width: self.simd,
             threads: [self.threads, 1, 1],
-            first_group: [0; 3],
             end_group: [1, 1, 1],
             right_mask: self.mask,
             bottom_mask: u32::MAX,
-            cross_thread: Vec::new(),
             per_thread,
             per_thread_size: 32,
-            indirect_data: false,
             slm_size: self.local,
             barrier: true,
             scratch: (self.scratch > 0).then_some(Scratch {
@@ -188,12 +184,7 @@ impl Script {
                 code: self.scratch.trailing_zeros() - 10,
                 slots: 16,
             }),
-            bases: Bases::default(),
-            binding_table: 0,
-            samplers: 0,
-            alternate_float: false,
-            rounding: Rounding::NearestEven,
-            single_program_flow: false,
+            ..Launch::default()
         }
     }
 
