@@ -16,8 +16,14 @@ enum Shape<'a> {
     Plain,
 }
 
-/// The Rust function, followed by the C function `name`.
-pub fn expand(name: &Ident, function: &ItemFn) -> Result<TokenStream> {
+/// The Rust function, followed by a C function of each name.
+pub fn expand<'n>(names: impl Iterator<Item = &'n Ident>, function: &ItemFn) -> Result<TokenStream> {
+    let entries = names.map(|name| entry(name, function)).collect::<Result<Vec<_>>>()?;
+    Ok(quote!(#function #(#entries)*))
+}
+
+/// The C function `name`.
+fn entry(name: &Ident, function: &ItemFn) -> Result<TokenStream> {
     if !function.sig.generics.params.is_empty() {
         return Err(Error::new_spanned(&function.sig.generics, "an entry point has no generic parameters"));
     }
@@ -58,8 +64,6 @@ pub fn expand(name: &Ident, function: &ItemFn) -> Result<TokenStream> {
         Shape::Plain => (quote!(#output), quote!(crate::abi::entry::plain(#text, #call))),
     };
     Ok(quote! {
-        #function
-
         #[doc = #doc]
         ///
         /// # Safety
@@ -104,7 +108,7 @@ mod tests {
     fn expanded(name: &str, function: &str) -> String {
         let name = syn::parse_str(name).unwrap();
         let function = syn::parse_str(function).unwrap();
-        expand(&name, &function).unwrap().to_string().replace(' ', "")
+        expand([&name].into_iter(), &function).unwrap().to_string().replace(' ', "")
     }
 
     #[test]
@@ -141,9 +145,24 @@ mod tests {
     }
 
     #[test]
+    fn each_name_gets_a_function() {
+        let names = ["clA", "clAKHR"].map(|name| format_ident!("{name}"));
+        let function = syn::parse_str("fn a() -> CLResult<()> { Ok(()) }").unwrap();
+        let text = expand(names.iter(), &function).unwrap().to_string().replace(' ', "");
+        assert_eq!(text.matches("fna()").count(), 1);
+        for name in ["clA", "clAKHR"] {
+            assert!(text.contains(&format!("fn{name}()->::opencl_sys::cl_int")));
+            assert!(text.contains(&format!("status(\"{name}\",")));
+        }
+    }
+
+    #[test]
     fn methods_and_patterns_are_refused() {
         for bad in ["fn a(&self) {}", "fn a((x, y): (i32, i32)) {}", "fn a<T>(x: T) {}"] {
-            assert!(expand(&format_ident!("clA"), &syn::parse_str(bad).unwrap()).is_err(), "{bad}");
+            assert!(
+                expand([&format_ident!("clA")].into_iter(), &syn::parse_str(bad).unwrap()).is_err(),
+                "{bad}"
+            );
         }
     }
 }

@@ -5,7 +5,8 @@
 mod entrypoint;
 
 use proc_macro::TokenStream;
-use syn::parse_macro_input;
+use syn::punctuated::Punctuated;
+use syn::{Ident, Token, parse_macro_input};
 
 /// Makes the C function of an OpenCL call from a Rust function.
 ///
@@ -20,10 +21,12 @@ use syn::parse_macro_input;
 /// | `CLResult<T>` | `T`, null after an error, and a last parameter `cl_int *errcode_ret` |
 /// | anything else, or nothing | the same; its `Default` or null after a panic |
 ///
+/// Several names, separated by commas, give a C function each.
+///
 /// A panic ends in the entry point: it is logged and becomes `CL_OUT_OF_HOST_MEMORY`.
 #[proc_macro_attribute]
 pub fn cl_entrypoint(attribute: TokenStream, item: TokenStream) -> TokenStream {
-    let name = parse_macro_input!(attribute as syn::Ident);
+    let names = parse_macro_input!(attribute with Punctuated::<Ident, Token![,]>::parse_terminated);
     let function = parse_macro_input!(item as syn::ItemFn);
-    entrypoint::expand(&name, &function).unwrap_or_else(syn::Error::into_compile_error).into()
+    entrypoint::expand(names.iter(), &function).unwrap_or_else(syn::Error::into_compile_error).into()
 }

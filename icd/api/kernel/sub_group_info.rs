@@ -20,7 +20,7 @@ use crate::{CLResult, refuse_if};
 /// Bytes of a `size_t`.
 const WORD: usize = size_of::<usize>();
 
-#[cl_entrypoint(clGetKernelSubGroupInfo)]
+#[cl_entrypoint(clGetKernelSubGroupInfo, clGetKernelSubGroupInfoKHR)]
 fn get_kernel_sub_group_info(
     kernel: cl_kernel,
     device: cl_device_id,
@@ -96,18 +96,4 @@ fn size_of_groups(kernel: &BuiltKernel, count: usize, width: usize, largest: usi
     let items = items(&size);
     let fits = count > 0 && items <= largest && items.div_ceil(width) == count;
     if fits { size } else { [0; 3] }
-}
-
-#[cl_entrypoint(clGetKernelSubGroupInfoKHR)]
-fn get_kernel_sub_group_info_khr(
-    kernel: cl_kernel,
-    device: cl_device_id,
-    name: cl_kernel_sub_group_info,
-    input_size: usize,
-    input: HostPointer<*const c_void>,
-    room: usize,
-    value: Bytes,
-    size_ret: Out<usize>,
-) -> CLResult<Written> {
-    get_kernel_sub_group_info(kernel, device, name, input_size, input, room, value, size_ret)
 }

@@ -21,20 +21,8 @@ fn create_from_egl_image(
     of_context(context, NO_EGL)
 }
 
-#[cl_entrypoint(clEnqueueAcquireEGLObjectsKHR)]
-fn enqueue_acquire_e_gl_objects(
-    command_queue: cl_command_queue,
-    _num_objects: cl_uint,
-    _mem_objects: List<cl_mem>,
-    _num_events_in_wait_list: cl_uint,
-    _event_wait_list: List<cl_event>,
-    _event: Out<cl_event>,
-) -> CLResult<()> {
-    of_queue(command_queue, NO_EGL)
-}
-
-#[cl_entrypoint(clEnqueueReleaseEGLObjectsKHR)]
-fn enqueue_release_e_gl_objects(
+#[cl_entrypoint(clEnqueueAcquireEGLObjectsKHR, clEnqueueReleaseEGLObjectsKHR)]
+fn enqueue_egl_objects(
     command_queue: cl_command_queue,
     _num_objects: cl_uint,
     _mem_objects: List<cl_mem>,

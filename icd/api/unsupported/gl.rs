@@ -21,49 +21,18 @@ fn no_gl_object(memobj: cl_mem) -> CLResult<()> {
     Err(Error::new(Code::InvalidGlObject, NO_GL))
 }
 
-#[cl_entrypoint(clCreateFromGLBuffer)]
-fn create_from_gl_buffer(context: cl_context, _flags: cl_mem_flags, _bufobj: cl_GLuint) -> CLResult<cl_mem> {
+#[cl_entrypoint(clCreateFromGLBuffer, clCreateFromGLRenderbuffer)]
+fn create_from_gl_buffer(context: cl_context, _flags: cl_mem_flags, _object: cl_GLuint) -> CLResult<cl_mem> {
     of_context(context, NO_GL)
 }
 
-#[cl_entrypoint(clCreateFromGLTexture)]
+#[cl_entrypoint(clCreateFromGLTexture, clCreateFromGLTexture2D, clCreateFromGLTexture3D)]
 fn create_from_gl_texture(
     context: cl_context,
     _flags: cl_mem_flags,
     _target: cl_GLenum,
     _miplevel: cl_GLint,
     _texture: cl_GLuint,
-) -> CLResult<cl_mem> {
-    of_context(context, NO_GL)
-}
-
-#[cl_entrypoint(clCreateFromGLTexture2D)]
-fn create_from_gl_texture2d(
-    context: cl_context,
-    _flags: cl_mem_flags,
-    _target: cl_GLenum,
-    _miplevel: cl_GLint,
-    _texture: cl_GLuint,
-) -> CLResult<cl_mem> {
-    of_context(context, NO_GL)
-}
-
-#[cl_entrypoint(clCreateFromGLTexture3D)]
-fn create_from_gl_texture3d(
-    context: cl_context,
-    _flags: cl_mem_flags,
-    _target: cl_GLenum,
-    _miplevel: cl_GLint,
-    _texture: cl_GLuint,
-) -> CLResult<cl_mem> {
-    of_context(context, NO_GL)
-}
-
-#[cl_entrypoint(clCreateFromGLRenderbuffer)]
-fn create_from_gl_renderbuffer(
-    context: cl_context,
-    _flags: cl_mem_flags,
-    _renderbuffer: cl_GLuint,
 ) -> CLResult<cl_mem> {
     of_context(context, NO_GL)
 }
@@ -88,20 +57,8 @@ fn get_gl_texture_info(
     no_gl_object(memobj)
 }
 
-#[cl_entrypoint(clEnqueueAcquireGLObjects)]
-fn enqueue_acquire_gl_objects(
-    command_queue: cl_command_queue,
-    _num_objects: cl_uint,
-    _mem_objects: List<cl_mem>,
-    _num_events_in_wait_list: cl_uint,
-    _event_wait_list: List<cl_event>,
-    _event: Out<cl_event>,
-) -> CLResult<()> {
-    of_queue(command_queue, NO_GL)
-}
-
-#[cl_entrypoint(clEnqueueReleaseGLObjects)]
-fn enqueue_release_gl_objects(
+#[cl_entrypoint(clEnqueueAcquireGLObjects, clEnqueueReleaseGLObjects)]
+fn enqueue_gl_objects(
     command_queue: cl_command_queue,
     _num_objects: cl_uint,
     _mem_objects: List<cl_mem>,
